@@ -9,7 +9,6 @@ export interface Sleeper {
   pause?(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The part of the process log that a poll uses. */
 export type LogError = (level: "error", text: string, fields: { readonly cause: unknown }) => void;
 
 /**

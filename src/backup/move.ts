@@ -77,7 +77,6 @@ function checkSides({ source, target, copiesFiles }: MoveParts): void {
     throw new Failure("failed_precondition", "the source and the target have the same storage of files: there is nothing to copy");
 }
 
-/** Identifies a storage of files. */
 const storageOf = ({ config: { bucket, dataDir } }: Side): string =>
   JSON.stringify(bucket === null ? [dataDir] : [bucket.endpoint, bucket.name, bucket.prefix]);
 

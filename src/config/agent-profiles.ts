@@ -14,7 +14,6 @@ export const isModelAgent = (text: string): text is ModelAgentName => /^model:[a
 
 export const modelName = (agent: ModelAgentName): string => agent.slice("model:".length);
 
-/** Whether an agent is one of another system. */
 export const isA2aAgent = (text: string): text is A2aAgentName => /^a2a:[a-z][a-z0-9-]{0,62}$/.test(text);
 
 export const a2aName = (agent: A2aAgentName): string => agent.slice("a2a:".length);

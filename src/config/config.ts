@@ -2,7 +2,7 @@ import { isIP, isIPv6 } from "node:net";
 import { join } from "node:path";
 import { readA2aAgents } from "./a2a-agents.ts";
 import { readAdmin } from "./admin.ts";
-import { type ProfileAgent } from "./agent-profiles.ts";
+import type { ProfileAgent } from "./agent-profiles.ts";
 import { readBucket } from "./bucket.ts";
 import { readModels } from "./models.ts";
 import { addresses, listening, outgoing } from "./network.ts";

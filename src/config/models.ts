@@ -10,7 +10,6 @@ export interface ModelConfig {
   readonly api: "openai" | "anthropic";
   /** The URL before the paths of the API, `https://api.openai.com/v1` for instance; no trailing slash. */
   readonly baseUrl: string;
-  /** The model's ID at the endpoint. */
   readonly model: string;
   /** Null: the endpoint needs no key. */
   readonly apiKey: string | null;
@@ -31,7 +30,6 @@ export interface ModelConfig {
   /** A request fails when the endpoint sends nothing for this many seconds. */
   readonly idleSeconds: number;
   readonly limits: RunLimits;
-  /** Tools that are withheld from its agents. */
   readonly withoutTools: readonly (typeof toolNames)[number][];
   /** The requests that its agents may send; null: the default of the installation. */
   readonly fetch: FetchMode | null;
@@ -44,7 +42,6 @@ export interface RunLimits {
   /** Calls of the model. */
   readonly steps: number;
   readonly minutes: number;
-  /** Tokens of all prompts and answers. */
   readonly tokens: number;
   /** Null: limited by budgets only. */
   readonly credits: number | null;

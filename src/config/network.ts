@@ -90,7 +90,6 @@ export const listening = {
   }),
 };
 
-/** The server's public addresses. */
 export const addresses = {
   BASE_URL: defineVariable({
     type: "URL",

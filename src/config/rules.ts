@@ -5,7 +5,7 @@ import { addresses, listening } from "./network.ts";
 import type { Config } from "./shape.ts";
 import { isSameSite, sites } from "./sites.ts";
 import { data } from "./storage.ts";
-import { type Reader } from "./variable.ts";
+import type { Reader } from "./variable.ts";
 import { processing } from "./work.ts";
 
 /** Checks rules that involve several variables. */

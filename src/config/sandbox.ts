@@ -2,7 +2,6 @@ import { z } from "zod";
 import { wholeNumber } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
-/** The sandbox of agents' commands. */
 export const sandbox = {
   SANDBOX_COMMAND: defineVariable({
     type: "command line",

@@ -1,16 +1,16 @@
-import { type A2aAgentConfig } from "./a2a-agents.ts";
+import type { A2aAgentConfig } from "./a2a-agents.ts";
 import type { AllowedAddresses } from "./address-range.ts";
-import { type AdminConfig } from "./admin.ts";
-import { type AgentName } from "./agent-profiles.ts";
-import { type Bucket } from "./bucket.ts";
-import { type ModelConfig } from "./models.ts";
-import { type Prices } from "./prices.ts";
-import { type RetentionConfig } from "./retention.ts";
-import { type SandboxSettings } from "./sandbox.ts";
-import { type SingleSignOn } from "./sign-in.ts";
-import { type TranscriptionConfig } from "./speech.ts";
-import { type Network, type TelemetryConfig } from "./telemetry.ts";
-import { type CallLog } from "./work.ts";
+import type { AdminConfig } from "./admin.ts";
+import type { AgentName } from "./agent-profiles.ts";
+import type { Bucket } from "./bucket.ts";
+import type { ModelConfig } from "./models.ts";
+import type { Prices } from "./prices.ts";
+import type { RetentionConfig } from "./retention.ts";
+import type { SandboxSettings } from "./sandbox.ts";
+import type { SingleSignOn } from "./sign-in.ts";
+import type { TranscriptionConfig } from "./speech.ts";
+import type { Network, TelemetryConfig } from "./telemetry.ts";
+import type { CallLog } from "./work.ts";
 
 /** The validated settings of the environment; `docs/reference/configuration.md` explains each variable. */
 export interface Config {

@@ -112,7 +112,6 @@ export const teams = {
   }),
 };
 
-/** The mail server, for invitations and sign-in links. */
 export const mail = {
   SMTP_URL: defineVariable({
     type: "URL",

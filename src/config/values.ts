@@ -23,7 +23,6 @@ export const numberSetting = (min: number, max: number) => ({
   schema: wholeNumber(min, max),
 });
 
-/** The greatest TCP port. */
 export const portMax = 65_535;
 
 const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;

@@ -1,4 +1,3 @@
-/** The innermost cause of an error. */
 export interface RootCause {
   /** SQLSTATE (`53100`), SQLite's name (`SQLITE_FULL`) or the system's (`ENOSPC`); null for an error without one. */
   readonly code: string | null;
@@ -157,7 +156,6 @@ export const notFound = (noun: string, path?: string): Failure =>
 export const nameField = ({ reason, message, cause, noun }: Failure, path: string): Failure =>
   new Failure(reason, message, { cause, noun, path, mistakes: [{ path, rule: message }] });
 
-/** The failure that a caller receives for a thrown value. */
 export function failureOf(thrown: unknown): Failure {
   return thrown instanceof Failure ? thrown : new Failure("internal", "internal error", { cause: thrown });
 }

@@ -9,5 +9,5 @@ export function stableJson(value: Json): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${stableJson(member)}`).join()}}`;
 }
 
-/** SHA-256 of a value in lower-case hex. The order of members does not matter. */
+/** In lower-case hex. The order of members does not matter. */
 export const jsonDigest = (value: Json): string => createHash("sha256").update(stableJson(value)).digest("hex");

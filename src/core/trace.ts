@@ -18,7 +18,6 @@ export interface RemoteParent extends TraceContext {
 /** Attributes of a span: ids, names and numbers. Never content, secrets or URLs. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** How a span begins. */
 export interface SpanStart {
   readonly name: string;
   /** By default `internal`. */

@@ -57,7 +57,6 @@ export interface FrontOptions extends Partial<FrontLimits> {
 }
 
 export interface Front extends Ending {
-  /** Creates Fastify's server. Call it once. */
   readonly serverFactory: FastifyServerFactory;
   /** From now on each connection ends after the answers to its requests. Connections are still accepted. */
   leave(): void;

@@ -75,7 +75,6 @@ const others = [
 
 type Job = (typeof others)[number] | (typeof purges)[Purging][number];
 
-/** What the jobs of a process need. */
 export type AllNeeds = JobNeeds & UnionToIntersection<Parameters<Job["run"]>[0]>;
 type UnionToIntersection<T> = (T extends unknown ? (of: T) => void : never) extends (of: infer All) => void ? All : never;
 

@@ -12,7 +12,6 @@ import type { CreateModule } from "./module.ts";
 export const configuredProfiles = ({ agentProfiles: configured }: Pick<Config, "agentProfiles">): Profiles =>
   profilesOf(Object.keys(configured));
 
-/** The profiles whose tasks are left to remote workers. */
 export const remoteProfiles = ({ agentProfiles: configured }: Pick<Config, "agentProfiles">): readonly string[] =>
   Object.entries(configured).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
 

@@ -19,7 +19,6 @@ export function openShared(context: ProcessContext, draining: AbortSignal) {
   return {
     files,
     sending,
-    /** What sets up a webhook. */
     hooks: webhookParts(context, sending),
     sites: openSites(context, files.blobs),
     teams: openTeams(context),

@@ -22,7 +22,6 @@ const stepsOf = ({ clock, config }: ProcessContext, direct: DirectClaims): TaskS
 
 export type TasksContext = ProcessContext & Pick<ModuleContext, "backlog" | "direct">;
 
-/** Tasks, for callers and for schedules. */
 export const tasksOf = (context: TasksContext): Tasks => {
   const { clock, ids, config, backlog, direct, publishTask } = context;
   const [steps, profiles] = [stepsOf(context, direct), configuredProfiles(config)];

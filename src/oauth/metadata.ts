@@ -2,7 +2,6 @@ import { listedScopes, type ScopeName, scopeNames } from "../core/accounts/calle
 import { mcpScopes } from "../core/oauth/app.ts";
 import { mcpResource } from "../core/oauth/resource.ts";
 
-/** What the metadata of an installation says. */
 export interface MetadataParts {
   /** `BASE_URL` and `CONSENT_URL`. */
   readonly issuer: string;

@@ -63,7 +63,6 @@ export interface Performer {
   converse(admission: Admission, messages: AsyncIterable<Message>, gone: AbortSignal): AsyncIterable<Message>;
 }
 
-/** How calls write to the audit log. */
 export interface CallAudit {
   readonly write: WriteAudit;
   readonly noteRefusal: NoteRefusal;

@@ -212,7 +212,6 @@ const usedGrant = ({ use, ...authorized }: AuthorizedApp & { use: GrantUse }): M
   credits: wireCredits(use.credits),
 });
 
-/** The wire form of a grant. */
 export const toGrant = ({ app, grant }: AuthorizedApp): MessageInitShape<typeof OAuth2GrantSchema> => ({
   id: grant.id,
   clientId: app.clientId,

@@ -64,7 +64,6 @@ export function scheduleHandlers(schedules: Schedules, appUrl: string) {
   });
 }
 
-/** The wire form of a schedule. */
 export const toSchedule = (schedule: Schedule): MessageInitShape<typeof ScheduleSchema> => ({
   id: schedule.id,
   name: schedule.name,

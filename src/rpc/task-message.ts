@@ -9,7 +9,6 @@ import { RunStateSchema, TaskOutcomeSchema, TaskSchema, WaitingToolSchema } from
 import { waitMessage } from "./event.ts";
 import { enumConverter, seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
 
-/** Creates the wire form of a task for this caller. */
 export type TaskWriter = (caller: Caller, task: TaskView) => TaskMessage;
 
 type TaskMessage = MessageInitShape<typeof TaskSchema>;

@@ -146,7 +146,6 @@ const periods: Record<BudgetPeriod, Period> = {
 };
 const periodMessages: Record<Period, BudgetPeriod> = { total: BudgetPeriod.TOTAL, day: BudgetPeriod.DAY, month: BudgetPeriod.MONTH };
 
-/** The budgets of the caller's space. */
 export function budgetHandlers(budgets: Budgets) {
   return implement(BudgetService, {
     async setBudget(tx, caller, { kind: kindValue, subject, period, credits }) {

@@ -9,7 +9,6 @@ import { messageText, type UserInput } from "../core/tasks/message.ts";
 import type { RequestedResources } from "../core/tasks/task-resources.ts";
 import { type ContentPart, ContentPartType, type Message } from "../gen/proto/task/v2/message_pb.ts";
 
-/** A message that was read, before its change. */
 export interface ReadMessage {
   /** Writes the files of the message inside a change, and returns the input. */
   readonly keep: (tx: Tx, caller: Caller) => Promise<UserInput>;

@@ -108,7 +108,6 @@ function toHealth({ delivered, failed, pending, ...webhook }: DeliveryTally & Pi
   } satisfies MessageInitShape<typeof GetWebhookHealthResponseSchema>;
 }
 
-/** The wire form of a delivery. */
 export const toDelivery = (delivery: DeliveryLogEntry): MessageInitShape<typeof DeliverySchema> => ({
   id: delivery.id,
   webhookId: delivery.webhookId,
@@ -126,7 +125,6 @@ export const toDelivery = (delivery: DeliveryLogEntry): MessageInitShape<typeof 
   ...(delivery.lastStatus === null ? {} : { lastStatus: delivery.lastStatus }),
 });
 
-/** The wire form of an attempt. */
 export const toAttempt = (attempt: Omit<DeliveryAttempt, "deliveryId">): MessageInitShape<typeof DeliveryAttemptSchema> => ({
   number: attempt.number,
   at: seconds(attempt.at),

@@ -72,7 +72,6 @@ const toDomain = (domain: SiteDomain): MessageInitShape<typeof WebsiteDomainSche
   failures: domain.failures,
 });
 
-/** The wire form of a checkpoint. */
 export const toCheckpoint = (checkpoint: Checkpoint): MessageInitShape<typeof WebsiteCheckpointSchema> => ({
   versionId: checkpoint.id,
   message: checkpoint.message,
@@ -80,7 +79,6 @@ export const toCheckpoint = (checkpoint: Checkpoint): MessageInitShape<typeof We
   createdAt: seconds(checkpoint.createdAt),
 });
 
-/** The dependencies of the operations on websites. */
 export interface WebsiteServiceParts {
   readonly websites: Websites;
   readonly viewers: Viewers;

@@ -114,7 +114,6 @@ const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { usage?: 
   usage: usage ? { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, toolCalls: usage.toolCalls } : null,
 });
 
-/** The credentials of remote workers. */
 export function workerSettingsHandlers(workers: Workers) {
   return implement(WorkerSettingsService, {
     async createWorker(tx, caller, { name, profiles, labels }) {

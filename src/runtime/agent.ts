@@ -53,7 +53,6 @@ export interface AttachedFile {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** A skill that the turn may use. Its content is read on request. */
 export interface TurnSkill extends SkillContent {
   readonly id: string;
   readonly name: string;
@@ -76,11 +75,9 @@ export interface NewFile {
 /** A task that an agent has begun with `Turn.subtask`. The transaction that writes its event inserts it. */
 export interface Subtask {
   readonly id: string;
-  /** The subtask's first message. */
   readonly message: string;
 }
 
-/** A wait for subtasks of the task. */
 export interface WaitRequest {
   /** Their ids, at most 100; absent: those that have not ended, and those of this turn whose end no wait has reported. */
   readonly subtasks?: readonly string[];

@@ -45,7 +45,6 @@ const keepingOf = (
 /** The longest wait, in milliseconds, until the timestamps of earlier events are in the past. */
 const settleMs = 50;
 
-/** A task after a write. */
 export interface WrittenTask extends Task {
   /** True when the cost has overdrawn a budget: the run must end. */
   readonly overdrawn: boolean;

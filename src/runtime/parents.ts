@@ -11,7 +11,6 @@ import { subtasksChanged } from "../core/tasks/subtask-wait.ts";
 const lookMs = 1_000;
 /** Tasks that are read at a time. */
 const batchMax = 100;
-/** Tasks that are settled at a time. */
 const settledMax = 8;
 
 interface ParentsWork {

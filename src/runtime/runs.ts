@@ -36,7 +36,6 @@ const watchMs = 1_000;
 /** The most tasks claimed in one transaction. */
 const batchMax = 32;
 
-/** The dependencies of a process's runs. */
 export interface RunsParts extends ActiveRunsParts {
   readonly lease: Lease;
   readonly concurrency: number;

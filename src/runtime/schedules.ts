@@ -6,7 +6,6 @@ import { handleDue, type RunParts } from "../core/use-cases/run-schedules.ts";
 
 /** A task is created at most this long after its due time, and the time of the change. */
 const lookMs = 1_000;
-/** Schedules that are read at a time. */
 const batchMax = 100;
 /** Changes of this process at a time: they share a commit. */
 const changesMax = 8;

@@ -21,7 +21,6 @@ export interface FirstKeyParts {
   readonly random: Random;
 }
 
-/** Creates the first API key and shows it. */
 export interface FirstKeys {
   /** Creates account, team and key in an empty database, in the change that opens the installation. */
   create(tx: Tx): Promise<void>;
@@ -32,7 +31,6 @@ export interface FirstKeys {
 interface Served {
   readonly store: Pick<Store, "change">;
   readonly baseUrl: string;
-  /** The address of the pages for sign-in. */
   readonly pagesUrl: string;
   /** How the operator starts commands, for example `./atp`. */
   readonly program: string;

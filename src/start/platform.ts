@@ -26,7 +26,6 @@ import { type Step, unnamed } from "./process/ending.ts";
 /** A serving process. */
 export interface Platform {
   readonly port: number;
-  /** The URL at which callers reach it. */
   readonly baseUrl: string;
   readonly pagesUrl: string;
   /** Reports not ready, refuses new calls, finishes running ones and releases runs; resolves when all is closed. */
@@ -89,7 +88,6 @@ export async function startPlatform(
   };
 }
 
-/** The server on ADMIN_PORT; undefined without one. */
 async function createAdmin(context: ProcessContext, ready: Readiness): Promise<FastifyInstance | undefined> {
   const { config, store, metrics } = context;
   if (config.admin === null || metrics === undefined) return undefined;

@@ -6,7 +6,6 @@ import type { DeliveryKeys } from "./keys.ts";
 import { guardedPost, type PostParts } from "./post.ts";
 import { signedHeaders } from "./sign.ts";
 
-/** The inputs for requests to webhooks. */
 export interface SendParts extends PostParts {
   readonly cipher: Pick<Cipher, "open">;
   readonly keys: Pick<DeliveryKeys, "signing">;

@@ -2,7 +2,6 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** The response to a visitor of a website. */
 export interface Answer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;

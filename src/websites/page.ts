@@ -8,7 +8,6 @@ import { parseRequestPath, type RequestPath, urlPath } from "../core/websites/pa
 import { matchesEtag, rangeApplies, requestedRange } from "../http/files/send-file.ts";
 import { type Answer, notFound, redirect } from "./answer.ts";
 
-/** A request to a live checkpoint. */
 export interface PageRequest {
   readonly checkpointId: string;
   readonly method: string;

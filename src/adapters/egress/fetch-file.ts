@@ -73,7 +73,6 @@ class CheckFailed extends Error {
   }
 }
 
-/** The progress of a failed fetch. */
 export interface FetchState {
   /** Whether the time limit was exceeded. */
   readonly isLate: boolean;
@@ -215,7 +214,6 @@ function faultOf(answer: Dispatcher.ResponseData, max: number): UnusableFile | n
 
 const tooLarge = (max: number): UnusableFile => new UnusableFile(`the file must be at most ${max} bytes`);
 
-/** A header's first value. */
 function header({ headers: all }: Dispatcher.ResponseData, name: string): string | undefined {
   const value = all[name];
   return Array.isArray(value) ? value[0] : value;

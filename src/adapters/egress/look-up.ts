@@ -27,7 +27,6 @@ export interface LookUp {
   cancel(): void;
 }
 
-/** Starts a DNS look-up of a name. */
 export type BeginLookUp = (host: string) => LookUp;
 
 /** The time of each query to a name server, in milliseconds, and the number of tries. */

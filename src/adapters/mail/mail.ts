@@ -96,7 +96,6 @@ Once the cause is removed, call schedule.resume.
   };
 }
 
-/** The mail to an invited person; `team` is null for a personal space. */
 export function invitationMail({ email, team, url }: { email: string; team: string | null; url: string }): Mail {
   const where = team === null ? "the Agent Task Platform" : `the team ${team} on the Agent Task Platform`;
   return {
@@ -182,7 +181,6 @@ Otherwise ignore this mail.
   };
 }
 
-/** The mail to a person who signed in with a recovery code. */
 export function recoveryMail({ email, left, url }: { email: string; left: number; url: string }): Mail {
   return {
     to: email,

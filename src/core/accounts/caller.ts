@@ -67,7 +67,6 @@ export interface KeyCredential {
 /** An OAuth access token: an app acts for its user. */
 export interface TokenCredential {
   readonly kind: "token";
-  /** The token family's id. */
   readonly id: string;
   readonly clientId: string;
   readonly scopes: readonly ScopeName[];

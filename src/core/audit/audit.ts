@@ -56,7 +56,6 @@ export type AuditReason = "unauthenticated" | "forbidden" | "insufficient_scope"
 
 /** The refused calls of one credential to one operation in one minute, as one process counted them. */
 export interface AuditRefusal extends Omit<AuditEntry, "subject" | "before" | "after"> {
-  /** The reason of the first refusal. */
   readonly reason: AuditReason;
   readonly count: number;
 }

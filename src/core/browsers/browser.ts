@@ -11,7 +11,6 @@ export type BrowserOwner = Pick<Scope, "accountId" | "spaceId">;
 export interface Browser extends BrowserOwner {
   /** The permanent UUID that the client chose. */
   readonly id: string;
-  /** The node that holds its stream. */
   readonly nodeId: string;
   readonly name: string;
   readonly userAgent: string;

@@ -54,7 +54,6 @@ export interface InstalledConnector {
   readonly state: ConnectorState;
   /** Whether tasks use it that name no connectors and have no project. */
   readonly isDefault: boolean;
-  /** The tools as last listed. */
   readonly tools: readonly ConnectorTool[];
   /** When they were last listed; null: never. */
   readonly toolsAt: number | null;
@@ -68,7 +67,6 @@ export type ConnectorChanges = Partial<
   Pick<InstalledConnector, "credentials" | "state" | "isDefault" | "tools" | "toolsAt" | "policy" | "updatedAt">
 >;
 
-/** A sign-in to a connector in progress. */
 export interface ConnectorAuthorization {
   /** SHA-256 of the state, lower-case hex. */
   readonly digest: string;

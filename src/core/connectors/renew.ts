@@ -16,7 +16,6 @@ const claimMs = 45_000;
 /** How often a process checks while another one renews. */
 const pollMs = 100;
 
-/** A user has to sign in to the connector again. */
 export class SignInNeeded extends Error {
   override readonly name = "SignInNeeded";
 }

@@ -6,9 +6,7 @@ import { effectiveByUid, type InstalledConnector } from "./connector.ts";
 import { filterGranted, isLimitedInConnectors } from "./granted.ts";
 
 export interface ResolvableConnectors {
-  /** Installed for the caller or the space. */
   readonly installed: readonly string[];
-  /** Enabled by default for the caller. */
   readonly enabled: readonly string[];
   /** The project's defaults; null without a project. */
   readonly ofProject: readonly string[] | null;

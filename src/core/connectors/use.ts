@@ -68,7 +68,6 @@ export interface ConnectorUse extends ToolUse {
   readonly approved: string | null;
 }
 
-/** Uses connectors for tasks. Each use reads the present state: connectors that were removed, revoked or denied are not used. */
 export interface ConnectorUses {
   /** @throws the signal's reason once it is aborted. Every other failure of a server is an answer. */
   call(task: ConnectedTask, use: ConnectorUse, signal: AbortSignal): Promise<UseOutcome>;

@@ -84,7 +84,6 @@ export interface PackedMember {
   readonly identity: { issuer: string; subject: string } | null;
 }
 
-/** A skill, or the tombstone of a deleted one. */
 export interface PackedSkill extends SkillView {
   /** Unix milliseconds. The bytes of a deleted skill are deleted too. */
   readonly deletedAt: number | null;

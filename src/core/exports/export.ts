@@ -76,7 +76,6 @@ export type StepName = (typeof stepNames)[number];
 
 /** The steps of a team's sessions that an export contains; all members apply. */
 export interface StepFilter {
-  /** An account; null: all accounts. */
   readonly user: string | null;
   /** A task; null: all tasks. */
   readonly session: string | null;
@@ -173,7 +172,6 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   find<K extends ExportKind>(kind: K, spaceId: string, id: string): Promise<ExportOf<K> | null>;
   /** An export of any kind and space: for links and for the job. API calls use `find`. */
   byId(id: string): Promise<Export | null>;
-  /** The exports of a person's data, newest first. */
   list(spaceId: string, accountId: string, page: OffsetPage): Promise<CountedPage<DataExport>>;
   /**
    * Claims an export that has not ended and has no valid lease at `now`. It raises the fence and returns the export with

@@ -39,7 +39,6 @@ export interface StoredFile {
   readonly bytes: number | null;
   /** The digest of the bytes, in hex. */
   readonly sha256: string | null;
-  /** The reason of the status `error`. */
   readonly error: string | null;
   readonly createdAt: number;
   /** The end of the window in which an upload may begin. It is extended while one is in progress. */

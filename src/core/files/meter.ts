@@ -8,7 +8,6 @@ export interface Digest {
   /** As node:crypto names it. */
   readonly algorithm: "md5" | "sha1" | "sha256" | "sha512";
   readonly value: Buffer;
-  /** The name of the header that states it. */
   readonly header: string;
 }
 

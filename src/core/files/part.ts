@@ -32,7 +32,6 @@ export function parseDataUri(text: string): DataUri | undefined {
   return { contentType, bytes, decode: (broken) => decode(text, start, broken) };
 }
 
-/** Base64 as text, or as its bytes. */
 type Base64 = Pick<string, "length" | "slice">;
 
 /** The member of a part whose bytes an entrance holds: its `file_data` has their digest in their place. No JSON has such a member. */
@@ -84,7 +83,6 @@ export interface FilePart {
   readonly contentType: string | undefined;
 }
 
-/** The fields of a part in a request; empty means absent. */
 export interface PartFields {
   readonly fileId?: string | undefined;
   readonly fileUrl?: string | undefined;

@@ -27,7 +27,6 @@ export interface ApiKey extends KeyRestrictions {
   readonly lastFour: string | null;
 }
 
-/** A key of a space with its holder. */
 export interface HeldKey extends UsedKey {
   /** The holder's address; null once the account is erased. */
   readonly email: string | null;
@@ -70,11 +69,11 @@ export interface ApiKeyRows {
   list(scope: Scope, now: number): Promise<UsedKey[]>;
   /** Newest first. */
   listOfSpace(spaceId: string, page: SpaceKeyPage, now: number): Promise<HeldKey[]>;
-  /** Revokes an active key of a space and returns it; null when there is none. */
+  /** Null when there is none. */
   revokeInSpace(spaceId: string, id: string, now: number): Promise<ApiKey | null>;
-  /** Renames the caller's own active key and returns it with the new name; null when there is none. */
+  /** Null when there is none. */
   renameOwn(scope: Scope, id: string, name: string, now: number): Promise<UsedKey | null>;
-  /** Replaces the restrictions of the caller's own active key and returns it as changed; null when there is none. */
+  /** Null when there is none. */
   restrictOwn(scope: Scope, id: string, restrictions: KeyRestrictions, now: number): Promise<UsedKey | null>;
   /** Records a use, unless the recorded one is newer or less than `everyMs` milliseconds older. */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;

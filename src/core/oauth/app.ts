@@ -112,7 +112,6 @@ export interface AppRows {
   listGranted(accountId: string, spaceId: string): Promise<OAuthApp[]>;
   /** Sets all but the space and the origins. */
   update(app: OAuthApp): Promise<void>;
-  /** Ends the permission of a member for apps of a space to act as themselves. */
   endService(accountId: string, spaceId: string): Promise<void>;
   setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
   /** Inserts an unverified client with a document, or replaces what an earlier document said; returns it with a lock on its row. */

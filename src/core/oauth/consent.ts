@@ -108,7 +108,6 @@ export async function writeGrant(tx: Tx, { now, ids }: Pick<CreationContext, "no
 const keepConfigured = (scopes: readonly ScopeName[], configured: readonly ScopeName[]): ScopeName[] =>
   scopeNames.filter((name) => scopes.includes(name) && configured.includes(name));
 
-/** The URL of the browser after the user declined. */
 export const declinedLocation = (request: AuthorizationRequest): string => errorLocation(request, "access_denied", "the user has declined");
 
 /**

@@ -80,7 +80,6 @@ export interface DeviceRows {
 export const deviceDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export interface DeviceInput extends AuthenticatedClient {
-  /** The parameters `scope` and `resource`; null without them. */
   readonly scope: string | null;
   readonly resource: string | null;
   readonly network: string;

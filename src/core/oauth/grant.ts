@@ -54,7 +54,6 @@ export interface GrantUse {
   readonly credits: number;
 }
 
-/** A member who granted access to an app. */
 export interface AppUser extends Pick<OAuthGrant, "id" | "accountId" | "createdAt">, Pick<GrantUse, "usedAt"> {
   readonly name: string;
 }

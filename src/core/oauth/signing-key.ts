@@ -9,7 +9,6 @@ import { hourMs, type JobNeeds, type TimedJob } from "../processes/timed-job.ts"
 import type { Store } from "../store.ts";
 import { accessMs } from "./access-token.ts";
 
-/** A stored key that signs access tokens. */
 interface SigningKey {
   /** `kid`. */
   readonly id: string;
@@ -32,7 +31,6 @@ export interface SigningKeyRows {
 const jose = lazyPackage<typeof import("jose")>("jose");
 /** The only algorithm of access tokens (RFC 9068 2.1). */
 export const algorithm = "ES256";
-/** A new key replaces the signing key after 90 days. */
 const rotateMs = 90 * 24 * 3_600_000;
 /** The old key stays published one day longer than its last token is valid (spec/oauth.md 13). */
 const retireMs = accessMs + 24 * 3_600_000;

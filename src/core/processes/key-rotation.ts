@@ -30,7 +30,6 @@ export interface ProcessKeyRows {
   remove(id: string): Promise<void>;
   /** Deletes processes without a renewal since this time: they were killed. */
   purge(before: number): Promise<void>;
-  /** Processes that renewed their row after this time. */
   list(after: number): Promise<readonly ProcessKeys[]>;
 }
 
@@ -76,7 +75,6 @@ export async function findRotation({ settings }: Pick<Tx, "settings">): Promise<
   return text === "" ? null : (JSON.parse(text) as Rotation);
 }
 
-/** Why a process cannot use a database with its keys. */
 export type KeyFault = "other_key" | "previous_key_missing";
 
 /** Makes the ring seal with the key that the database names. The first process on a database names its newest key. */

@@ -53,7 +53,6 @@ export interface Schedule extends Timing {
   readonly lastTaskId: string | null;
   /** Refusals and failed tasks since the last task that succeeded. */
   readonly failures: number;
-  /** The text of the last failure; null after a success. */
   readonly lastError: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -71,7 +70,6 @@ export type PausedOwner =
   | { readonly accountId: string; readonly spaceId: string; readonly clientId?: string }
   | { readonly clientId: string; readonly spaceId: string };
 
-/** After it was counted. */
 export interface CountedFailure {
   readonly schedule: Schedule;
   /** This failure has paused it. */

@@ -90,7 +90,6 @@ export async function removePasskey(change: FactorChange, id: string): Promise<b
 /** An authenticator app whose first code was right. */
 export interface ConfirmedApp {
   readonly secret: Uint8Array;
-  /** The time step of the code. */
   readonly step: number;
 }
 

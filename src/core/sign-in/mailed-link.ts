@@ -25,7 +25,6 @@ export interface MailedLinkRows {
   findOpen(digest: string, now: number): Promise<MailedLink | null>;
   /** Marks a link as used; null when it is used, expired, unknown or of another browser. Of concurrent callers one succeeds. */
   use(digest: string, browser: string, now: number): Promise<MailedLink | null>;
-  /** Marks the open links of an account as used. */
   useUp(accountId: string, now: number): Promise<void>;
   /** True when a link of this account was used at exactly this time. */
   wasUsedAt(accountId: string, at: number): Promise<boolean>;

@@ -56,7 +56,6 @@ interface Stored {
 /** A hash that no password has. It is compared when the account has none, so that both cases take the same time. */
 const dummyHash: Stored = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
 
-/** Hashes a password. The result contains its parameters. */
 export async function hashPassword(text: string, turn: HashTurn): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await deriveHash(text, { ...cost, salt }, turn);

@@ -42,7 +42,6 @@ export interface PasswordCredentials {
   readonly address: string;
   /** The wider network of the address, which has one turn among others in the queue of hashes. */
   readonly network: string;
-  /** Accounts that this browser has signed in to. */
   readonly knownAccounts: readonly string[];
 }
 

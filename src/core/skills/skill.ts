@@ -36,7 +36,6 @@ export interface SkillView extends Skill {
   readonly creatorName: string | null;
 }
 
-/** The scope from which skills are visible: a task's, or a caller's. */
 export interface SkillScope {
   readonly accountId: string;
   readonly spaceId: string;

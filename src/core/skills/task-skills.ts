@@ -31,7 +31,6 @@ export async function checkRequestedSkills(
 }
 
 export interface TaskSkill extends SkillView {
-  /** The task must use it. */
   readonly forced: boolean;
 }
 

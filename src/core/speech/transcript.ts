@@ -4,7 +4,6 @@ import type { Recording } from "../files/fetch-files.ts";
 import type { Tx } from "../store.ts";
 import { type Payer, payerOf } from "../usage/budget.ts";
 
-/** The transcripts of a message's recordings. */
 export interface Transcripts {
   /** The text of a recording, by the path of its part. A recording without speech has none. */
   readonly texts: ReadonlyMap<string, string>;

@@ -20,7 +20,6 @@ export interface Conversation {
   readonly messages: readonly TaskEvent[];
 }
 
-/** Tokens that models read and generated for a task. */
 interface TaskTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -32,7 +31,6 @@ export interface CountedConversation extends Conversation {
   readonly turnRequest: TurnRequest | null;
 }
 
-/** A filter of a caller's tasks; all conditions must hold. */
 export interface ConversationFilter {
   /** A text in the title or in a message, in any letter case. */
   readonly query?: string;
@@ -52,7 +50,6 @@ export interface ConversationPage {
   readonly after?: { at: number; id: string };
 }
 
-/** The requested page: it continues after a task. */
 export type ConversationsInput = Omit<ConversationPage, "after"> & { readonly afterTaskId?: string | undefined };
 
 export interface ConversationRows {

@@ -2,7 +2,6 @@ import type { Tx } from "../store.ts";
 import type { NewEvent } from "./event.ts";
 import type { Task } from "./task.ts";
 
-/** The claim of a task that a change is about to insert. */
 export interface NewClaim {
   /** The row with the claim, to be inserted with these events: its first turn has begun. */
   claimed(task: Task, events: readonly NewEvent[]): Task;

@@ -78,7 +78,6 @@ export interface PlanStep {
   readonly endAt?: number;
 }
 
-/** An event without a number. */
 export type NewEvent = { readonly [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] } }[EventType];
 
 /** An event of a task. `seq` starts at 1 and has no gaps; verbose events count too. */

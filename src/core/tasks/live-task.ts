@@ -24,7 +24,6 @@ export const newLiveTask = (taskId: string): LiveTask => ({
   endedSeq: { assistant_message: 0, explanation: 0 },
 });
 
-/** A text that is being written. */
 export interface LiveText extends TextHead {
   value: string;
   bytes: number;
@@ -77,7 +76,6 @@ export function show({ wakers }: LiveTask, text: LiveText, end: number): void {
 /** The most UTF-16 units of a delta that watchers receive. */
 const deltaLength = 65_536;
 
-/** The shown text from a place on. */
 export function partsFrom(text: LiveText, from: number): readonly TextDelta[] {
   const known = text.parts.get(from);
   if (known) return known;

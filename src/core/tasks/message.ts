@@ -13,10 +13,8 @@ const referencesMax = 20;
 const titleMax = 80;
 
 export interface UserInput {
-  /** The text parts, in order. */
   readonly texts: readonly string[];
   readonly references: readonly string[];
-  /** The message's files, in order. */
   readonly attachments?: readonly Attachment[];
   /** True when a part is speech. */
   readonly spoken?: boolean;

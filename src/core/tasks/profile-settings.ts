@@ -16,7 +16,6 @@ import {
 import { defaultProfile, type Profiles, type ProfileText } from "./profile.ts";
 import type { Task } from "./task.ts";
 
-/** The limits of a profile in a space; null for none. */
 export interface ProfileLimits {
   /** The most runs at once. */
   readonly concurrency: number | null;

@@ -2,7 +2,6 @@ import { invalidArgument } from "../failure.ts";
 
 export const defaultProfile = "manus-1.6";
 
-/** A profile as people read it. */
 export interface ProfileText {
   readonly id: string;
   readonly title: string;

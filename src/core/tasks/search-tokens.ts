@@ -66,7 +66,6 @@ function pairsOf(run: string, withLast: boolean): readonly string[] {
   return withLast || pairs.length === 0 ? [...pairs, letters.at(-1) ?? ""] : pairs;
 }
 
-/** Tasks whose texts are indexed in one change. */
 const indexMax = 50;
 
 /** Texts that processes of an earlier release wrote can be searched within a minute. */

@@ -6,7 +6,6 @@ import { type DirectClaims, noDirectClaims } from "./direct-claims.ts";
 import type { NewEvent } from "./event.ts";
 import type { Task, TaskChanges, TaskView, TaskWritten } from "./task.ts";
 
-/** The steps on a task's row that several operations share. */
 export interface TaskSteps {
   /** The caller's task. Its row stays locked until the transaction ends. @throws Failure `not_found` */
   lock(tx: Tx, caller: Caller, id: string): Promise<TaskView>;

@@ -12,7 +12,6 @@ export interface RequestedResources {
   readonly noConnectors: boolean;
 }
 
-/** The resources that a task may use, set by its messages. */
 export interface TaskResources {
   /** Null: the account's enabled skills. */
   readonly skills: readonly string[] | null;

@@ -4,7 +4,6 @@ import { Failure } from "../failure.ts";
 import type { Feed, TaskNews } from "../store.ts";
 import type { TaskFilter } from "./task-rows.ts";
 
-/** Subscriptions of held calls and watches to news of a task. */
 export interface TaskSubscriptions {
   /** Records news of all tasks from now on, for a call that reads a task before it enters: it misses no news in between. */
   prepare(): PendingSubscription;
@@ -217,7 +216,6 @@ export function taskSubscriptions(
 
 const ownerKey = ({ spaceId, accountId }: Pick<Scope, "spaceId" | "accountId">): string => `${spaceId} ${accountId}`;
 
-/** The news that arrived while a subscription was pending. */
 interface RecordedNews {
   readonly news: TaskNews[];
   lost: boolean;

@@ -87,11 +87,9 @@ export interface WatchSource {
 
 const ownTasks: WatchSource = { find: (tx, caller, id) => tx.tasks.find(caller, id) };
 
-/** The rules of held calls. */
 export interface WatchRules extends Pick<SubscriptionRules, "draining"> {
   /** The most seconds that a call is held, so that proxies do not time out first. */
   readonly holdSeconds: number;
-  /** By default the tasks of the caller. */
   readonly source?: WatchSource;
   /** Absent: texts are not shown while they are written. */
   readonly texts?: Pick<LiveTexts, "reader" | "replace">;

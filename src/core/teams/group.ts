@@ -16,7 +16,6 @@ export interface Group {
   /** Unique in the team in any letter case. */
   readonly displayName: string;
   readonly externalId: string | null;
-  /** The role that the owner gives the members; null for none. */
   readonly role: MappedRole | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -34,7 +33,6 @@ export interface GroupMember {
   readonly display: string;
 }
 
-/** A filter and a page of groups; all conditions apply together. */
 export interface GroupFilter {
   readonly id?: string | undefined;
   /** In any letter case. */

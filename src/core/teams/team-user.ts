@@ -85,7 +85,6 @@ export interface TeamPerson {
   readonly email: string;
 }
 
-/** A search in the directory, and a page of it. */
 export interface DirectoryFilter {
   /** A part of the name, in any letter case; absent: all people. */
   readonly query?: string | undefined;
@@ -106,7 +105,6 @@ export interface TeamUserRef {
   readonly email?: string | undefined;
 }
 
-/** A filter and a page of members. */
 export interface TeamUserFilter {
   /** Absent: all members except removed ones. */
   readonly status?: MemberStatus | undefined;
@@ -120,7 +118,6 @@ export interface TeamUserFilter {
 
 export type GrantableRole = Exclude<Role, "owner">;
 
-/** The input of a new member. */
 export interface NewTeamUser {
   readonly email: string;
   readonly role: GrantableRole;
@@ -180,7 +177,6 @@ export interface NewMember extends Member {
   readonly externalId: string | null;
 }
 
-/** The changes of a member's row; absent members stay as they are. */
 export interface MemberChanges {
   readonly email?: string;
   readonly name?: string | null;

@@ -18,7 +18,6 @@ import {
   type UsageRecord,
 } from "./usage.ts";
 
-/** The requested page; an empty cursor means none. */
 interface PageRequest {
   readonly limit: number;
   readonly cursor: string | undefined;
@@ -29,7 +28,6 @@ export interface OwnRecords extends Page<UsageRecord> {
   readonly name: string | null;
 }
 
-/** The credits spent on a day. */
 export interface DaySum {
   /** Unix milliseconds. */
   readonly begins: number;

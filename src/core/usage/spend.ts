@@ -8,7 +8,6 @@ import { type Budget, type BudgetReservation, inPeriod, isOverdrawn, isSpent, ty
 import { type Charge, chargeFor, maxCredits, type PriceTable, priceOf, type Usage } from "./price.ts";
 
 export interface RunUsage {
-  /** Whole credits, in addition to the price of `usage` and `turns`. */
   readonly credits: number;
   readonly usage: Usage;
   /** Turns that end successfully with it. */

@@ -5,7 +5,6 @@ const dayMs = 86_400_000;
 const daysDefault = 30;
 const daysMax = 366;
 
-/** Days since 1970-01-01 in UTC. */
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 
 /** The start of a day, Unix milliseconds. */

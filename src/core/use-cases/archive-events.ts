@@ -21,7 +21,6 @@ export interface ArchiveParts {
 
 /** Bytes of payloads of a task that are worth a file. */
 const bytesMin = 4 * 1024;
-/** Tasks that are looked at in one read. */
 const tasksMax = 50;
 /** The longest file: one event may have more than a segment may. Compression and encryption add little. */
 const fileMax = 64 * 1024 * 1024;

@@ -25,7 +25,6 @@ export interface AppsParts extends AppParts {
   readonly rules: AddressRules;
 }
 
-/** An app, and the webhook of its URL. */
 export interface AppView extends OAuthApp {
   readonly webhookId: string | null;
 }

@@ -144,7 +144,6 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
   };
 }
 
-/** Adds the path of the task to the fields that a failure names. */
 export async function withTaskPath<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

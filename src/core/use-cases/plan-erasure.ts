@@ -5,13 +5,11 @@ import type { CreationContext } from "../keys/api-key.ts";
 import { findRecipient } from "../keys/recipient.ts";
 import type { Tx } from "../store.ts";
 
-/** What an erasure would delete. */
 export interface ErasurePlan {
   /** What the operator must type: the address of a person, the name of a team, the address of the owner of a personal space. */
   readonly name: string;
   /** Spaces that no one else uses come before their person. */
   readonly parts: readonly Erased[];
-  /** The number of rows by table. */
   readonly counts: Readonly<Record<string, number>>;
   /** Spaces of others that the person is a member of. */
   readonly leaves: readonly string[];

@@ -15,7 +15,6 @@ export interface RetainParts {
   readonly retention: Retention;
   /** The events of a team's deleted tasks are kept for its exports (spec/decisions.md 14). */
   readonly keepsEvents: boolean;
-  /** The files of archived events. */
   readonly archive: Omit<ArchiveParts, "store" | "clock">;
 }
 

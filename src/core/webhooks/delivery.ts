@@ -46,7 +46,6 @@ export interface DeliveryAttempt {
   /** From 1. */
   readonly number: number;
   readonly at: number;
-  /** The HTTP status; null without a response. */
   readonly status: number | null;
   /** The reason for a missing response. */
   readonly failure: DeliveryFailure | null;
@@ -78,7 +77,6 @@ export interface AttemptResult extends Pick<DeliveryAttempt, "at" | "status" | "
   readonly retryAfter: string | null;
 }
 
-/** A delivery whose next attempt is due, with the input of the attempt. */
 export interface DueDelivery extends Pick<Delivery, "id" | "webhookId" | "type" | "taskId" | "attempts" | "createdAt"> {
   readonly event: Pick<WebhookEvent, "id" | "body">;
   /** Null when it is deleted. */
@@ -96,7 +94,6 @@ export type DueWebhook = Pick<
   "id" | "accountId" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash" | "failingSince"
 >;
 
-/** The sender's free capacity. */
 export interface DeliveryCapacity {
   readonly max: number;
   readonly perWebhook: number;
@@ -115,7 +112,6 @@ export type NextState =
   | { readonly state: Extract<DeliveryState, "delivered" | "failed">; readonly nextAt: null }
   | { readonly state: "pending"; readonly nextAt: number };
 
-/** The result of an attempt, and the delivery's next state. */
 export interface Outcome extends AttemptKey {
   readonly sent: AttemptResult;
   readonly next: NextState;
@@ -127,7 +123,6 @@ export interface Outcome extends AttemptKey {
  */
 export type Health = Pick<Webhook, "failingSince" | "failures">;
 
-/** A webhook whose health may change. */
 export interface WebhookHealth extends Health, Pick<Webhook, "id" | "url" | "status"> {
   /** The owner's address; null for none. */
   readonly email: string | null;

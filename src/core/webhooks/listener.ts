@@ -26,7 +26,6 @@ export interface WaitingEvent extends Pick<WebhookEvent, "id" | "type" | "body">
   readonly position: number;
 }
 
-/** What waits for a listener's stream. */
 export interface ListenerState {
   readonly waiting: number;
   /** Events that were dropped since the listener was created. */

@@ -6,7 +6,6 @@ import type { Task } from "../tasks/task.ts";
 import type { Delivery, WebhookEvent } from "./delivery.ts";
 import type { Webhook } from "./webhook.ts";
 
-/** A webhook or a listener that receives events of a task, and their types. */
 export interface Subscriber extends Pick<Webhook, "id" | "eventTypes" | "projectId" | "metadata"> {
   /** It has no address: its events wait for a stream. */
   readonly isListener: boolean;

@@ -47,7 +47,6 @@ export interface Webhook {
   readonly deletedAt: number | null;
 }
 
-/** The fields that a change sets. */
 export type WebhookChanges = Partial<Omit<Webhook, "id" | "accountId" | "spaceId" | "clientId" | "createdAt" | "deletedAt">>;
 
 /** The webhooks that a query may access: an account's own in one space, and those of the space's apps if the caller may change the apps. */
@@ -71,7 +70,7 @@ export interface SpaceWebhookPage {
 export interface WebhookRows {
   insert(webhook: Webhook): Promise<void>;
   list(scope: Pick<Scope, "accountId" | "spaceId">): Promise<Webhook[]>;
-  /** The webhooks of all accounts in a space, without those of apps. */
+  /** Without those of apps. */
   listOfSpace(spaceId: string, page: SpaceWebhookPage): Promise<HeldWebhook[]>;
   find(reach: WebhookReach, id: string): Promise<Webhook | null>;
   /** As `find`, and locks the row. */
@@ -121,7 +120,6 @@ export interface WebhookKeyRows {
   purge(before: number): Promise<number>;
 }
 
-/** A public key that deliveries can be verified with. */
 export interface PublicWebhookKey {
   readonly algorithm: WebhookKeyAlgorithm;
   /** PEM of 2,048 bits for `rsa`; `whpk_` and base64 for `ed25519`, the form of Standard Webhooks. */

@@ -51,7 +51,6 @@ export function siteContentType(path: string): string {
 export const checkpointStatuses = ["pending", "success", "failed"] as const;
 export type CheckpointStatus = (typeof checkpointStatuses)[number];
 
-/** An immutable snapshot of a website. */
 export interface Checkpoint {
   readonly id: string;
   readonly websiteId: string;

@@ -6,7 +6,6 @@ export const domainsMax = 20;
 export const domainStatuses = ["pending", "active", "inactive"] as const;
 export type DomainStatus = (typeof domainStatuses)[number];
 
-/** A custom domain of a site. Times are Unix milliseconds. */
 export interface SiteDomain {
   readonly id: string;
   /** Lower case, ASCII, without a dot at the end. */
@@ -45,11 +44,9 @@ export interface DomainRows {
   find(websiteId: string, domain: string): Promise<SiteDomain | null>;
   ofSpace(spaceId: string): Promise<readonly SiteDomain[]>;
   insert(domain: SiteDomain): Promise<void>;
-  /** Makes a domain active, with its next check. False when it is gone, or active for another space. */
   activate(id: string, now: number, nextCheckAt: number): Promise<boolean>;
   /** False when the site does not have the domain. */
   delete(websiteId: string, domain: string): Promise<boolean>;
-  /** Deletes the domains of a person's sites in a space. */
   deleteOfMember(member: Scope): Promise<void>;
   /** The active domains of sites, in the order of their activation. */
   active(websiteIds: readonly string[]): Promise<readonly Pick<SiteDomain, "websiteId" | "domain">[]>;

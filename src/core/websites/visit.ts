@@ -35,7 +35,6 @@ export interface SiteVisitRows {
   purge(before: number): Promise<void>;
 }
 
-/** Access to websites that are not public. */
 export interface SiteVisits {
   /** Creates a ticket for an account that may see the site. Its text is sent once, in a URL. */
   ticket(site: Pick<Website, "id" | "spaceId">, accountId: string): Promise<string>;

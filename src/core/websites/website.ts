@@ -39,7 +39,6 @@ type Caps = Pick<Website, "maxVisibility" | "teamMax">;
 /** The lower one of the operator's and the team's; null for none. */
 export const effectiveCap = ({ maxVisibility, teamMax }: Caps): SiteVisibility | null => lowerCap(maxVisibility, teamMax);
 
-/** The current visibility of a site: a cap applies as soon as it is set. */
 export const effectiveSiteVisibility = (site: Pick<Website, "visibility"> & Caps): SiteVisibility =>
   applyCaps(site.visibility, effectiveCap(site));
 
@@ -89,7 +88,6 @@ export interface SitePage {
   readonly after?: Pick<Website, "createdAt" | "id">;
 }
 
-/** Rows of websites. A site is deleted with its task. */
 export interface WebsiteRows {
   insert(site: Website): Promise<void>;
   /** The sites of an account in a space, newest first. */

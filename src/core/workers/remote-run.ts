@@ -115,7 +115,6 @@ export type SentOutcome =
       readonly memo?: Json;
     };
 
-/** A part of a text that the agent of a worker writes. */
 export interface SentText {
   /** The key of the event that will have the text; empty for the run's ending. */
   readonly key: string;
@@ -169,7 +168,6 @@ export interface AppendResponse {
   readonly stop: "spent" | null;
 }
 
-/** A use of a connector's tool. */
 export interface ToolCall {
   readonly uid: string;
   readonly tool: string;

@@ -27,7 +27,6 @@ export const workerOfNode = (nodeId: string): string | null => (nodeId.startsWit
 
 export type RunKey = Pick<WorkerRun, "taskId" | "workerId" | "fence">;
 
-/** A waiting task for a worker. */
 export interface WorkerClaim {
   readonly task: Pick<ClaimableTask, "id" | "fence">;
   readonly workerId: string;

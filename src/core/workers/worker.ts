@@ -85,7 +85,6 @@ export interface WorkerRows {
   revoke(spaceId: string, id: string, now: number): Promise<boolean>;
   /** The active ones among these. Their rows stay locked until the change ends, so that none is revoked. */
   lockActive(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Records a use, unless the recorded one is less than `everyMs` older, or newer. */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
   /** Records a failed run once. @param fence of the run. */
   recordFailure(failure: WorkerFailure, fence: number): Promise<void>;

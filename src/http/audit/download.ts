@@ -17,7 +17,6 @@ import { compileBareWriter } from "../v2/writer.ts";
 import { applyHeaders, type Call, inSteps } from "../wire/wire.ts";
 import { ocsfEvent } from "./ocsf.ts";
 
-/** The parts of the call path that the download needs. */
 export interface AuditDownloadParts extends RefusalParts {
   readonly operations: OperationTable;
   readonly admit: Admit;

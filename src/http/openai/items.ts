@@ -55,6 +55,5 @@ export interface Output {
   items(): readonly Message[];
   /** The output of a turn that ended with a structured output. */
   withResult(): readonly Message[];
-  /** The id of the next item of the assistant. Absent where it has the id of its event. */
   nextId?(): string;
 }

@@ -19,7 +19,6 @@ const statusIn = (form: Form, { status, isStopped }: ResponseState): string => {
   return isStopped ? "cancelled" : sdkStatuses[status];
 };
 
-/** A task with what else a response shows of it. */
 export type Described = { readonly task: Task } & Partial<Pick<Conversation, "maxOutputTokens" | "usage" | "turn">>;
 
 /** The Response object: a task in a state (spec/v1.md 7.3). */

@@ -14,7 +14,6 @@ import { modelRoutes } from "./models.ts";
 import { openaiRefusal } from "./refusal.ts";
 import { type ResponseParts, responseRoutes } from "./responses.ts";
 
-/** The dependencies of file contents. */
 interface ContentParts {
   readonly blobs: Blobs;
   readonly store: Pick<Tx, "files">;

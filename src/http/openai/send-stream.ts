@@ -97,7 +97,6 @@ export interface StreamParts {
   readonly report: (failure: Failure, requestId: string) => void;
 }
 
-/** The stream that a caller wants. */
 interface StreamRequest {
   readonly taskId: string;
   readonly startingAfter?: number | undefined;

@@ -27,7 +27,6 @@ function membersWriter(desc: DescMessage): WriteMembers {
   return write;
 }
 
-/** The writer of a message type without the fields of these names. */
 function membersWriterExcept(desc: DescMessage, names: ReadonlySet<string>): WriteMembers {
   return sequence(desc.members.filter(({ name }) => !names.has(name)).map(memberWriter));
 }
@@ -84,7 +83,6 @@ function valueWriter(field: DescField): WriteValue {
   }
 }
 
-/** The writer of a single value, a list's item or a map's value. */
 function elementWriter(field: DescField): WriteValue {
   if (field.enum) return enumWriter(field.enum);
   if (!field.message) return scalarWriter(field.scalar);

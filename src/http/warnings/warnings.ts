@@ -5,7 +5,6 @@ import { findNearest } from "../../core/nearest.ts";
 export interface IgnoredMember {
   /** The object that has it, for instance `message.content[0]`; empty for the request itself. */
   readonly path: string;
-  /** The name in the request's spelling. */
   readonly name: string;
   /** The names that this object accepts; null when the member is known, but has no effect. */
   readonly names: { keys(): Iterable<string> } | null;

@@ -11,7 +11,6 @@ interface Worded {
   readonly words: ReadonlySet<string> | undefined;
 }
 
-/** The worded fields of a message, by the names that protobuf JSON has for them. */
 type Table = ReadonlyMap<string, Worded>;
 
 const tables = new Map<DescMessage, Table>();

@@ -40,7 +40,6 @@ export interface WireForm<F> {
   readonly failureIn: (thrown: unknown) => F;
   /** Receives every failure with its private cause. */
   readonly report: (failure: F, requestId: string) => void;
-  /** Sends the refusal, with its headers. */
   readonly refuse: (call: Call, failure: F) => Promise<void>;
 }
 
@@ -78,7 +77,6 @@ interface WrongMethod {
   readonly allow?: readonly string[];
 }
 
-/** Creates the part that all wire forms share. */
 export function wire<F>({ name, readHead, failureIn, report, refuse }: WireForm<F>): Wire {
   const callOf = (request: FastifyRequest, reply: FastifyReply, head = readHead(request.raw)): Call => {
     head.observed?.begin(name, reply.raw, request.routeOptions.url);
@@ -208,7 +206,6 @@ export const inSteps =
     await encode(call, admitted, decode(call, body));
   };
 
-/** Whether the body of a request with this method is read. */
 export const hasBody = ({ request }: Call): boolean => request.method !== "GET" && request.method !== "HEAD";
 
 /** The first steps of an address that needs no credential and reads no body. */

@@ -10,7 +10,6 @@ const rounds = 24;
 /** The longest wait until nothing is active. */
 const quietMs = 60_000;
 const lookMs = 1;
-/** The names that an error lists. */
 const namesMax = 5;
 
 /** Moves a clock, one call at a time. */

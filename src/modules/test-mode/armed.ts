@@ -28,7 +28,6 @@ export interface ArmedFaults {
   ofHeader(fault: Fault, key: string): Fault | null;
 }
 
-/** Headers with a count that are remembered. */
 const headersMax = 10_000;
 
 export function armedFaults(): ArmedFaults {

@@ -10,9 +10,7 @@ import type { ArmedFaults, Target } from "./armed.ts";
 import { cutAnswer, loseAnswer } from "./cut-answer.ts";
 import { type Fault, parseFault } from "./fault.ts";
 
-/** The parts of the call path that faults need. */
 export interface FaultyCalls {
-  /** Serves requests with their faults. */
   readonly serve: (handler: FastifyServerFactoryHandler) => FastifyServerFactoryHandler;
   readonly read: (read: ReadRequest) => ReadRequest;
   /** Refuses calls with a status, so that each wire answers in its own form. */
@@ -35,7 +33,6 @@ const reasons: Readonly<Record<number, Reason>> = {
   503: "unavailable",
 };
 
-/** The wires by the beginning of their paths; all of them admit their calls. */
 const wires: readonly (readonly [RegExp, string])[] = [
   [/^\/v2\//, "v2"],
   [/^\/v1\/(?:responses|models|files)\b/, "openai"],

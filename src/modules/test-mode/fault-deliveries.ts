@@ -4,7 +4,6 @@ import type { Post, PostedRequest } from "../../webhooks/post.ts";
 import type { ArmedFaults } from "./armed.ts";
 import type { Fault } from "./fault.ts";
 
-/** Requests to webhooks with their faults. */
 export interface FaultyDeliveries {
   readonly post: (post: Post) => Post;
   /** The number of requests that wait for a later one. */

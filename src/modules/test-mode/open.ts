@@ -36,7 +36,6 @@ export interface TestServer {
   readonly config: Config;
   readonly ambient: Pick<Ambient, "clock" | "ids" | "random"> & { test: TestMode };
   readonly seed: string;
-  /** The key of the first owner. */
   key(): string;
   /** The secret of a link that signs the first owner in once, within 15 minutes. */
   signInSecret(): Promise<string | null>;

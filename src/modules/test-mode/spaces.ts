@@ -2,7 +2,6 @@ import type { Role } from "../../core/accounts/account.ts";
 import { type CreationContext, createKey } from "../../core/keys/api-key.ts";
 import type { Store, Tx } from "../../core/store.ts";
 
-/** A team that a test made. */
 export interface TestSpace {
   readonly spaceId: string;
   readonly apiKey: string;

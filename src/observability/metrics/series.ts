@@ -12,7 +12,6 @@ export interface Definition<Label extends string = string> {
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
-/** The longest value of a label. */
 const valueMax = 80;
 
 /** Decides which label sets a metric keeps. */
@@ -32,7 +31,6 @@ export function room<Label extends string>({ labels: names, most }: Pick<Definit
 /** Series of one label set of a histogram: its buckets, the last one without a bound, the sum and the count. */
 const histogramSeries = (buckets: readonly number[]): number => buckets.length + 3;
 
-/** Creates the metrics of a registry, and counts the series that they can have at most. */
 export function seriesOf(registry: Registry) {
   const registers = [registry];
   let seriesMax = 0;

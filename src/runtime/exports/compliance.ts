@@ -8,7 +8,6 @@ import type { Entry, OnStep, Packing } from "./zip.ts";
 /** The number of sessions per page. */
 const sessionsMax = 100;
 
-/** The part of the store that compliance archives read. */
 export interface ComplianceStore {
   readonly steps: StepRows;
   readonly accounts: { teamOf(spaceId: string): Promise<{ id: string } | null> };

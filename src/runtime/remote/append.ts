@@ -119,7 +119,6 @@ async function attachFiles({ store, clock, openSite }: UploadParts, task: Task, 
   return events;
 }
 
-/** Joins events and their cost. */
 export const stagedProgress = (events: StagedProgress["events"], { credits, usage }: ReportedUsage): StagedProgress => ({
   events,
   credits,

@@ -10,7 +10,6 @@ import { type Seen, seenOf } from "./updates.ts";
 
 /** An agent of another system, and how it is reached. */
 export interface A2aAgentParts {
-  /** As AGENT_PROFILES names it. */
   readonly name: string;
   readonly url: string;
   readonly tenant: string;

@@ -17,7 +17,6 @@ interface Memo extends Place {
 
 /** The name of the use of a tool that records that an agent has a message. */
 const callName = "call_agent";
-/** Bytes of the files of a message. */
 const filesMax = 20 * 1_048_576;
 
 /** What a turn knows of the agent's side. */

@@ -30,7 +30,6 @@ interface Call {
   readonly second: string;
   readonly parts: readonly string[];
   readonly work: RunState;
-  /** The directives after this one. */
   readonly left: readonly Directive[];
 }
 

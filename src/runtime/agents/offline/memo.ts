@@ -7,7 +7,6 @@ export interface Memo {
   readonly left: string;
   readonly request: Request;
   readonly plan?: Plan | undefined;
-  /** The current value for the finish. */
   readonly value?: Json | undefined;
 }
 
@@ -34,7 +33,6 @@ const textMax = 20_000;
 
 const truncate = (text: string): string => text.slice(0, textMax).toWellFormed();
 
-/** The stored form of a memo. */
 export function createMemo({ request, ...memo }: Memo): Json {
   const [text, files, previous] = [truncate(request.text), truncate(request.files), truncate(request.previous)];
   return JSON.parse(JSON.stringify({ form, ...memo, request: { ...request, text, files, previous } }));

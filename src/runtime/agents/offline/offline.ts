@@ -92,7 +92,6 @@ function findClosing(directives: readonly Directive[]) {
   if (name === undefined || names.some((each) => otherEndings.includes(each))) return null;
   return {
     content: name === "file" ? fileMessage(text) : text,
-    /** All files of the turn, in order. */
     files: directives.flatMap(({ name, parts }) => (name === "file" ? [fileOf(parts)] : [])),
     /** Watchers see its text word by word. */
     isStreamed: name === "stream",

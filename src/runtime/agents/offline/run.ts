@@ -12,7 +12,6 @@ export interface RunState {
   readonly request: Request;
   readonly plan: PlanKeeper;
   readonly nextActionId: () => string;
-  /** The current value for the finish. */
   value: Json | undefined;
   /** The number of events written. */
   events: number;
