@@ -177,6 +177,7 @@ test("commands that call the API import of this checkout the TypeScript client a
     "core/accounts",
     "core/defined",
     "pipeline/access",
+    "pipeline/operations",
     "core/actions/kind",
     ...shared,
     "narration",

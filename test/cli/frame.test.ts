@@ -21,6 +21,7 @@ describe("exit codes", () => {
     { args: ["task", "list", "--status", "done"], says: "running" },
     { args: ["task", "confirm", "x"], says: "give one of --accept, --reject and --input" },
     { args: ["completion", "csh"], says: "must be one of bash, zsh, fish" },
+    { args: ["api"], says: "OPERATION: is required" },
     { args: ["api", "task.nothing"], says: "there is no task.nothing" },
     { args: ["api", "task.list", "--field", "limit=many"], says: "--field limit: must be integer" },
   ])("2, and the reason, for a command line that is not valid: $args", async ({ args, says }) => {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { clientCommands, type Target } from "../../cli/commands.ts";
+import { operationNames, rpcNames } from "../../packages/client/src/index.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { openMcpServer } from "../support/mcp-server.ts";
 import { taskRig } from "../support/task-rig.ts";
@@ -253,6 +254,21 @@ describe("any operation", () => {
       code: 2,
       err: expect.stringContaining("must be an object"),
     });
+  });
+
+  test("is listed with whether the credential may call it, by the rule that admits calls", async () => {
+    const { key } = await rig.service.person({ as: rig.ann, with: rig.ann, restrictions: { scopes: ["task:read"] } });
+    const { out } = await runWith(home, rig.service, ["api", "--list"], { env: { ...envOf(rig.service, rig.ann), ATP_KEY: key } });
+    const listed = new Map(
+      out
+        .trim()
+        .split("\n")
+        .map((line) => line.split("\t") as [string, string]),
+    );
+    expect(listed.get("task.list")).toBe("yes");
+    expect(listed.get("task.create")).toBe("no");
+    expect(listed.get("settings.v1.WorkerService/ListWorkers")).toBe("no");
+    expect(listed.size).toBe(operationNames.length + rpcNames.length);
   });
 
   test("without a name in v2 is called by its full name", async () => {

@@ -1,4 +1,5 @@
 import type { ComponentType } from "react";
+import type { Hints } from "../api/hints.ts";
 import { text } from "./words.ts";
 
 /** A page of the settings. Its code is loaded when it is opened. */
@@ -15,7 +16,17 @@ export interface SettingsEntry {
   readonly operators?: true;
   /** Only in a team's space. */
   readonly teams?: true;
+  /** Not for guests. */
+  readonly members?: true;
 }
+
+/** Whether a person sees a page. */
+export const isShown = (page: SettingsEntry, { isAdmin, isOwner, isOperator, isTeam, isGuest }: Hints): boolean =>
+  (!page.admins || isAdmin) &&
+  (!page.owners || isOwner) &&
+  (!page.operators || isOperator) &&
+  (!page.teams || isTeam) &&
+  (!page.members || !isGuest);
 
 /** The pages by the last part of their address, in the order of the list. */
 export const pages: Readonly<Record<string, SettingsEntry>> = {
@@ -28,7 +39,7 @@ export const pages: Readonly<Record<string, SettingsEntry>> = {
   files: { title: text.files, load: () => import("./files.tsx") },
   websites: { title: text.websites, load: () => import("./websites.tsx") },
   schedules: { title: text.schedules, load: () => import("./schedules.tsx") },
-  apps: { title: text.apps, teams: true, load: () => import("./apps.tsx") },
+  apps: { title: text.apps, teams: true, members: true, load: () => import("./apps.tsx") },
   agents: { title: text.agents, load: () => import("./agents.tsx") },
   members: { title: text.members, group: "team", teams: true, load: () => import("./members.tsx") },
   usage: { title: text.usage, group: "team", load: () => import("./usage.tsx") },

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useRef } from "react";
 import { useRole } from "../api/me.ts";
 import { NotFound } from "../shell/not-found.tsx";
 import { useTitle } from "../ui/title.ts";
-import { pages } from "./pages.ts";
+import { isShown, pages } from "./pages.ts";
 import styles from "./settings.module.css";
 import { text } from "./words.ts";
 
@@ -11,10 +11,8 @@ const groups = ["you", "build", "team", "operator"] as const;
 
 /** The frame of the settings: their list in groups, and the chosen page. */
 export function SettingsLayout() {
-  const { isAdmin, isOwner, isTeam, isOperator } = useRole();
-  const shown = Object.entries(pages).filter(
-    ([, page]) => (!page.admins || isAdmin) && (!page.owners || isOwner) && (!page.teams || isTeam) && (!page.operators || isOperator),
-  );
+  const hints = useRole();
+  const shown = Object.entries(pages).filter(([, page]) => isShown(page, hints));
   // On narrow screens the list is one line, which may hide the chosen page.
   const list = useRef<HTMLElement>(null);
   const { page: chosen } = useParams({ strict: false });
@@ -26,7 +24,7 @@ export function SettingsLayout() {
     <div className={styles.settings}>
       <nav ref={list} aria-label={text.title}>
         {groups
-          .filter((group) => group !== "operator" || isOperator)
+          .filter((group) => group !== "operator" || hints.isOperator)
           .map((group) => (
             <div key={group} className={styles.group}>
               <h2>{text.groups[group]}</h2>
