@@ -14,7 +14,7 @@ The log warns about unknown variables that resemble a setting (\`PROT is not a s
 prefix of the settings.
 
 This page is generated from the variables in \`src/config/\`, listed in \`src/config/variables.ts\`. To change it, edit the
-variables and run \`node scripts/configuration.ts --write\`.
+variables: the set-up makes the page.
 `;
 
 /** \`docs/reference/configuration.md\`, from the table of variables. */

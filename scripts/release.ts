@@ -14,7 +14,7 @@ const runScript = (...words: readonly string[]) =>
 async function makeCommit(version: string): Promise<string> {
   const today = new Date().toISOString().slice(0, 10);
   const check = () => runTool(["node", "scripts/check.ts"]);
-  const commit = await cut({ root, version, today, check, describe: () => void runScript("scripts/documents.ts", "--write") });
+  const commit = await cut({ root, version, today, check, describe: () => void runScript("scripts/generated.ts", "--write") });
   return `The release is commit ${commit}. Nothing was pushed: \`git tag --annotate v${version} --message "${version}"\` tags it.`;
 }
 

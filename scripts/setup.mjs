@@ -2,12 +2,13 @@
 // It is plain JavaScript because on a new clone it runs with the installed Node. It writes to
 // standard error only: standard output belongs to the scripts that run after it.
 //
-// `--tests` also installs what only tests and checks need. `--docs` also builds the site of the documentation. `--code` only generates
-// code from the schemas, for `npm run dev`.
+// `--tests` also prepares what only tests, checks and packages need. `--docs` also builds the site of the documentation. `--code` only
+// generates code from the schemas, for `npm run dev`.
 import { fileURLToPath } from "node:url";
 import { generated } from "./setup/generated.mjs";
 import { installed } from "./setup/installed.mjs";
 import { takeTurn } from "./setup/turn.mjs";
+import { written } from "./setup/written.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Rules of the core that the console checks with too (docs/internals/console.md). */
@@ -22,45 +23,51 @@ const sharedRules = [
 ];
 /** The page of the docs whose code the console shows. */
 const shownDocs = ["docs/guides/webhooks.md"];
-/** Code from the schemas. */
-const code = [
-  generated(root, {
-    name: "proto",
-    inputs: ["proto", "buf.yaml", "buf.gen.yaml"],
-    command: (folder) => ["buf", "generate", "--output", folder],
-  }),
-  generated(root, {
-    name: "prisma",
-    inputs: [
-      "prisma/models",
-      "prisma/sqlite/schema.prisma",
-      "prisma/postgresql/schema.prisma",
-      "scripts/generate-prisma.mjs",
-      "scripts/generate-tables.mjs",
-    ],
-    command: (folder) => ["node", "scripts/generate-prisma.mjs", `${folder}/src/gen/prisma`],
-  }),
-  generated(root, {
-    name: "tools",
-    inputs: ["api/openapi.json", "scripts/generate-tools.mjs"],
-    command: (folder) => ["node", "scripts/generate-tools.mjs", `${folder}/src/gen/tools`],
-  }),
-  generated(root, {
-    name: "browser-proto",
-    inputs: ["proto", "buf.yaml", "buf.gen.console.yaml"],
-    command: (folder) => ["buf", "generate", "--template", "buf.gen.console.yaml", "--output", folder],
-  }),
-];
-const steps = [
-  installed(root, { withTests: process.argv.includes("--tests") }),
-  ...code,
-  // Reads src/gen/browser-proto, which the step before writes.
-  generated(root, {
-    name: "console",
-    inputs: ["console", "proto", "buf.yaml", "buf.gen.console.yaml", ...sharedRules, ...shownDocs],
-    command: (folder) => ["vite", "build", "--config", "console/vite.config.ts", "--outDir", `../${folder}/src/gen/console`],
-  }),
-];
+const withTests = process.argv.includes("--tests");
+const proto = generated(root, {
+  name: "proto",
+  inputs: ["proto", "buf.yaml", "buf.gen.yaml"],
+  command: (folder) => ["buf", "generate", "--output", folder],
+});
+/** Files that follow from the schema, which git ignores; those of Python are for its package only. */
+const texts = written(root, {
+  name: "texts",
+  parts: ["typescript", "documents", "reference", ...(withTests ? ["python"] : [])],
+  inputs: [
+    ...["proto", "buf.yaml", "package.json", "scripts/generated.ts", "scripts/documents/sources", "docs/reference/compatibility"],
+    ...["docs/spec", "test/golden/v2-examples.json", "test/golden/webhook-bodies.txt", "packages/python/src/agent_task_platform/_async"],
+  ],
+  command: ["node", "scripts/generated.ts"],
+});
+const prisma = generated(root, {
+  name: "prisma",
+  inputs: [
+    "prisma/models",
+    "prisma/sqlite/schema.prisma",
+    "prisma/postgresql/schema.prisma",
+    "scripts/generate-prisma.mjs",
+    "scripts/generate-tables.mjs",
+  ],
+  command: (folder) => ["node", "scripts/generate-prisma.mjs", `${folder}/src/gen/prisma`],
+});
+const tools = generated(root, {
+  name: "tools",
+  inputs: ["api/openapi.json", "scripts/generate-tools.mjs"],
+  command: (folder) => ["node", "scripts/generate-tools.mjs", `${folder}/src/gen/tools`],
+});
+const browserProto = generated(root, {
+  name: "browser-proto",
+  inputs: ["proto", "buf.yaml", "buf.gen.console.yaml"],
+  command: (folder) => ["buf", "generate", "--template", "buf.gen.console.yaml", "--output", folder],
+});
+const consoleBuild = generated(root, {
+  name: "console",
+  inputs: ["console", "proto", "buf.yaml", "buf.gen.console.yaml", ...sharedRules, ...shownDocs],
+  command: (folder) => ["vite", "build", "--config", "console/vite.config.ts", "--outDir", `../${folder}/src/gen/console`],
+});
+/** Chains of steps: those of a chain read what the one before wrote, and chains run at the same time. */
+const codeChains = [[proto, texts], [browserProto], [prisma], [tools]];
+const allChains = [[proto, texts], [browserProto, consoleBuild], [prisma], [tools]];
 
 const builtDocs = generated(root, {
   name: "docs",
@@ -80,22 +87,35 @@ const builtDocs = generated(root, {
   ],
   command: (folder) => ["node", "site/build.ts", "--server", `${folder}/src/gen/docs`],
 });
-if (process.argv.includes("--docs")) steps.push(builtDocs);
+const isCodeOnly = process.argv.includes("--code");
+/** One after the other: each has chains. */
+const stages = [
+  ...(isCodeOnly ? [codeChains] : [[[installed(root, { withTests })]], allChains]),
+  ...(process.argv.includes("--docs") ? [[[builtDocs]]] : []),
+];
+
+async function runChain(steps) {
+  for (const step of steps) if (!step.isDone()) await step.run();
+}
 
 /** Runs the steps that are not done; several processes of one checkout run sequentially. */
-async function setUp(steps) {
-  if (steps.every((step) => step.isDone())) return;
+async function setUp() {
+  if (stages.flat(2).every((step) => step.isDone())) return;
   const endTurn = await takeTurn(root);
   try {
     // Checked again: the process that had the turn before may have done the step.
-    for (const step of steps) if (!step.isDone()) await step.run();
+    for (const chains of stages) {
+      const ends = await Promise.allSettled(chains.map(runChain));
+      const failed = ends.find(({ status }) => status === "rejected");
+      if (failed) throw failed.reason;
+    }
   } finally {
     endTurn();
   }
 }
 
 try {
-  await setUp(process.argv.includes("--code") ? code : steps);
+  await setUp();
 } catch (error) {
   process.stderr.write(`setup: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

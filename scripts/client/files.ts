@@ -6,7 +6,7 @@ import { commentOf, serviceOf } from "../reference/schema.ts";
 import { declarations } from "./declarations.ts";
 import type { Form } from "./messages.ts";
 
-const head = "// Made from proto/ by `node scripts/client-types.ts --write`.\n";
+const head = "// Made from proto/ by the set-up.\n";
 
 /** The method with its comments: the table has it without. */
 export function documented(schema: FileRegistry, { method }: Operation) {
@@ -108,7 +108,7 @@ function actionsFile(): string {
     const forms = Object.values(inputs).map(typeOf);
     return forms.length === 0 ? [] : [`  readonly ${name}: ${forms.join(" | ")};\n`];
   });
-  return `// Made from src/core/actions/kind.ts by \`node scripts/client-types.ts --write\`.\n\n/** The kinds of questions, which a message answers. */\nexport const questionKinds = ${JSON.stringify(questionKinds)} as const;\n\n/** The input of a decision, by the kind of the action (\`waiting_for_event_type\`). */\nexport interface ActionInputs {\n${rows.join("")}}\n`;
+  return `// Made from src/core/actions/kind.ts by the set-up.\n\n/** The kinds of questions, which a message answers. */\nexport const questionKinds = ${JSON.stringify(questionKinds)} as const;\n\n/** The input of a decision, by the kind of the action (\`waiting_for_event_type\`). */\nexport interface ActionInputs {\n${rows.join("")}}\n`;
 }
 
 /** The generated files of the client, by their path below \`packages/client/src/generated\`. */

@@ -6,7 +6,7 @@ import { documented, isUnary, questionKinds, tables } from "./files.ts";
 import { type Declarations, isRequired } from "./messages.ts";
 import { aboutField, docstring, fieldsOf, fieldType, literal, pythonDeclarations, pythonName } from "./python-types.ts";
 
-const made = "# Made from proto/ by `node scripts/client-types.ts --write`.\n";
+const made = "# Made from proto/ by the set-up.\n";
 const future = "from __future__ import annotations\n";
 
 const typesHead = (about: string, more = ""): string =>
@@ -283,7 +283,7 @@ function actionFiles(): readonly (readonly [string, string])[] {
     );
     return forms.length === 0 ? [] : [{ kind, type: forms.map((form) => `actions.${form}`).join(" | ") }];
   });
-  const source = "# Made from src/core/actions/kind.ts by `node scripts/client-types.ts --write`.\n";
+  const source = "# Made from src/core/actions/kind.ts by the set-up.\n";
   const overload = ({ kind, type }: (typeof rows)[number]) =>
     `    @overload\n    async def confirm(self, kind: ${literal([kind])}, input: ${type}, options: CallOptions | None = None) -> None: ...\n`;
   return [

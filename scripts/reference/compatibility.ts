@@ -81,7 +81,7 @@ export function compatibilityPage(root: string): string {
       ...rows.map((row) => `| ${cell(row.says)} | ${source(row, sections)} | ${cell(stateOf(row))} |`),
     ].join("\n");
   return `${[
-    "<!-- Made from docs/reference/compatibility/ by `node scripts/reference.ts --write`. -->",
+    "<!-- Made from docs/reference/compatibility/ by the set-up. -->",
     "# Compatibility",
     "What the [specification](../spec/api.md) states and a client can check, one statement in each row. `works` names the test that proves it: a test runs against the real server or the real function and fails when the statement is not true. In the name of a test, `%s`, `%j` and `$name` are values from the rows of its table. `left out` says why the server does not do it.",
     'A statement without a remark in the specification belongs to the public API; "(ours)" there marks a choice of this project.',

@@ -6,7 +6,7 @@ import { perMinute, perMinuteAndAddress } from "../../src/pipeline/limit.ts";
 import { operationTable, type RateClass } from "../../src/pipeline/operations.ts";
 import { titleOf } from "./operation.ts";
 
-const made = "<!-- Made by `node scripts/reference.ts --write`. -->";
+const made = "<!-- Made by the set-up. -->";
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

@@ -74,7 +74,7 @@ const subjects: readonly Subject[] = [
   { file: "workers", title: "Workers", services: ["worker.v1.WorkerService", "settings.v1.WorkerService"] },
 ];
 
-const made = "<!-- Made from proto/ by `node scripts/reference.ts --write`. -->";
+const made = "<!-- Made from proto/ by the set-up. -->";
 
 /** Operations of the services of a page, with their descriptors that have comments. */
 const operationsOf = ({ services, methods }: Subject, schema: FileRegistry) =>

@@ -32,7 +32,7 @@ export function generated(root, { name, inputs, command }) {
     isDone: () => linkedTo(link) === target(digest()) && existsSync(link),
     async run() {
       process.stderr.write(`setup: generating ${name}\n`);
-      const staging = join(root, ".setup", "staging");
+      const staging = join(root, ".setup", `staging-${name}`);
       const inputDigest = digest();
       rmSync(staging, { recursive: true, force: true });
       await runCommand(root, command(relative(root, staging)), { about: `generating ${name}` });

@@ -5,7 +5,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { FastifyInstance } from "fastify";
 import { services } from "../pipeline/services.ts";
 
-/** The documents that `node scripts/documents.ts --write` makes. */
+/** The documents that `scripts/documents/` makes. */
 const folder = fileURLToPath(new URL("../../api/", import.meta.url));
 
 /** Addresses of documents, which are also their paths below `api/`. */

@@ -22,8 +22,9 @@ import { copyOf, stubCheckout } from "./stub-checkout.ts";
 
 const test = sampledTest(2);
 
-/** The tools of a first set-up, in order. */
-const all = ["npm", "buf", "prisma", "tools", "buf-browser", "vite"];
+/** The tools of a first set-up: npm first, the others at the same time. */
+const all = ["npm", "buf", "buf-browser", "prisma", "texts", "tools", "vite"];
+const sorted = (tools: readonly string[]): readonly string[] => tools.toSorted();
 
 /** A checkout after its first set-up. */
 const done = stubCheckout();
@@ -62,8 +63,15 @@ describe("setup of a checkout", () => {
   test("installs, generates, and prints nothing on standard output", async () => {
     using checkout = stubCheckout();
     expect(await checkout.setUp().ended).toMatchObject({ code: 0, out: "" });
-    expect(checkout.tools()).toEqual(all);
+    const tools = checkout.tools();
+    expect([tools[0], sorted(tools)]).toEqual(["npm", sorted(all)]);
+    for (const [first, next] of [
+      ["buf", "texts"],
+      ["buf-browser", "vite"],
+    ] as const)
+      expect(tools.indexOf(first)).toBeLessThan(tools.indexOf(next));
     expect(checkout.read("src/gen/proto/a.ts")).toBe("of proto 1");
+    expect(checkout.read("packages/client/a.ts")).toBe("of proto 1");
     expect(checkout.read("src/gen/prisma/sqlite/client.ts")).toBe("of models 1");
     expect(checkout.read("src/gen/console/index.html")).toBe("of page 1");
   });
@@ -75,32 +83,35 @@ describe("setup of a checkout", () => {
   });
 
   test.each([
-    { changed: "proto/a/a.proto", again: ["buf", "buf-browser", "vite"] },
-    { changed: "proto/b/b.proto", again: ["buf", "buf-browser", "vite"] },
+    { changed: "proto/a/a.proto", again: ["buf", "buf-browser", "texts", "vite"] },
+    { changed: "proto/b/b.proto", again: ["buf", "buf-browser", "texts", "vite"] },
     { changed: "buf.gen.yaml", again: ["buf"] },
     { changed: "buf.gen.console.yaml", again: ["buf-browser", "vite"] },
     { changed: "console/index.html", again: ["vite"] },
     { changed: "prisma/models/tasks.prisma", again: ["prisma"] },
     { changed: "api/openapi.json", again: ["tools"] },
-    { changed: "package.json", again: ["npm"] },
+    { changed: "package.json", again: ["npm", "texts"] },
     { changed: "package-lock.json", again: all },
+    { changed: "src/pipeline/a.ts", again: ["texts"] },
+    { changed: "packages/client/a.ts", again: ["texts"] },
     { changed: "src/serve.ts", again: [] },
   ])("runs $again again after a change of $changed", async ({ changed, again }) => {
     using checkout = copyOf(done);
     checkout.write(changed, "{}");
     await checkout.setUp().ended;
-    expect(checkout.tools().slice(all.length)).toEqual(again);
+    expect(sorted(checkout.tools().slice(all.length))).toEqual(sorted(again));
   });
 
   test.each([
     { removed: "node_modules/.installed", again: ["npm"] },
     { removed: "src/gen/proto", again: ["buf"] },
+    { removed: "packages/client/a.ts", again: ["texts"] },
     { removed: ".setup", again: all.slice(1) },
   ])("creates $removed again after its removal", async ({ removed, again }) => {
     using checkout = copyOf(done);
     checkout.remove(removed);
     expect(await checkout.setUp().ended).toMatchObject({ code: 0 });
-    expect(checkout.tools().slice(all.length)).toEqual(again);
+    expect(sorted(checkout.tools().slice(all.length))).toEqual(sorted(again));
     expect(checkout.read("src/gen/proto/a.ts")).toBe("of proto 1");
   });
 
@@ -110,7 +121,7 @@ describe("setup of a checkout", () => {
     expect(checkout.npmWords()).toContain("--omit=dev");
     await checkout.setUp({ words: ["--tests"] }).ended;
     expect(checkout.npmWords()).toContain("--include=dev");
-    expect(checkout.tools()).toEqual([...all, "npm"]);
+    expect(sorted(checkout.tools())).toEqual(sorted([...all, "npm", "texts"]));
     for (const words of [[], ["--tests"]]) expect(await checkout.setUp({ words }).ended).toEqual({ code: 0, out: "", err: "" });
     checkout.write("package-lock.json", "lock 2");
     await checkout.setUp().ended;
@@ -155,7 +166,7 @@ describe("several processes of one checkout", () => {
     await vi.waitFor(() => expect(checkout.tools()).toEqual(["npm"]), { timeout: hangMs });
     checkout.remove("hold");
     for (const run of await Promise.all(runs)) expect(run).toMatchObject({ code: 0, out: "" });
-    expect(checkout.tools()).toEqual(all);
+    expect(sorted(checkout.tools())).toEqual(sorted(all));
   });
 
   test("continue after the one that was setting up is killed, and install again", async () => {
@@ -168,7 +179,7 @@ describe("several processes of one checkout", () => {
     await first.ended;
     checkout.remove("hold");
     for (const run of await Promise.all(others)) expect(run).toMatchObject({ code: 0 });
-    expect(checkout.tools()).toEqual(["npm", ...all]);
+    expect(sorted(checkout.tools())).toEqual(sorted(["npm", ...all]));
   });
 
   test("are not blocked by a dead one whose process id belongs to another process", async () => {

@@ -14,13 +14,13 @@ export interface SetupRun {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
 
-/** A checkout with the real setup scripts, and with stand-ins for npm, buf, Prisma's generator and Vite. */
+/** A checkout with the real setup scripts, and with stand-ins for npm and the generators. */
 export interface StubCheckout extends Disposable {
   path(name: string): string;
   read(name: string): string;
   write(name: string, content: string): void;
   remove(name: string): void;
-  /** The tools that ran so far, in order. */
+  /** The tools that ran so far, in order: generators run at the same time. */
   tools(): string[];
   /** The words of npm's last run. */
   npmWords(): string[];
@@ -63,6 +63,10 @@ const tools = prisma
   .replace("prisma/models/tasks.prisma", "api/openapi.json")
   .replace("sqlite/client.ts", "a.json");
 
+const texts = `import { createRequire } from "node:module";
+createRequire(import.meta.url)("../stub.cjs").runStub("texts", "proto/a/a.proto", "packages/client/a.ts");
+console.log(JSON.stringify(["packages/client/a.ts", "src/pipeline/a.ts"]));`;
+
 const content: Readonly<Record<string, string>> = {
   "package.json": "{ }",
   "package-lock.json": "lock 1",
@@ -91,6 +95,14 @@ const content: Readonly<Record<string, string>> = {
   "scripts/generate-prisma.mjs": prisma,
   "scripts/generate-tables.mjs": "",
   "scripts/generate-tools.mjs": tools,
+  "scripts/generated.ts": texts,
+  "scripts/documents/sources/a.yaml": "",
+  "docs/reference/compatibility/a.yaml": "",
+  "docs/spec/a.md": "",
+  "test/golden/v2-examples.json": "",
+  "test/golden/webhook-bodies.txt": "",
+  "packages/python/src/agent_task_platform/_async/a.py": "",
+  "src/pipeline/a.ts": "",
   "tools.log": "",
 };
 
