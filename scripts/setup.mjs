@@ -2,7 +2,7 @@
 // It is plain JavaScript because on a new clone it runs with the installed Node. It writes to
 // standard error only: standard output belongs to the scripts that run after it.
 //
-// `--tests` also prepares what only tests, checks and packages need. `--docs` also builds the site of the documentation. `--code` only
+// `--tests` also installs what only tests and checks need. `--docs` also builds the site of the documentation. `--code` only
 // generates code from the schemas, for `npm run dev`.
 import { fileURLToPath } from "node:url";
 import { generated } from "./setup/generated.mjs";
@@ -23,21 +23,19 @@ const sharedRules = [
 ];
 /** The page of the docs whose code the console shows. */
 const shownDocs = ["docs/guides/webhooks.md"];
-const withTests = process.argv.includes("--tests");
 const proto = generated(root, {
   name: "proto",
   inputs: ["proto", "buf.yaml", "buf.gen.yaml"],
   command: (folder) => ["buf", "generate", "--output", folder],
 });
-/** Files that follow from the schema, which git ignores; those of Python are for its package only. */
+/** Files that follow from the schema, and that git ignores. */
 const texts = written(root, {
   name: "texts",
-  parts: ["typescript", "documents", "reference", ...(withTests ? ["python"] : [])],
   inputs: [
     ...["proto", "buf.yaml", "package.json", "scripts/generated.ts", "scripts/documents/sources", "docs/reference/compatibility"],
     ...["docs/spec", "test/golden/v2-examples.json", "test/golden/webhook-bodies.txt", "packages/python/src/agent_task_platform/_async"],
   ],
-  command: ["node", "scripts/generated.ts"],
+  command: ["node", "scripts/generated.ts", "--ignored"],
 });
 const prisma = generated(root, {
   name: "prisma",
@@ -90,7 +88,7 @@ const builtDocs = generated(root, {
 const isCodeOnly = process.argv.includes("--code");
 /** One after the other: each has chains. */
 const stages = [
-  ...(isCodeOnly ? [codeChains] : [[[installed(root, { withTests })]], allChains]),
+  ...(isCodeOnly ? [codeChains] : [[[installed(root, { withTests: process.argv.includes("--tests") })]], allChains]),
   ...(process.argv.includes("--docs") ? [[[builtDocs]]] : []),
 ];
 

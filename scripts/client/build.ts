@@ -19,7 +19,10 @@ export function buildClient(folder: string): void {
   writeFileSync(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
   if (resolve(folder) === source) return;
   mkdirSync(folder, { recursive: true });
-  for (const name of ["package.json", "README.md"]) copyFileSync(join(source, name), join(folder, name));
+  copyFileSync(join(source, "README.md"), join(folder, "README.md"));
+  // Its script builds the package of a clone.
+  const { scripts: _, ...manifest } = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** tsc writes `.js` into JavaScript, and leaves `.ts` in declarations. */
