@@ -117,7 +117,7 @@ export const serverCommands: Readonly<Record<string, Entry>> = {
     "Measure the figures of docs/internals/performance.md, in a checkout only",
     async () => (await import("./server/bench.ts")).bench,
   ),
-  client: entry("Build the package of the TypeScript client, in a checkout only", async () => (await import("./server/client.ts")).client),
+  client: entry("Build the packages of both clients, in a checkout only", async () => (await import("./server/client.ts")).client),
 };
 
 /** All commands, in the groups of the help. */

@@ -49,8 +49,8 @@ export interface Checkout extends Disposable {
 const root = resolve(import.meta.dirname, "../..");
 
 /**
- * Copies the files that git would keep, and links the rest: dependencies, and generated files unless `generated` is false. With `isBare`,
- * dependencies are one link, which is faster and enough for commands without npm.
+ * Copies the files that git would keep, with those that the set-up writes between them, and links the rest: dependencies, and `src/gen`
+ * unless `generated` is false. With `isBare`, dependencies are one link, which is faster and enough for commands without npm.
  */
 export function copyCheckout({ generated = true, isBare = false } = {}): Checkout {
   const copy = mkdtempSync(join(tmpdir(), "checkout-"));
@@ -117,7 +117,9 @@ function checkoutIn(copy: string, clear: () => void): Checkout {
  * path, `*.log` the end of a file's name. (Not every machine has git.)
  */
 function keptNames(): readonly string[] {
-  const ignored = [".git/", "test/", ...readFileSync(join(root, ".gitignore"), "utf8").trim().split("\n")];
+  // Those with a place, after the empty line, are what the set-up writes.
+  const [names = ""] = readFileSync(join(root, ".gitignore"), "utf8").split("\n\n");
+  const ignored = [".git/", "test/", ...names.split("\n")];
   const isIgnored = (name: string, isFolder: boolean) =>
     ignored.some((line) => (line.startsWith("*") ? name.endsWith(line.slice(1)) : isFolder && `/${name}/`.endsWith(`/${line}`)));
   const within = (folder: string): readonly string[] =>
@@ -126,7 +128,8 @@ function keptNames(): readonly string[] {
       if (isIgnored(name, entry.isDirectory())) return [];
       return entry.isDirectory() ? within(name) : [name];
     });
-  return within("");
+  // The set-up makes pages and documents with the examples of a test.
+  return [...within(""), ...within("test/golden")];
 }
 
 /**

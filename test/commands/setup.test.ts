@@ -121,7 +121,7 @@ describe("setup of a checkout", () => {
     expect(checkout.npmWords()).toContain("--omit=dev");
     await checkout.setUp({ words: ["--tests"] }).ended;
     expect(checkout.npmWords()).toContain("--include=dev");
-    expect(sorted(checkout.tools())).toEqual(sorted([...all, "npm", "texts"]));
+    expect(sorted(checkout.tools())).toEqual(sorted([...all, "npm"]));
     for (const words of [[], ["--tests"]]) expect(await checkout.setUp({ words }).ended).toEqual({ code: 0, out: "", err: "" });
     checkout.write("package-lock.json", "lock 2");
     await checkout.setUp().ended;
