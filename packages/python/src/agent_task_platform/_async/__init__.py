@@ -1,1 +1,1 @@
-"""The client for asyncio. `scripts/client-types.ts` makes `_sync` of it; only `backend.py` is written twice."""
+"""The client for asyncio. The set-up makes `_sync` of it; only `backend.py` is written twice."""
