@@ -1,4 +1,4 @@
-import { type Client, type CreateTask, type JsonObject } from "../../packages/client/src/index.ts";
+import type { Client, CreateTask, JsonObject } from "../../packages/client/src/index.ts";
 import { fileAt } from "../../packages/client/src/node.ts";
 import { readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command, openCli } from "../frame/command.ts";
@@ -59,10 +59,10 @@ export const send = command({
     aliases: { w: "watch", f: "file" },
     positional: exactly(taskId, argument("Text of the message; - reads standard input", "TEXT")),
   },
-  run: async (cli: Cli, { watch: isWatched = false, file = [] }: SendFlags, id: string, text: string) => {
+  run: async (cli: Cli, { watch = false, file = [] }: SendFlags, id: string, text: string) => {
     const client = cli.client();
     const message = await messageOf(cli, client, text, file);
-    await sendAndWatch(cli, client, id, isWatched, () => client.tasks.get(id).send(message));
+    await sendAndWatch(cli, client, id, watch, () => client.tasks.get(id).send(message));
   },
 });
 
@@ -81,11 +81,11 @@ export const answer = command({
       minimum: 2,
     },
   },
-  run: async (cli: Cli, { watch: isWatched = false }: AnswerFlags, ...words: readonly string[]) => {
+  run: async (cli: Cli, { watch = false }: AnswerFlags, ...words: readonly string[]) => {
     const [id = "", ...answers] = words;
     const client = cli.client();
     const [only = "", ...more] = answers;
-    await sendAndWatch(cli, client, id, isWatched, () => client.tasks.get(id).answer(more.length === 0 ? only : answers));
+    await sendAndWatch(cli, client, id, watch, () => client.tasks.get(id).answer(more.length === 0 ? only : answers));
   },
 });
 
@@ -116,7 +116,7 @@ export const confirm = command({
     positional: exactly(taskId),
   },
   run: async (cli: Cli, flags: ConfirmFlags, id: string) => {
-    const { accept = false, reject = false, input, event, watch: isWatched = false } = flags;
+    const { accept = false, reject = false, input, event, watch = false } = flags;
     if (Number(accept) + Number(reject) + Number(input !== undefined) !== 1)
       throw new UsageError("give one of --accept, --reject and --input JSON");
     if (event === undefined && !reject) throw new UsageError(`give --event ID: \`atp task show ${id}\` shows the action and its event`);
@@ -127,7 +127,7 @@ export const confirm = command({
     if (event !== undefined && event !== waits.waiting_for_event_id)
       throw new CommandError(`the task waits for another event now. Read it with \`atp task show ${id}\``);
     const decision = given ?? plainInput(waits, accept);
-    await sendAndWatch(cli, client, id, isWatched, async () => {
+    await sendAndWatch(cli, client, id, watch, async () => {
       if (!(await sendDecision(client, id, waits, decision)))
         throw new CommandError(`the action does not run, but the task waits. Say what to do instead with \`atp task send ${id} TEXT\``);
     });

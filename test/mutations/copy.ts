@@ -30,10 +30,10 @@ export function copyCheckout(): Copy {
     spawnSync(join(folder, "node_modules/.bin", command), words, { cwd: folder, encoding: "utf8", maxBuffer: 2 ** 28 });
   return {
     folder,
-    apply({ old, new: text }, { path, at }) {
+    apply({ new: text }, { path, at, end }) {
       const file = join(folder, path);
       const before = readFileSync(file, "utf8");
-      replace(file, before.slice(0, at) + text + before.slice(at + old.length));
+      replace(file, before.slice(0, at) + text + before.slice(end));
       return () => replace(file, before);
     },
     complaint() {

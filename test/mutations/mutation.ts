@@ -16,8 +16,9 @@ export interface Mutation {
 /** Where a mutation changes a file. */
 export interface Place {
   readonly path: string;
-  /** The index of `old` in the file. */
+  /** Where `old` begins in the file, and where it ends. */
   readonly at: number;
+  readonly end: number;
 }
 
 const root = join(import.meta.dirname, "../..");
@@ -31,28 +32,45 @@ export function readMutations(): readonly Mutation[] {
 interface Source {
   readonly path: string;
   readonly text: string;
+  readonly squeezed: Squeezed;
+}
+
+/** A text without what a formatter decides, and the index of each of its characters in the original. */
+interface Squeezed {
+  readonly text: string;
+  readonly at: readonly number[];
 }
 
 /** The files of `src` that are not generated. */
 export const readSources = (): readonly Source[] =>
-  globSync("src/**/*.ts", { cwd: root, exclude: (name) => name === "src/gen" }).map((path) => ({
-    path,
-    text: readFileSync(join(root, path), "utf8"),
-  }));
+  globSync("src/**/*.ts", { cwd: root, exclude: (name) => name === "src/gen" }).map((path) => {
+    const text = readFileSync(join(root, path), "utf8");
+    return { path, text, squeezed: squeeze(text) };
+  });
 
-/** @throws Error that says how many places the mutation has, if it has not one. */
+/**
+ * Finds the place of a mutation, in any layout: line breaks, spaces and commas before a bracket do not count.
+ *
+ * @throws Error that says how many places the mutation has, if it has not one.
+ */
 export function placeOf({ name, in: wanted, old }: Mutation, sources: readonly Source[]): Place {
-  const places = sources
-    .filter(({ text }) => text.includes(old))
-    .flatMap(({ path, text }) =>
-      spansOf(path, text)
-        .filter((span) => span.name === wanted)
-        .flatMap(({ start, end }) => indexesOf(text.slice(start, end), old).map((index) => ({ path, at: start + index }))),
-    );
-  const distinct = new Map(places.map((place) => [`${place.path} ${place.at}`, place]));
-  const [place] = distinct.values();
-  if (place !== undefined && distinct.size === 1) return place;
-  throw new Error(`${name}: ${wanted} has its old text ${distinct.size} times in src, not once: correct test/mutations/list.yml`);
+  const part = squeeze(old).text;
+  const places = sources.flatMap(({ path, text, squeezed }) => {
+    if (!squeezed.text.includes(part)) return [];
+    const spans = spansOf(path, text).filter((span) => span.name === wanted);
+    return indexesOf(squeezed.text, part).flatMap((index) => {
+      const [at, end] = [squeezed.at[index] ?? 0, (squeezed.at[index + part.length - 1] ?? 0) + 1];
+      return spans.some((span) => span.start <= at && end <= span.end) ? [{ path, at, end }] : [];
+    });
+  });
+  const [place] = places;
+  if (place !== undefined && places.length === 1) return place;
+  throw new Error(`${name}: ${wanted} has its old text ${places.length} times in src, not once: correct test/mutations/list.yml`);
+}
+
+function squeeze(text: string): Squeezed {
+  const at = [...text.matchAll(/\s+|,(?=\s*[)\]}])|(\S)/g)].flatMap(({ index, 1: letter }) => (letter === undefined ? [] : [index]));
+  return { text: at.map((index) => text[index]).join(""), at };
 }
 
 function indexesOf(text: string, part: string): readonly number[] {
