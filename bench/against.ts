@@ -25,6 +25,8 @@ type Environment = Readonly<Record<string, string>>;
 interface Side {
   readonly name: string;
   readonly server: Server;
+  /** Its database on PostgreSQL. */
+  readonly database: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly taskIds: readonly string[];
 }
@@ -39,7 +41,8 @@ async function startSide(name: string, checkout: string, stack: AsyncDisposableS
   const headers = { "x-service-api-key": await firstKey(dataDir) };
   const taskIds: string[] = [];
   for (let left = existing; left > 0; left--) taskIds.push(String((await server.post("/v2/task.create", newTask, headers))["task_id"]));
-  return { name, server, headers, taskIds };
+  const { DATABASE_URL: url } = env;
+  return { name, server, headers, taskIds, database: url === undefined ? undefined : new URL(url).pathname.slice(1) };
 }
 
 /** Reads the first key; a ready server may not have written it yet. */
@@ -51,8 +54,9 @@ async function firstKey(dataDir: string): Promise<string> {
   }
 }
 
-const createCaller = ({ name, server, headers }: Side, path: string, body: () => unknown, member: string): Contender => ({
+const createCaller = ({ name, server, headers, database }: Side, path: string, body: () => unknown, member: string): Contender => ({
   name,
+  database,
   pid: server.pid,
   async call() {
     const answer = await server.post(path, body(), headers);
@@ -70,8 +74,9 @@ const create = (side: Side): Contender => createCaller(side, "/v2/task.create", 
 const list = (side: Side): Contender => createCaller(side, "/v2/task.list", () => ({ limit: 20 }), "data");
 
 /** A task from its creation until it has stopped. */
-const run = ({ name, server, headers }: Side): Contender => ({
+const run = ({ name, server, headers, database }: Side): Contender => ({
   name,
+  database,
   pid: server.pid,
   async call() {
     const { task_id } = await server.post("/v2/task.create", { message: { content: "What is 12 * 4?" } }, headers);

@@ -1,4 +1,4 @@
-import { cpuMsOf } from "./process-usage.ts";
+import { cpuMsOf, cpuMsOfBackends } from "./process-usage.ts";
 import { percentile } from "./statistics.ts";
 
 /** A compared server: a call that checks its response, and the serving process. */
@@ -6,6 +6,8 @@ export interface Contender {
   /** The name in the report. */
   readonly name: string;
   readonly pid: number;
+  /** Its database on PostgreSQL, whose backends count as its processor time. */
+  readonly database?: string | undefined;
   call(): Promise<unknown>;
   /** Prepares the input of a round before its measured time. */
   prepare?(): Promise<void>;
@@ -18,15 +20,16 @@ export interface Sample {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** User and system time of the server's process per call. */
+  /** User and system time of the server's process per call, and of the backends of its database. */
   readonly cpu: number;
 }
 
 /** Runs `concurrency` callers for `ms`, each of which waits for its response before the next call. */
-export async function sample({ pid, call, prepare }: Contender, concurrency: number, ms: number): Promise<Sample> {
+export async function sample({ pid, database, call, prepare }: Contender, concurrency: number, ms: number): Promise<Sample> {
+  const used = () => cpuMsOf(pid) + (database === undefined ? 0 : cpuMsOfBackends(database));
   const times: number[] = [];
   await prepare?.();
-  const cpu = cpuMsOf(pid);
+  const cpu = used();
   const startedAt = performance.now();
   const caller = async () => {
     // At least one call, even if `ms` is short.
@@ -43,7 +46,7 @@ export async function sample({ pid, call, prepare }: Contender, concurrency: num
     perSecond: times.length / seconds,
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
-    cpu: (cpuMsOf(pid) - cpu) / times.length,
+    cpu: (used() - cpu) / times.length,
   };
 }
 

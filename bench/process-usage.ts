@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** Linux reports a process's time in hundredths of a second. */
 const tickMs = 10;
@@ -9,6 +9,21 @@ export function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
   const [user = "0", system = "0"] = fields.slice(11, 13);
   return (Number(user) + Number(system)) * tickMs;
+}
+
+/** The same of the backends of a database of PostgreSQL, which has one for each connection. */
+export const cpuMsOfBackends = (database: string): number =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && commandOf(name).includes(` ${database} `))
+    .reduce((sum, pid) => sum + cpuMsOf(Number(pid)), 0);
+
+/** Empty for a process that has ended. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** The resident memory of a process in kilobytes. */

@@ -1,5 +1,5 @@
 import type { Sample } from "./load.ts";
-import { median, roundSignificant, spread } from "./statistics.ts";
+import { median, quartiles, roundSignificant, spread } from "./statistics.ts";
 
 /** A figure as `--json` prints it; more members compare with other contenders than the floor. */
 export interface Line {
@@ -40,6 +40,7 @@ export function createLine(figure: string, { names, samples }: Results, more: Re
     floor_name: names[1],
     p99_ratio: roundSignificant(median(quotients(ours, floor, ({ p99 }) => p99))),
     cpu_ratio: roundSignificant(median(quotients(ours, floor, ({ cpu }) => cpu))),
+    cpu_quartiles: quartiles(quotients(ours, floor, ({ cpu }) => cpu)).map(roundSignificant),
     floor_p50_ms: middle(floor, ({ p50 }) => p50),
     floor_p99_ms: middle(floor, ({ p99 }) => p99),
     floor_cpu_ms: middle(floor, ({ cpu }) => cpu),

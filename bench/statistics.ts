@@ -10,6 +10,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? above : ((sorted[middle - 1] ?? 0) + above) / 2;
 }
 
+/** The values below which a quarter and three quarters of the values are. */
+export function quartiles(values: readonly number[]): readonly number[] {
+  const sorted = values.toSorted((a, b) => a - b);
+  return [0.25, 0.75].map((part) => percentile(sorted, part));
+}
+
 /** The minimum and the maximum. */
 export const spread = (values: readonly number[]): readonly [least: number, greatest: number] => [Math.min(...values), Math.max(...values)];
 

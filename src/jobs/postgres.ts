@@ -13,7 +13,7 @@ const clearSeconds = 60;
 const poolMax = 3;
 
 /**
- * A queue on pg-boss, from the rows that changes have put (`store/postgresql-jobs.ts`). A job that is due when it is
+ * A queue on pg-boss, from the rows that changes have put (`store/rows/postgresql-jobs.ts`). A job that is due when it is
  * put runs at once, any other within half a second after it is due. Every process with a queue also supervises the
  * jobs; pg-boss makes sure that only one of them does it at a time.
  *

@@ -1,3 +1,6 @@
+import type { Pool } from "pg";
+import type { PoolUse } from "../core/observe.ts";
+
 /**
  * The pool handles errors of an idle connection, the adapter handles those of a connection
  * in a transaction. Between the two there is no handler, and an error would end the process.
@@ -15,3 +18,11 @@ export const prepareSession = (settings: string) => async (connection: PoolConne
   ignoreErrors(connection);
   await connection.query(settings);
 };
+
+/** Counts the connections of a pool. */
+export const useOf = (pool: Pool) => (): PoolUse => ({
+  used: pool.totalCount - pool.idleCount,
+  idle: pool.idleCount,
+  max: pool.options.max,
+  waiting: pool.waitingCount,
+});

@@ -6,8 +6,8 @@ import type { BackendOptions } from "./backend.ts";
 import { buildMissingIndexes, indexesForLater } from "./index-builds.ts";
 import { type MigrateOptions, type MigrationTarget, migrate, retryWhileInUse } from "./migrate.ts";
 import { prepareSession } from "./postgresql-connection.ts";
-import { prepareJobs } from "./postgresql-jobs.ts";
 import { incompleteQuery } from "./postgresql-marks.ts";
+import { prepareJobs } from "./rows/postgresql-jobs.ts";
 
 /** The longest wait of a starting process for another one that migrates, and the pause between two looks (milliseconds). */
 const patienceMs = 60_000;

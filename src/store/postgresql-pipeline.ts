@@ -5,15 +5,19 @@ import { ProgrammingError, type Statement, StatementFailure, type Statements } f
 
 /** A connection in the driver's pipeline mode: a statement does not wait for the answers of earlier ones. */
 export interface PipelinedConnection extends PgQueryable {
-  query: PgQueryable["query"] & ((text: string) => Promise<{ readonly command: string }>);
+  query: PgQueryable["query"] & ((query: Control) => Promise<{ readonly command: string }>);
   on(event: "error", listener: (thrown: Error) => void): unknown;
   removeListener(event: "error", listener: (thrown: Error) => void): unknown;
   release(broken?: boolean): void;
-  /** Its socket, which is missing in the driver's types. */
-  readonly connection: { readonly stream: { cork(): void; uncork(): void; destroy(): void } };
 }
 
-/** A transaction on a connection. Statements of one turn of the event loop are one write to the socket. */
+/** Begins or ends a transaction. Once `query_timeout` milliseconds are over, the driver closes the connection. */
+interface Control {
+  readonly text: string;
+  readonly query_timeout?: number;
+}
+
+/** A transaction on a connection. */
 export interface Pipeline {
   readonly statements: Statements;
   /** For Prisma's client, which waits for each answer. */
@@ -22,7 +26,7 @@ export interface Pipeline {
   readonly failure: () => unknown;
   /** Resolves when everything that was sent is durable. */
   commit(): Promise<void>;
-  /** Resolves whether it is rolled back, which it is not if the connection is broken. */
+  /** Resolves whether it is rolled back, which it is not if the connection is broken, or a statement still runs: then it is closed. */
   rollBack(): Promise<boolean>;
 }
 
@@ -35,6 +39,8 @@ export interface PipelineParts {
 
 /** A change that writes many rows waits for the answer of each of these: otherwise they would all be in memory, unsent. */
 const unansweredMax = 16;
+/** The longest time for a rollback while a statement still runs. */
+const rollBackMs = 1_000;
 
 /**
  * Begins a transaction. BEGIN is sent with the first statement, and COMMIT with the last writes.
@@ -49,16 +55,15 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
   let isBegun = false;
   let isOver = false;
   let written = 0;
-  const inOneWrite = corked(connection);
-  const control = (text: string) =>
-    reported(onStatement, text, () => connection.query(text)).catch((thrown: unknown) => {
+  const control = (query: Control) =>
+    reported(onStatement, query.text, () => connection.query(query)).catch((thrown: unknown) => {
       throw new StatementFailure(thrown);
     });
   const note = (thrown: unknown): void => {
     failed ??= { thrown };
   };
-  const { query, execute } = statementsOn({ query: (config) => inOneWrite(() => connection.query(config)) });
-  const begun = inOneWrite(() => control(begin)).then(() => {
+  const { query, execute } = statementsOn(connection);
+  const begun = control({ text: begin }).then(() => {
     isBegun = true;
   }, note);
   /** @throws the failure of a statement that was sent before; ProgrammingError after the end of the transaction. */
@@ -67,9 +72,9 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
     if (failed) throw failed.thrown;
     if (isOver) throw new ProgrammingError("the change is over");
   }
-  const end = (text: "COMMIT" | "ROLLBACK") => {
+  const end = (query: Control) => {
     isOver = true;
-    return inOneWrite(() => control(text));
+    return control(query);
   };
   return {
     statements: {
@@ -93,12 +98,12 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
     queries: afterReady(observedQueries(queriesOn(adapter, connection), onStatement), ready),
     failure: () => failed?.thrown,
     async commit() {
-      const { command } = await end("COMMIT");
+      const { command } = await end({ text: "COMMIT" });
       if (failed) throw failed.thrown;
       if (command !== "COMMIT") throw new ProgrammingError("a change continued after a statement had failed, and was rolled back");
     },
     rollBack: () =>
-      end("ROLLBACK").then(
+      end({ text: "ROLLBACK", query_timeout: rollBackMs }).then(
         () => true,
         () => false,
       ),
@@ -106,23 +111,6 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
 }
 
 const isRead = ({ text }: Statement): boolean => /^\s*SELECT\b/.test(text);
-
-/** The socket collects what is written in one turn of the event loop, and sends it at once. */
-function corked({ connection: { stream } }: PipelinedConnection): <T>(send: () => T) => T {
-  let isCorked = false;
-  const uncork = (): void => {
-    isCorked = false;
-    stream.uncork();
-  };
-  return (send) => {
-    if (!isCorked) {
-      isCorked = true;
-      stream.cork();
-      process.nextTick(uncork);
-    }
-    return send();
-  };
-}
 
 /** The adapter's queries, on a connection: it runs them on its member `client`, which is missing in its type. */
 function queriesOn(adapter: SqlDriverAdapter, connection: PipelinedConnection): SqlQueryable {

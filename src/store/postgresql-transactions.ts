@@ -2,14 +2,11 @@ import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import type { Pool } from "pg";
 import { type Observe, secondsSince } from "../core/observe.ts";
 import { isReadOnly, notAvailable } from "./driver-failure.ts";
-import { beginPipeline, type Pipeline, type PipelinedConnection } from "./postgresql-pipeline.ts";
+import { beginPipeline, type PipelinedConnection } from "./postgresql-pipeline.ts";
 import type { PgQueryable } from "./postgresql-statements.ts";
 import type { OnStatement } from "./round-trips.ts";
-import { ProgrammingError, StatementFailure, type Statements } from "./statements.ts";
+import { StatementFailure, type Statements } from "./statements.ts";
 import type { Transact, TransactionContext } from "./transactions.ts";
-
-/** The longest time for a rollback while a statement still runs. After that, the connection is closed. */
-const rollBackMs = 1_000;
 
 export interface PostgresTransactionParts {
   /** In the driver's pipeline mode. */
@@ -32,7 +29,9 @@ export function postgresTransactions(parts: PostgresTransactionParts): Transact 
   const begin = settings === null ? "BEGIN" : `BEGIN; ${settings}`;
   return async (work) => {
     const start = performance.now();
-    const connection = await connectionOf(pool);
+    const connection: PipelinedConnection = await pool.connect().catch((thrown: unknown) => {
+      throw new StatementFailure(thrown);
+    });
     observe.writerWaited(secondsSince(start));
     connection.on("error", onError);
     const pipeline = beginPipeline({ ...parts, connection }, begin);
@@ -46,33 +45,15 @@ export function postgresTransactions(parts: PostgresTransactionParts): Transact 
       const cause = pipeline.failure() ?? thrown;
       // A change writes, so the server is no longer the primary.
       const isStandby = isReadOnly(cause);
-      const isRolledBack = await rollBackInTime(pipeline);
+      const isRolledBack = await pipeline.rollBack();
       putBack(connection, onError, isStandby || !isRolledBack);
       throw isStandby ? notAvailable(cause) : cause;
     }
   };
 }
 
-async function connectionOf(pool: Pool): Promise<PipelinedConnection> {
-  const client: unknown = await pool.connect().catch((thrown: unknown) => {
-    throw new StatementFailure(thrown);
-  });
-  if (typeof client === "object" && client !== null && "connection" in client) return client as PipelinedConnection; // its other members are the driver's
-  throw new ProgrammingError("pg no longer keeps the socket of a connection as `connection.stream`");
-}
-
-/** If a statement still runs, the rollback cannot finish in time. */
-async function rollBackInTime(pipeline: Pipeline): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(() => resolve(false), rollBackMs);
-  const done = await Promise.race([pipeline.rollBack(), promise]);
-  clearTimeout(timer);
-  return done;
-}
-
-/** @param isBroken closes the connection, at once: in pipeline mode the driver would wait for the statements that still run. */
+/** @param isBroken closes the connection. */
 function putBack(connection: PipelinedConnection, onError: (thrown: Error) => void, isBroken = false): void {
   connection.removeListener("error", onError);
-  if (isBroken) connection.connection.stream.destroy();
   connection.release(isBroken);
 }

@@ -1,16 +1,15 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import { Pool } from "pg";
-import type { PoolUse } from "../core/observe.ts";
 import type { Backend, BackendOptions } from "./backend.ts";
 import { clientOn } from "./client.ts";
 import { checkSessions } from "./pooler.ts";
-import { ignoreErrors, prepareSession } from "./postgresql-connection.ts";
-import { bossJobs } from "./postgresql-jobs.ts";
+import { ignoreErrors, prepareSession, useOf } from "./postgresql-connection.ts";
 import { migratePostgres } from "./postgresql-migrate.ts";
 import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts";
 import { postgresTransactions } from "./postgresql-transactions.ts";
 import { openReplica } from "./replica.ts";
 import { observedAdapter } from "./round-trips.ts";
+import { bossJobs } from "./rows/postgresql-jobs.ts";
 import { sharedCounters } from "./rows/processes.ts";
 import { transactionContext } from "./transactions.ts";
 
@@ -71,8 +70,8 @@ export async function openPostgres({
     // Changes wait for these lookups. Behind a pooler they must not wait for a connection that other changes hold.
     const lookups = poolerUrl === null ? pools.reading : lookupPool(databaseUrl, onError);
     const present = transactionContext();
-    observe.pool("write", () => useOf(pools.writing));
-    observe.pool("read", () => useOf(pools.reading));
+    observe.pool("write", useOf(pools.writing));
+    observe.pool("read", useOf(pools.reading));
     const statementsOn = (connection: PgQueryable) => postgresStatements(connection, nameOf, onStatement);
     const reads = statementsOn(pools.reading);
     const replica = readUrl === null ? null : openReplica({ readUrl, primary: reads, clock, onStatement, observe });
@@ -112,13 +111,6 @@ function lookupPool(connectionString: string, onError: (thrown: Error) => void):
   const pool = new Pool({ connectionString, max: 1, connectionTimeoutMillis: connectMs, onConnect: ignoreErrors });
   pool.on("error", onError);
   return pool;
-}
-
-/** The connections of a pool of `pg`, which counts them in members that its type here leaves out. */
-function useOf(pool: object): PoolUse {
-  const count = (name: string): number => Number(Reflect.get(pool, name) ?? 0);
-  const idle = count("idleCount");
-  return { used: count("totalCount") - idle, idle, max: poolMax, waiting: count("waitingCount") };
 }
 
 /** Names of prepared statements: one per text, up to the limit. */

@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import { causeText } from "../core/failure.ts";
 import type { ReplicaState } from "../core/installation/checks.ts";
 import type { Observe } from "../core/observe.ts";
+import { useOf } from "./postgresql-connection.ts";
 import { type PgQueryable, postgresStatements } from "./postgresql-statements.ts";
 import type { OnStatement } from "./round-trips.ts";
 import { type Statement, StatementFailure, type Statements, sql } from "./statements.ts";
@@ -80,12 +81,7 @@ export function openReplica({ readUrl, primary, clock, onStatement, observe }: R
     keepAlive: true,
   });
   pool.on("error", () => undefined);
-  observe.pool("scan", () => ({
-    used: pool.totalCount - pool.idleCount,
-    idle: pool.idleCount,
-    max: poolMax,
-    waiting: pool.waitingCount,
-  }));
+  observe.pool("scan", useOf(pool));
   let restsUntil = Number.NEGATIVE_INFINITY;
 
   const statementsOn = (client: PoolClient, timeoutMs?: number) =>

@@ -14,8 +14,8 @@ const results = {
 };
 
 test("a line has the members that readers of --json use, with only numbers in them", () => {
-  const { figure, ours, floor, ratio, spread, p50_ms, p99_ms, cpu_ms } = createLine("task.create", results);
-  expect({ figure, ours, floor, ratio, spread, p50_ms, p99_ms, cpu_ms }).toEqual({
+  const { figure, ours, floor, ratio, spread, p50_ms, p99_ms, cpu_ms, cpu_quartiles } = createLine("task.create", results);
+  expect({ figure, ours, floor, ratio, spread, p50_ms, p99_ms, cpu_ms, cpu_quartiles }).toEqual({
     figure: "task.create",
     ours: 100,
     floor: 100,
@@ -24,6 +24,7 @@ test("a line has the members that readers of --json use, with only numbers in th
     p50_ms: 5,
     p99_ms: 9,
     cpu_ms: 0.5,
+    cpu_quartiles: [0.8, 1.2],
   });
 });
 

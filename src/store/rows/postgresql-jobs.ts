@@ -1,8 +1,8 @@
 import { PgBoss, type UpdateQueueOptions } from "pg-boss";
-import type { Clock } from "../core/clock.ts";
-import { type Job, type JobRows, jobKinds, unstoredKinds } from "../core/processes/shared.ts";
-import { changeOf, type JobRowsOf, type Session } from "./session.ts";
-import { ProgrammingError, StatementFailure, type Statements } from "./statements.ts";
+import type { Clock } from "../../core/clock.ts";
+import { type Job, type JobRows, jobKinds, unstoredKinds } from "../../core/processes/shared.ts";
+import { changeOf, type JobRowsOf, type Session } from "../session.ts";
+import { ProgrammingError, StatementFailure, type Statements } from "../statements.ts";
 
 /** At most one job waits per key; another one may be in progress. */
 const policy = "short";
