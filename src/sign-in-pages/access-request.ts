@@ -4,7 +4,7 @@ import { isTeamClientId, type OAuthApp, type TeamApp } from "../core/oauth/app.t
 import { isEmailAddress } from "../core/use-cases/invite-person.ts";
 import { authorizePath } from "./consent/approval.ts";
 import { nextPath } from "./entrance.ts";
-import { alertMessage, field, hiddenField } from "./form.ts";
+import { alertMessage, field, hiddenField, postForm } from "./form.ts";
 import { type Html, html, words } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type AccessRequest, type ConsoleParts, queryText, requestOrigin } from "./parts.ts";
@@ -49,11 +49,12 @@ export function accessRequestRoutes(app: FastifyInstance, parts: ConsoleParts): 
     `${app.name} is for members of one team. The owner of the team can invite you. Open the invitation in this browser: it leads back to ${app.name}.`,
     `${app.name} ist für Mitglieder eines Teams. Der Inhaber des Teams kann Sie einladen. Öffnen Sie die Einladung in diesem Browser: sie führt zurück zu ${app.name}.`,
   )}</p>
-<form method="post" action="${visits.href(accessPath)}">
-${alertMessage(wrong)}${token}${hiddenField("next", next)}
-${field({ name: "email", label: words("Your e-mail address", "Ihre E-Mail-Adresse"), type: "email", autocomplete: "username", isInvalid: wrong !== null })}
-<button type="submit">${words("Ask for access", "Zugriff anfragen")}</button>
-</form>
+${postForm(
+  visits.href(accessPath),
+  html`${alertMessage(wrong)}${token}${hiddenField("next", next)}
+${field({ name: "email", label: words("Your e-mail address", "Ihre E-Mail-Adresse"), autocomplete: "username", isInvalid: wrong !== null })}`,
+  words("Ask for access", "Zugriff anfragen"),
+)}
 <p><a href="${visits.signInHref(next)}">${backToSignIn}</a></p>`;
 
   app.get(accessPath, async (request, reply) => {

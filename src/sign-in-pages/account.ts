@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { auditSession } from "../core/sign-in/start-session.ts";
+import { postForm } from "./form.ts";
 import { html, words } from "./html.ts";
 import { withNotice } from "./notice.ts";
 import { type Page, sendPage, sendRedirect } from "./page.ts";
@@ -12,8 +13,8 @@ const noListPage: Page = {
   status: 404,
   title: yourApps,
   body: html`<p>${words("This server has no web application. With an API key, the API lists the apps that act for you, and revokes their access:", "Dieser Server hat keine Webanwendung. Mit einem API-Schlüssel listet die API die Apps auf, die für Sie handeln, und widerruft ihren Zugriff:")}</p>
-<p><code>atp api oauth.v2.OAuth2AppService/ListOAuth2Grants</code></p>
-<p><code>atp api oauth.v2.OAuth2AppService/RevokeOAuth2Grant -f clientId=…</code></p>`,
+<p><code>atp api oauth.v2.OAuth2AppService/<wbr>ListOAuth2Grants</code></p>
+<p><code>atp api oauth.v2.OAuth2AppService/<wbr>RevokeOAuth2Grant -f clientId=…</code></p>`,
 };
 
 /** The end of a session, and the addresses of pages that the web application has. */
@@ -33,7 +34,7 @@ export function accountRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     if (who === null) return sendRedirect(reply, visits.href("/sign-in"));
     const title = words("Sign out", "Abmelden");
     const body = html`<p>${words(`You are signed in as ${who.email}.`, `Sie sind als ${who.email} angemeldet.`)}</p>
-<form method="post" action="${visits.href(path)}">${visits.sessionToken(request)}<button type="submit">${title}</button></form>
+${postForm(visits.href(path), visits.sessionToken(request), title)}
 <p><a href="${visits.href("/sign-in")}">${words("Sign in with another account", "Mit einem anderen Konto anmelden")}</a></p>
 <p><a href="${visits.account}">${backWord}</a></p>`;
     return sendPage(reply, visits, { title, body });

@@ -1,6 +1,7 @@
 import type { SignIns } from "../core/connectors/sign-in.ts";
 import type { Failure } from "../core/failure.ts";
 import { failureOf } from "../core/failure.ts";
+import { auditConsent } from "./consent/approval.ts";
 import type { MorePages } from "./console.ts";
 import { html, words } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
@@ -19,7 +20,8 @@ export const connectorPages =
       const who = await visits.currentSession(request, reply);
       if (who === null) return sendRedirect(reply, visits.signInHref(visits.account));
       const { session } = who;
-      const { requestId, address } = requestOrigin(parts, request);
+      const from = requestOrigin(parts, request);
+      const { requestId } = from;
       const response = { state: queryText(request, "state"), code: queryText(request, "code"), issuer: queryText(request, "iss") };
       const disconnected = new AbortController();
       reply.raw.once("close", () => disconnected.abort());
@@ -27,13 +29,7 @@ export const connectorPages =
         const connector = await signIns.finish(
           session,
           response,
-          async (tx) => {
-            const { subject = null, before = null, after = null } = tx.audit.notes();
-            const { now, ids } = creationContext(parts);
-            const { id, accountId, spaceId } = session;
-            const entry = { id: ids.short(), at: now, spaceId, accountId, credential: `session:${id}`, requestId, address };
-            await tx.audit.insert({ ...entry, operation: "console/ConnectConnector", subject, before, after });
-          },
+          (tx) => auditConsent(tx, creationContext(parts), session, from, "ConnectConnector"),
           disconnected.signal,
         );
         return sendPage(reply, visits, {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { openExpiring, sealExpiring } from "../core/cipher.ts";
 import type { SessionHolder, SignInSpace } from "../core/sign-in/sign-in.ts";
 import { type IdentityProof, startSession } from "../core/sign-in/start-session.ts";
-import { hiddenField } from "./form.ts";
+import { hiddenField, postForm } from "./form.ts";
 import { type Html, html, words } from "./html.ts";
 import { rememberAccount } from "./known-browser.ts";
 import { sendPage, sendRedirect } from "./page.ts";
@@ -52,11 +52,7 @@ export async function enterOrChooseSpace(
   if (only && !second) return enterSpace(parts, request, reply, proven, only.spaceId, next);
   const proof = sealExpiring(parts.cipher, parts.clock, context, proven, choosingMs);
   const form = html`<p>${words("You belong to several spaces. Choose the one to work in.", "Sie gehören zu mehreren Bereichen. Wählen Sie einen.")}</p>
-<form method="post" action="${parts.visits.href("/sign-in/space")}">
-${parts.visits.visitorToken(request, reply)}${hiddenField("proof", proof)}${hiddenField("next", next)}
-${spaceChoice(places, words("Spaces", "Bereiche"))}
-<button type="submit">${continueWord}</button>
-</form>`;
+${postForm(parts.visits.href("/sign-in/space"), [parts.visits.visitorToken(request, reply), hiddenField("proof", proof), hiddenField("next", next), spaceChoice(places, words("Spaces", "Bereiche"))], continueWord)}`;
   return sendPage(reply, parts.visits, { title: words("Choose a space", "Bereich wählen"), body: form });
 }
 

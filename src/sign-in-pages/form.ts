@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Failure } from "../core/failure.ts";
 import { boundedBodies } from "../http/request-body.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html, type Part } from "./html.ts";
 
 /** An input with its label; screen readers read `hint` and the alert above the form with it. */
 export interface Field {
   readonly name: string;
   readonly label: Html;
-  readonly type: "email" | "password" | "text";
+  /** The type of the input follows from it. */
   readonly autocomplete: "username" | "current-password" | "new-password" | "one-time-code" | "off";
   readonly value?: string;
   readonly hint?: Html;
@@ -24,7 +24,8 @@ export interface Field {
 const alertId = "alert";
 
 /** Renders a field. Its id is its name, so names are unique on a page. */
-export function field({ name, label, type, autocomplete, value, hint, maxLength, isInvalid = false, isCode = false }: Field): Html {
+export function field({ name, label, autocomplete, value, hint, maxLength, isInvalid = false, isCode = false }: Field): Html {
+  const type = autocomplete === "username" ? "email" : autocomplete.endsWith("-password") ? "password" : "text";
   const describedBy = [hint && `${name}-hint`, isInvalid && alertId].filter(Boolean).join(" ");
   return html`<div class="field">
 <label for="${name}">${label}</label>
@@ -38,6 +39,18 @@ export const alertMessage = (text: Html | null): Html | null =>
   text === null ? null : html`<p class="alert" id="${alertId}" role="alert">${text}</p>`;
 
 export const hiddenField = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
+
+type Tone = "secondary" | "danger";
+
+/** A form of this site with one button. @param fields the token, which every form has, and what the person fills in */
+export const postForm = (action: string, fields: Part, button: Html, tone?: Tone): Html => html`<form method="post" action="${action}">
+${fields}
+<button${tone && html` class="${tone}"`} type="submit">${button}</button>
+</form>`;
+
+/** A link that looks like a button, in a paragraph of its own. */
+export const buttonLink = (href: string, text: Html, tone?: Tone): Html =>
+  html`<p><a class="button${tone && ` ${tone}`}" href="${href}">${text}</a></p>`;
 
 export interface FormFields {
   /** Returns the first value of a name; empty if there is none. */

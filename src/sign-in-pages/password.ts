@@ -3,7 +3,7 @@ import { hashPassword, isNewPassword, mayChoosePassword, passwordLength, setPass
 import type { SessionHolder } from "../core/sign-in/sign-in.ts";
 import { authorizePath } from "./consent/approval.ts";
 import { signInTarget } from "./entrance.ts";
-import { alertMessage, type FormFields, field, hiddenField } from "./form.ts";
+import { alertMessage, type FormFields, field, hiddenField, postForm } from "./form.ts";
 import { type Html, html, words } from "./html.ts";
 import { rememberAccount } from "./known-browser.ts";
 import { withNotice } from "./notice.ts";
@@ -14,6 +14,8 @@ import { backWord, changePassword, choosePassword, otherSessionsEnd } from "./wo
 const { min, max } = passwordLength;
 const rule = `${min} to ${max} characters`;
 const ruleDe = `${min} bis ${max} Zeichen`;
+const hint = words(`${rule}. You can use several words.`, `${ruleDe}. Mehrere Wörter sind möglich.`);
+const path = "/account/password";
 
 /** A form with the page that follows it, and what was wrong with the last attempt. */
 interface Shown {
@@ -25,20 +27,24 @@ interface Shown {
 export function passwordRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock } = parts;
   const signedIn = requireSignIn(visits);
-  const passwordHref = (next: string): string => `${visits.href("/account/password")}?next=${encodeURIComponent(next)}`;
 
   async function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { next, wrong }: Shown): Promise<FastifyReply> {
     const mayChoose = await mayChoosePassword(store, who.session, clock.now());
     const hasPassword = (await store.signIns.password(who.session.accountId)) !== null;
-    if (!mayChoose && !hasPassword)
-      return sendRedirect(reply, visits.href(`/account/prove?next=${encodeURIComponent(passwordHref(next))}`));
+    if (!mayChoose && !hasPassword) return sendRedirect(reply, visits.href("/account/prove", visits.href(path, next)));
+    const isInvalid = wrong !== null;
+    const fields = [
+      alertMessage(wrong),
+      visits.sessionToken(request),
+      hiddenField("next", next),
+      html`<input type="hidden" name="username" autocomplete="username" value="${who.email}">`,
+      !mayChoose &&
+        field({ name: "old", label: words("Current password", "Jetziges Passwort"), autocomplete: "current-password", isInvalid }),
+      field({ name: "password", label: words("New password", "Neues Passwort"), autocomplete: "new-password", hint, isInvalid }),
+      field({ name: "again", label: words("Repeat new password", "Neues Passwort wiederholen"), autocomplete: "new-password", isInvalid }),
+    ];
     const body = html`<p>${mayChoose ? words("With a password you can sign in at any time.", "Mit einem Passwort können Sie sich jederzeit anmelden.") : words("You need the password to sign in.", "Sie brauchen das Passwort für die Anmeldung.")} ${otherSessionsEnd}</p>
-<form method="post" action="${visits.href("/account/password")}">
-${alertMessage(wrong)}${visits.sessionToken(request)}${hiddenField("next", next)}
-<input type="hidden" name="username" autocomplete="username" value="${who.email}">
-${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !== null)}
-<button type="submit">${mayChoose ? words("Choose this password", "Dieses Passwort wählen") : changePassword}</button>
-</form>
+${postForm(visits.href(path), fields, mayChoose ? words("Choose this password", "Dieses Passwort wählen") : changePassword)}
 <p><a href="${next}">${mayChoose ? words("Not now", "Nicht jetzt") : backWord}</a></p>`;
     return sendPage(reply, visits, {
       title: mayChoose ? choosePassword : changePassword,
@@ -58,12 +64,12 @@ ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !
   }
 
   app.get(
-    "/account/password",
+    path,
     signedIn((request, reply, who) => show(request, reply, who, { next: signInTarget(parts, queryText(request, "next")), wrong: null })),
   );
 
   app.post(
-    "/account/password",
+    path,
     signedIn(async (request, reply, who) => {
       const form = visits.sessionForm(request);
       const wrong = await formError(request, who, form);
@@ -79,16 +85,3 @@ ${!mayChoose && currentPasswordField(wrong !== null)}${newPasswordFields(wrong !
   /** A request of an app must stay as the app sent it. */
   const afterPassword = (next: string): string => (next.startsWith(visits.href(authorizePath)) ? next : withNotice(next, "password"));
 }
-
-const currentPasswordField = (wrong: boolean): Html =>
-  field({
-    name: "old",
-    label: words("Current password", "Jetziges Passwort"),
-    type: "password",
-    autocomplete: "current-password",
-    isInvalid: wrong,
-  });
-
-const newPasswordFields = (wrong: boolean): Html =>
-  html`${field({ name: "password", label: words("New password", "Neues Passwort"), type: "password", autocomplete: "new-password", hint: words(`${rule}. You can use several words.`, `${ruleDe}. Mehrere Wörter sind möglich.`), isInvalid: wrong })}
-${field({ name: "again", label: words("Repeat new password", "Neues Passwort wiederholen"), type: "password", autocomplete: "new-password", isInvalid: wrong })}`;

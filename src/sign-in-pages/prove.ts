@@ -7,7 +7,7 @@ import { signInTarget } from "./entrance.ts";
 import { keepChallenge, provePasskey } from "./factors/challenges.ts";
 import { passkeyForm, passkeyScript, whereSupported } from "./factors/passkey-form.ts";
 import { type RelyingParty, requestOptions } from "./factors/webauthn.ts";
-import { alertMessage, field, hiddenField } from "./form.ts";
+import { alertMessage, buttonLink, field, hiddenField, postForm } from "./form.ts";
 import { type Html, html, words } from "./html.ts";
 import { mailedLinkHref } from "./mailed-link.ts";
 import { sendPage, sendRedirect } from "./page.ts";
@@ -43,7 +43,7 @@ export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
       hasPassword && passwordForm(token, shown),
       hasApp && codeForm(token, shown),
       hasPasskey && passkeyPart(token, shown),
-      parts.provider && singleSignOnLink(parts.provider.label, shown.next),
+      parts.provider && buttonLink(visits.href(`${path}/single`, shown.next), continueWith(parts.provider.label), "secondary"),
     ].filter((way) => way instanceof Object);
     const body = html`<p>${words("This operation is sensitive. Please authenticate again.", "Dieser Vorgang ist heikel. Bitte bestätigen Sie, dass Sie es sind.")}</p>
 ${ways.map((way, i) => html`${i > 0 && html`<p class="or">${orWord}</p>`}${way}`)}
@@ -61,21 +61,26 @@ ${ways.length === 0 && noWay(mailedLinkHref(parts, shown.next))}`;
     linkHref === null
       ? html`<p>${words("You have no password yet. Ask your administrator for a new sign-in link.", "Sie haben noch kein Passwort. Bitten Sie Ihren Administrator um einen neuen Anmeldelink.")}</p>`
       : html`<p>${words("You have no password yet. Sign in again with a link by mail.", "Sie haben noch kein Passwort. Melden Sie sich erneut mit einem Link per E-Mail an.")}</p>
-<p><a class="button" href="${linkHref}">${linkByMail}</a></p>`;
+${buttonLink(linkHref, linkByMail)}`;
 
   const alertOf = ({ wrong, at }: Shown, form: Shown["at"]): Html | null => (at === form ? alertMessage(wrong) : null);
 
-  const passwordForm = (token: Html, shown: Shown): Html => html`<form method="post" action="${visits.href(path)}">
-${alertOf(shown, "password")}${token}${hiddenField("next", shown.next)}
-${field({ name: "password", label: passwordLabel, type: "password", autocomplete: "current-password", isInvalid: shown.at === "password" })}
-<button type="submit">${continueWord}</button>
-</form>`;
+  const passwordForm = (token: Html, shown: Shown): Html => {
+    const password = field({
+      name: "password",
+      label: passwordLabel,
+      autocomplete: "current-password",
+      isInvalid: shown.at === "password",
+    });
+    return postForm(visits.href(path), [alertOf(shown, "password"), token, hiddenField("next", shown.next), password], continueWord);
+  };
 
-  const codeForm = (token: Html, shown: Shown): Html => html`<form method="post" action="${visits.href(`${path}/code`)}">
-${alertOf(shown, "code")}${token}${hiddenField("next", shown.next)}
-${field({ name: "code", label: words("Code of your authenticator app", "Code Ihrer Authenticator-App"), type: "text", autocomplete: "one-time-code", maxLength: 20, isInvalid: shown.at === "code" })}
-<button class="secondary" type="submit">${words("Continue with the code", "Weiter mit dem Code")}</button>
-</form>`;
+  const codeForm = (token: Html, shown: Shown): Html => {
+    const label = words("Code of your authenticator app", "Code Ihrer Authenticator-App");
+    const code = field({ name: "code", label, autocomplete: "one-time-code", maxLength: 20, isInvalid: shown.at === "code" });
+    const fields = [alertOf(shown, "code"), token, hiddenField("next", shown.next), code];
+    return postForm(visits.href(`${path}/code`), fields, words("Continue with the code", "Weiter mit dem Code"), "secondary");
+  };
 
   const passkeyPart = (token: Html, shown: Shown): Html =>
     html`${alertOf(shown, "passkey")}${whereSupported(
@@ -86,9 +91,6 @@ ${field({ name: "code", label: words("Code of your authenticator app", "Code Ihr
         button: html`<button class="secondary" type="submit">${words("Continue with a passkey", "Weiter mit einem Passkey")}</button>`,
       }),
     )}`;
-
-  const singleSignOnLink = (label: string, next: string): Html =>
-    html`<p><a class="button secondary" href="${visits.href(`${path}/single`)}?next=${encodeURIComponent(next)}">${continueWith(label)}</a></p>`;
 
   /** Records the proof in one change with what it consumes. False when that was consumed before. */
   async function record(

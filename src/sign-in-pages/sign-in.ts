@@ -7,24 +7,14 @@ import { chooseSpace, findCurrentSession, nextPath, signInTarget } from "./entra
 import { passkeyScript } from "./factors/passkey-form.ts";
 import { passkeyButton, passkeySignInRoutes } from "./factors/passkey-sign-in.ts";
 import { askForCode, enterOrAskForCode } from "./factors/second-step.ts";
-import { alertMessage, field, hiddenField } from "./form.ts";
+import { alertMessage, buttonLink, field, hiddenField, postForm } from "./form.ts";
 import { type Html, html, words } from "./html.ts";
 import { knownAccounts } from "./known-browser.ts";
-import { mailedLinkHref } from "./mailed-link.ts";
+import { mailedLinkHref, sendUsedLink, type WildcardRoute } from "./mailed-link.ts";
 import { noticeOf } from "./notice.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
-import {
-  continueWith,
-  continueWord,
-  emailLabel,
-  linkByMail,
-  orWord,
-  passwordLabel,
-  signInWord,
-  usedLinkText,
-  usedLinkTitle,
-} from "./words.ts";
+import { continueWith, emailLabel, linkByMail, orWord, passwordLabel, signInWord } from "./words.ts";
 
 /** The same text for every reason, so that callers cannot find out which addresses have an account. */
 const refusal = words("The e-mail address or the password is wrong.", "Die E-Mail-Adresse oder das Passwort ist falsch.");
@@ -37,6 +27,8 @@ interface FormValues {
   readonly wrong: Html | null;
 }
 
+const otherWay = (href: string, text: Html): Html => html`<p class="or">${orWord}</p>${buttonLink(href, text, "secondary")}`;
+
 /** `/sign-in`: with e-mail address and password, or through single sign-on. */
 export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits } = parts;
@@ -46,15 +38,16 @@ export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     const token = visits.visitorToken(request, reply);
     const linkHref = mailedLinkHref(parts, next);
     const body = html`${wrong === null && noticeOf(request)}${signedIn && signedInNotice(signedIn.email, next)}
-<form method="post" action="${visits.href("/sign-in")}">
-${alertMessage(wrong)}${token}${hiddenField("next", next)}
-${field({ name: "email", label: emailLabel, type: "email", autocomplete: "username", value: email ?? "" })}
-${field({ name: "password", label: passwordLabel, type: "password", autocomplete: "current-password", isInvalid: wrong !== null })}
-<button type="submit">${signInWord}</button>
-</form>
+${postForm(
+  visits.href("/sign-in"),
+  html`${alertMessage(wrong)}${token}${hiddenField("next", next)}
+${field({ name: "email", label: emailLabel, autocomplete: "username", value: email ?? "" })}
+${field({ name: "password", label: passwordLabel, autocomplete: "current-password", isInvalid: wrong !== null })}`,
+  signInWord,
+)}
 ${passkeyButton(parts, token, next)}
-${parts.provider && singleSignOnLink(parts.provider.label, next)}
-${linkHref && html`<p class="or">${orWord}</p><p><a class="button secondary" href="${linkHref}">${linkByMail}</a></p>`}
+${parts.provider && otherWay(visits.href("/sign-in/single", next), continueWith(parts.provider.label))}
+${linkHref && otherWay(linkHref, linkByMail)}
 ${helpFor(next, linkHref !== null)}`;
     return sendPage(reply, visits, {
       title: signInWord,
@@ -66,7 +59,7 @@ ${helpFor(next, linkHref !== null)}`;
 
   /** For people who cannot sign in in any way of the page. */
   function helpFor(next: string, hasLinks: boolean): Html {
-    const ask = html`<a href="${visits.href(accessPath)}?next=${encodeURIComponent(next)}">${words("Ask the owner of the team for access", "Fragen Sie den Inhaber des Teams nach Zugriff")}</a>.`;
+    const ask = html`<a href="${visits.href(accessPath, next)}">${words("Ask the owner of the team for access", "Fragen Sie den Inhaber des Teams nach Zugriff")}</a>.`;
     if (isTeamAppRequest(parts, next))
       return html`<p class="quiet small">${hasLinks ? words("No account yet?", "Noch kein Konto?") : noPassword} ${ask}</p>`;
     return html`<p class="quiet small">${noPassword} ${hasLinks ? words("Get a link: it signs you in without one.", "Fordern Sie einen Link an: er meldet Sie ohne Passwort an.") : words("Ask your administrator for a sign-in link.", "Bitten Sie Ihren Administrator um einen Anmeldelink.")}</p>`;
@@ -77,9 +70,6 @@ ${helpFor(next, linkHref !== null)}`;
       html`You are signed in as ${email}. <a href="${next}">Continue as ${email}</a>, or sign in with another account.`,
       html`Sie sind als ${email} angemeldet. <a href="${next}">Weiter als ${email}</a>, oder melden Sie sich mit einem anderen Konto an.`,
     )}</p>`;
-
-  const singleSignOnLink = (label: string, next: string): Html =>
-    html`<p class="or">${orWord}</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}?next=${encodeURIComponent(next)}">${continueWith(label)}</a></p>`;
 
   app.get("/sign-in", (request, reply) => form(request, reply, { next: signInTarget(parts, queryText(request, "next")), wrong: null }));
 
@@ -101,24 +91,18 @@ ${helpFor(next, linkHref !== null)}`;
   app.post("/sign-in/space", (request, reply) => chooseSpace(parts, request, reply));
 }
 
-/** A wildcard of any length: Fastify refuses long named parameters, and not with a page. */
-interface WildcardRoute {
-  readonly Params: { readonly "*": string };
-}
-
 /** `/link/…`: GET only shows a button, so that mail scanners do not use up the link; POST uses it. */
 export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock } = parts;
 
-  async function sendUnusable(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const signedIn = await visits.currentSession(request, reply);
-    const body = signedIn
-      ? html`<p>${usedLinkText(signedIn.email)}</p>
-<p><a class="button" href="${signInTarget(parts, "")}">${continueWord}</a></p>`
-      : html`<p>${words("A sign-in link works once and for a limited time. Ask for a new link, or sign in another way.", "Ein Anmeldelink gilt einmal und für begrenzte Zeit. Bitten Sie um einen neuen, oder melden Sie sich anders an.")}</p>
-<p><a class="button" href="${visits.href("/sign-in")}">${signInWord}</a></p>`;
-    return sendPage(reply, visits, { status: 410, title: usedLinkTitle, body });
-  }
+  const sendUnusable = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    sendUsedLink(
+      parts,
+      request,
+      reply,
+      html`<p>${words("A sign-in link works once and for a limited time. Ask for a new link, or sign in another way.", "Ein Anmeldelink gilt einmal und für begrenzte Zeit. Bitten Sie um einen neuen, oder melden Sie sich anders an.")}</p>
+${buttonLink(visits.href("/sign-in"), signInWord)}`,
+    );
 
   /** The choice of a first password, which leads back to the app that a person without an account came from. */
   function passwordPath(request: FastifyRequest, reply: FastifyReply): string {
@@ -139,11 +123,8 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
     const link = isLinkText(text) ? await store.links.findOpen(linkDigest(text), clock.now()) : null;
     if (link === null) return sendUnusable(request, reply);
     const body = html`<p>${words("With this link you sign in without a password. It works once.", "Mit diesem Link melden Sie sich ohne Passwort an. Er gilt einmal.")}</p>
-<form method="post" action="${visits.href(`/link/${text}`)}">
-${visits.visitorToken(request, reply)}
-<button type="submit">${signInWord}</button>
-</form>
-${parts.provider && html`<p class="or">${orWord}</p><p><a class="button secondary" href="${visits.href("/sign-in/single")}">${continueWith(parts.provider.label)}</a></p>`}`;
+${postForm(visits.href(`/link/${text}`), visits.visitorToken(request, reply), signInWord)}
+${parts.provider && otherWay(visits.href("/sign-in/single"), continueWith(parts.provider.label))}`;
     return sendPage(reply, visits, { title: words("Welcome", "Willkommen"), body });
   });
 

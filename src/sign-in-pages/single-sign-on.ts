@@ -5,6 +5,7 @@ import type { Session } from "../core/sign-in/sign-in.ts";
 import { auditSession } from "../core/sign-in/start-session.ts";
 import { claimedGroupsFollower } from "./claimed-groups.ts";
 import { enterOrChooseSpace, findCurrentSession, signInTarget } from "./entrance.ts";
+import { buttonLink } from "./form.ts";
 import { html, words } from "./html.ts";
 import { sendPage, sendRedirect } from "./page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./parts.ts";
@@ -91,6 +92,8 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
     return sendRedirect(reply, next);
   }
 
+  const back = buttonLink(visits.href("/sign-in"), backToSignIn);
+
   /** The page does not show whether the account exists, or why it has no access. */
   const sendUnknownAccount = (reply: FastifyReply): FastifyReply =>
     sendPage(reply, visits, {
@@ -100,7 +103,7 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
         `You are authenticated, but no account here can sign in with this identity. For a first sign-in, you need an open invitation to the e-mail address that ${provider.label} has verified.`,
         `Ihre Identität ist bestätigt, aber kein Konto hier kann sich mit ihr anmelden. Für die erste Anmeldung brauchen Sie eine offene Einladung an die E-Mail-Adresse, die ${provider.label} geprüft hat.`,
       )}</p>
-<p><a class="button" href="${visits.href("/sign-in")}">${backToSignIn}</a></p>`,
+${back}`,
     });
 
   /** The provider's and the library's texts are not shown; the process log gets only the error code. */
@@ -114,7 +117,7 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
         `${provider.label} could not be reached, did not confirm who you are, or took too long. Please try again.`,
         `${provider.label} war nicht erreichbar, hat Sie nicht bestätigt oder brauchte zu lange. Bitte versuchen Sie es erneut.`,
       )}</p>
-<p><a class="button" href="${visits.href("/sign-in")}">${backToSignIn}</a></p>
+${back}
 ${requestNote(requestId)}`,
     });
   }

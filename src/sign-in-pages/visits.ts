@@ -15,8 +15,8 @@ export const appsPath = "/account/apps";
 
 /** The state of browsers on the console's pages: sessions, cookies and CSRF tokens. */
 export interface Visits extends Site {
-  /** A link to a page of this site: `path` begins with a slash. */
-  href(path: string): string;
+  /** A link to a page of this site: `path` begins with a slash. @param next where the page leads to */
+  href(path: string, next?: string): string;
   /** The page of the person's account: of the web application, or that of their sign-in. */
   readonly account: string;
   /** The page of the apps that act for the person. */
@@ -66,6 +66,7 @@ export function visits({ store, clock, random, consentUrl, console: hasConsole }
   const { origin, pathname } = new URL(consentUrl);
   const base = pathname.replace(/\/$/, "");
   const account = `${base}${hasConsole ? "/settings/profile" : securityPath}`;
+  const href = (path: string, next?: string) => `${base}${path}${next === undefined ? "" : `?next=${encodeURIComponent(next)}`}`;
   const sessionName = sessionCookieName(consentUrl);
   const secure = consentUrl.startsWith("https:");
   const nameOf = (name: CookieName) => (secure ? `__Host-${name}` : name);
@@ -88,8 +89,8 @@ export function visits({ store, clock, random, consentUrl, console: hasConsole }
     home: hasConsole ? `${base}/` : account,
     account,
     apps: `${base}${hasConsole ? "/settings/authorized-apps" : appsPath}`,
-    href: (path) => `${base}${path}`,
-    signInHref: (next) => `${base}/sign-in?next=${encodeURIComponent(next)}`,
+    href,
+    signInHref: (next) => href("/sign-in", next),
     async currentSession(request, reply) {
       const text = read(request, sessionName);
       const holder = text === null ? null : await store.sessions.holder(sessionDigest(text));

@@ -29,12 +29,6 @@ export const refusedPasskey = words(
   "The passkey was not accepted. Try again.",
   "Der Passkey wurde nicht angenommen. Versuchen Sie es erneut.",
 );
-export const usedLinkTitle = words("This link is no longer valid", "Dieser Link gilt nicht mehr");
-
-/** For a person who is signed in already. */
-export const usedLinkText = (email: string): Html =>
-  words(`A sign-in link works once. You are signed in as ${email}.`, `Ein Anmeldelink gilt einmal. Sie sind als ${email} angemeldet.`);
-
 /** @param label the name of an identity provider */
 export const continueWith = (label: string): Html => words(`Continue with ${label}`, `Weiter mit ${label}`);
 

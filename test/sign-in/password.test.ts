@@ -61,7 +61,7 @@ describeOnOne("signing in by password", (kind) => {
     expect(await without.browser().get("/account")).toMatchObject({ status: 303, location: "/account/security" });
     const apps = await without.browser().get("/account/apps");
     expect([apps.status, apps.location]).toEqual([404, ""]);
-    expect(apps.text).toContain("atp api oauth.v2.OAuth2AppService/RevokeOAuth2Grant");
+    expect(apps.text).toContain("RevokeOAuth2Grant -f clientId=");
   });
 
   test("is recorded as the member's first sign-in, and in the team's audit log", async () => {

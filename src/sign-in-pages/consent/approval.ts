@@ -95,19 +95,19 @@ export function readCurrentAuthorization(
   return readAuthorization(new URLSearchParams(query), findClient, settings.issuer);
 }
 
-/** A user's action on an app in the console. */
-export type ConsentChange = "AuthorizeApp" | "ApproveDevice" | "DenyDevice" | "ChooseConnectors";
+/** A user's action on an app or a connector on a page. */
+export type ConsentChange = "AuthorizeApp" | "ApproveDevice" | "DenyDevice" | "ChooseConnectors" | "ConnectConnector";
 
-/** Writes the audit row of this change's notes. @param spaceId the space of the grant, which can differ from the session's. */
+/** Writes the audit row of this change's notes. @param spaceId the space of a grant can differ from the session's */
 export async function auditConsent(
   tx: Tx,
   { now, ids }: Pick<CreationContext, "now" | "ids">,
-  { session, spaceId }: { readonly session: Session; readonly spaceId: string },
+  { id, accountId, spaceId: ownSpaceId }: Session,
   { requestId, address }: RequestOrigin,
   action: ConsentChange,
+  spaceId = ownSpaceId,
 ): Promise<void> {
   const { subject = null, before = null, after = null } = tx.audit.notes();
-  const { id, accountId } = session;
   const entry = { id: ids.short(), at: now, spaceId, accountId, credential: `session:${id}`, requestId, address };
   await tx.audit.insert({ ...entry, operation: `console/${action}`, subject, before, after });
 }
@@ -166,7 +166,7 @@ export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentF
   const { location, grantId } = await approve(tx, making, approval, ticket.nonce);
   await tx.registrations.markUsed(clientId);
   await tx.idempotency.complete(key, null, grantId);
-  await auditConsent(tx, making, { session, spaceId }, yes.from, "AuthorizeApp");
+  await auditConsent(tx, making, session, yes.from, "AuthorizeApp", spaceId);
   return { kind: "redirect", location };
 }
 

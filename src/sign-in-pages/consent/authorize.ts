@@ -3,6 +3,7 @@ import { failureOf } from "../../core/failure.ts";
 import { type AuthorizationRequest, errorLocation } from "../../core/oauth/authorization.ts";
 import { declinedLocation, requiresConsent } from "../../core/oauth/consent.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
+import type { Authorization } from "../../oauth/authorize/request.ts";
 import { nextPath } from "../entrance.ts";
 import { type Html, html, words } from "../html.ts";
 import { type Page, sendPage, sendRedirect } from "../page.ts";
@@ -30,11 +31,20 @@ interface SignedInRequest {
   readonly who: SessionHolder;
 }
 
+interface DocumentFault {
+  readonly kind: "document";
+  /** The rule that the document breaks. */
+  readonly fault: string;
+}
+
+/** An answer to a request that asks the user nothing. */
+type Refusal = Exclude<Authorization, { kind: "ask" }> | DocumentFault;
+
 /** What is wrong with the document of a client. @throws every other error */
-function documentFaultOf(thrown: unknown): string {
-  const failure = failureOf(thrown);
-  if (failure.reason !== "invalid_argument") throw thrown;
-  return failure.message;
+function documentFaultOf(thrown: unknown): DocumentFault {
+  const { reason, message } = failureOf(thrown);
+  if (reason !== "invalid_argument") throw thrown;
+  return { kind: "document", fault: message };
 }
 
 const changedNotice = words(
@@ -64,10 +74,7 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
   ): Promise<FastifyReply> {
     const query = normalizedQuery(request);
     const authorization = await readCurrentAuthorization(query, settings, clientsFor(request)).catch(documentFaultOf);
-    if (typeof authorization === "string") return send(reply, documentPage(authorization));
-    if (authorization.kind === "page") return send(reply, unknownPage(authorization.reason));
-    if (authorization.kind === "refused") return send(reply, refusedPage(authorization));
-    if (authorization.kind === "redirect") return sendRedirect(reply, authorization.location);
+    if (authorization.kind !== "ask") return refuse(reply, authorization);
     const authorizationRequest = authorization.request;
     try {
       const who = await visits.currentSession(request, reply);
@@ -75,6 +82,12 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     } catch (thrown) {
       return redirectFailure(request, reply, authorizationRequest, thrown);
     }
+  }
+
+  function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    if (refusal.kind === "redirect") return sendRedirect(reply, refusal.location);
+    if (refusal.kind === "document") return send(reply, documentPage(refusal.fault));
+    return send(reply, refusal.kind === "page" ? unknownPage(refusal.reason) : refusedPage(refusal));
   }
 
   function signInFirst(reply: FastifyReply, query: string): FastifyReply {
@@ -150,29 +163,22 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     const yes = { ticket, ...chosen, session: who.session, from: requestOrigin(parts, request), settings, app: authorizationRequest.app };
     const outcome = await store.change((tx) => approveOnce(tx, creationContext(parts), yes));
     switch (outcome.kind) {
-      case "page":
-        return send(reply, unknownPage(outcome.reason));
-      case "refused":
-        return send(reply, refusedPage(outcome));
-      case "redirect":
-        return sendRedirect(reply, outcome.location);
       case "outsider":
         return sendOutsiderPage(signedIn);
       case "used":
         return send(reply, usedPage(authorizationRequest, requestHref(query)));
       case "changed":
         return showChanged(signedIn);
+      default:
+        return refuse(reply, outcome);
     }
   }
 
   /** Shows the page again: the app may request more since the request was read. */
   async function showChanged(signedIn: SignedInRequest): Promise<FastifyReply> {
     const authorization = await readCurrentAuthorization(signedIn.query, settings, clientsFor(signedIn.request)).catch(documentFaultOf);
-    if (typeof authorization === "string") return send(signedIn.reply, documentPage(authorization));
-    if (authorization.kind === "ask") return show({ ...signedIn, authorizationRequest: authorization.request }, changedNotice);
-    if (authorization.kind === "refused") return send(signedIn.reply, refusedPage(authorization));
-    return authorization.kind === "page"
-      ? send(signedIn.reply, unknownPage(authorization.reason))
-      : sendRedirect(signedIn.reply, authorization.location);
+    return authorization.kind === "ask"
+      ? show({ ...signedIn, authorizationRequest: authorization.request }, changedNotice)
+      : refuse(signedIn.reply, authorization);
   }
 }

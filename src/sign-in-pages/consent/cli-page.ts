@@ -7,14 +7,13 @@ import {
   accountText,
   allowWord,
   type CommonContent,
-  forHowLong,
+  factList,
   form,
   otherAccount,
+  permissions,
   redirectsTo,
-  scopeList,
   targetOf,
   unusedDays,
-  whatItMayDo,
   whereItMayAct,
   youWord,
 } from "./consent-page.ts";
@@ -45,17 +44,14 @@ export function cliPage(content: CliPageContent): Page {
     html`Continue only if you have just run <code>atp&nbsp;login</code> in a terminal. Other programs on this computer can open this page too.`,
     html`Fahren Sie nur fort, wenn Sie gerade <code>atp&nbsp;login</code> in einem Terminal ausgeführt haben. Auch andere Programme auf diesem Computer können diese Seite öffnen.`,
   )}</p>
-<dl>
-<dt>${youWord}</dt><dd>${accountText(account)}</dd>
-<dt>${redirectsTo}</dt><dd>${target.name}${thisComputer}</dd>
-</dl>
-<h2>${whatItMayDo}</h2>
-${scopeList(request.scopes)}
-<h2>${forHowLong}</h2>
-<p>${words(
+${factList([youWord, accountText(account)], [redirectsTo, html`${target.name}${thisComputer}`])}
+${permissions(
+  request.scopes,
+  words(
     html`Until you run <code>atp&nbsp;logout</code>, revoke it among <a href="${appsHref}">your apps</a> of the space, or have not used it for ${unusedDays} days. Its tasks stay.`,
     html`Bis Sie <code>atp&nbsp;logout</code> ausführen, es unter <a href="${appsHref}">Ihren Apps</a> des Bereichs widerrufen oder es ${unusedDays} Tage nicht benutzen. Ihre Aufgaben bleiben.`,
-  )}</p>
+  ),
+)}
 ${form(content, allowWord, spaceChoice(content.spaces, whereItMayAct, content.currentSpaceId))}
 ${otherAccount(content)}`;
   return { title: words("Sign in the command line?", "Kommandozeile anmelden?"), body, formAction: [target.formAction] };

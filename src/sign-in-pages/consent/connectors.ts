@@ -3,7 +3,8 @@ import { isClientId, type TeamApp } from "../../core/oauth/app.ts";
 import { chooseConnectors } from "../../core/oauth/consent.ts";
 import type { OAuthGrant } from "../../core/oauth/grant.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
-import { type Html, html, words } from "../html.ts";
+import { buttonLink, postForm } from "../form.ts";
+import { html, words } from "../html.ts";
 import { noticeMessage } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
 import { type ConsoleParts, creationContext, queryText, requestOrigin } from "../parts.ts";
@@ -65,7 +66,7 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
         `${email} has not allowed this app to use connectors. If an app sent you here, allow it in the app first, or sign in with the account that you use for it.`,
         `${email} hat dieser App keine Konnektoren erlaubt. Wenn eine App Sie hierher geführt hat, erlauben Sie es zuerst in der App, oder melden Sie sich mit dem Konto an, das Sie dafür benutzen.`,
       )}</p>
-<p><a class="button" href="${visits.apps}">${yourApps}</a></p>`,
+${buttonLink(visits.apps, yourApps)}`,
     });
 
   function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { app, grant, teamName }: GrantedApp): FastifyReply {
@@ -75,15 +76,10 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
       html`${appName(app)} acts for ${who.name ?? who.email} in the team ${teamName}. Choose the connectors that it may use. It immediately loses access to connectors that you remove.`,
       html`${appName(app)} handelt für ${who.name ?? who.email} im Team ${teamName}. Wählen Sie die Konnektoren, die sie benutzen darf. Auf entfernte Konnektoren verliert sie sofort den Zugriff.`,
     )}</p>
-${app.connectorUids.length > 0 ? form(app, grant, visits.sessionToken(request)) : html`<p>${words("It has no connectors now.", "Sie hat jetzt keine Konnektoren.")}</p>`}
+${app.connectorUids.length > 0 ? postForm(hrefOf(app.clientId), [visits.sessionToken(request), connectorChoice(app, grant.connectorUids)], words("Save", "Speichern")) : html`<p>${words("It has no connectors now.", "Sie hat jetzt keine Konnektoren.")}</p>`}
 <p><a href="${visits.apps}">${yourApps}</a></p>`;
     return sendPage(reply, visits, { title: words(`Connectors of ${app.name}`, `Konnektoren von ${app.name}`), body });
   }
-
-  const form = (app: TeamApp, grant: OAuthGrant, token: Html): Html => html`<form method="post" action="${hrefOf(app.clientId)}">
-${token}${connectorChoice(app, grant.connectorUids)}
-<button type="submit">${words("Save", "Speichern")}</button>
-</form>`;
 
   async function change(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { app }: GrantedApp): Promise<FastifyReply> {
     const connectorUids = visits.sessionForm(request).all("connector");
@@ -93,7 +89,7 @@ ${token}${connectorChoice(app, grant.connectorUids)}
       const making = creationContext(parts);
       const choice = { accountId: session.accountId, spaceId, clientId, connectorUids, now: making.now };
       const isChosen = (await findMembership(tx, session.accountId, spaceId)) !== null && (await chooseConnectors(tx, choice));
-      if (isChosen) await auditConsent(tx, making, { session, spaceId }, requestOrigin(parts, request), "ChooseConnectors");
+      if (isChosen) await auditConsent(tx, making, session, requestOrigin(parts, request), "ChooseConnectors", spaceId);
       return isChosen;
     });
     return isChanged ? sendRedirect(reply, `${hrefOf(clientId)}&saved=yes`) : sendNotFound(reply, who);

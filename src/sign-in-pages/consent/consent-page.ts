@@ -7,7 +7,8 @@ import { declinedLocation } from "../../core/oauth/consent.ts";
 import { refreshMs } from "../../core/oauth/family.ts";
 import type { OAuthGrant } from "../../core/oauth/grant.ts";
 import type { Authorization } from "../../oauth/authorize/request.ts";
-import { type Html, html, words } from "../html.ts";
+import { buttonLink } from "../form.ts";
+import { type Html, html, type Part, words } from "../html.ts";
 import { noticeMessage } from "../notice.ts";
 import type { Page } from "../page.ts";
 import { continueWord, signInWord, startAgain, switchAccount } from "../words.ts";
@@ -130,7 +131,7 @@ export const usedPage = (request: AuthorizationRequest, href: string): Page => (
     `This page has already been submitted, and ${request.app.name} got its answer. If you did not return to the app, start again.`,
     `Diese Seite wurde schon gesendet, und ${request.app.name} hat die Antwort bekommen. Wenn Sie nicht in der App sind, beginnen Sie neu.`,
   )}</p>
-<p><a class="button" href="${href}">${startAgain}</a></p>`,
+${buttonLink(href, startAgain)}`,
 });
 
 /** For a request that is too long to keep during sign-in. @param href the same request. */
@@ -167,8 +168,6 @@ export interface ConsentPageContent extends CommonContent {
 }
 
 /** What the pages that grant access have in common. */
-export const whatItMayDo = words("What it may do", "Was sie darf");
-export const forHowLong = words("For how long", "Wie lange");
 export const youWord = words("You", "Sie");
 export const redirectsTo = words("Redirects to", "Führt zurück zu");
 export const allowWord = words("Allow", "Erlauben");
@@ -180,6 +179,17 @@ export const nothingGranted = words(
   "No access was granted. Go back to the app and report this to its operator.",
   "Es wurde kein Zugriff erteilt. Gehen Sie zurück zur App, und melden Sie das ihrem Betreiber.",
 );
+
+/** Facts in two columns. */
+export const factList = (...facts: readonly (false | readonly [term: Html, value: Part])[]): Html =>
+  html`<dl>${facts.map((fact) => fact && html`<dt>${fact[0]}</dt><dd>${fact[1]}</dd>`)}</dl>`;
+
+/** What the app may do, and for how long. */
+export const permissions = (scopes: readonly ScopeName[], duration: Html, before?: Html): Html =>
+  html`<h2>${words("What it may do", "Was sie darf")}</h2>
+${before}${scopeList(scopes)}
+<h2>${words("For how long", "Wie lange")}</h2>
+<p>${duration}</p>`;
 
 export const allowTitle = ({ name }: Pick<OAuthApp, "name">): Html => words(`Allow ${name}?`, `${name} erlauben?`);
 
@@ -204,10 +214,8 @@ export function fullPage(content: ConsentPageContent): Page {
     html`${appName(app)} möchte im Team ${content.teamName} für Sie handeln.`,
   )}</p>
 ${app.description !== "" && html`<p class="quiet">${app.description}</p>`}
-${factList(content)}
-<h2>${whatItMayDo}</h2>
-${scopeList(scopes)}
-${duration(content)}
+${factsOf(content)}
+${permissions(scopes, duration(content))}
 ${form(content, allowWord, scopes.includes("use_connectors") && app.connectorUids.length > 0 && connectorChoice(app, selectedConnectors(content)))}
 ${otherAccount(content)}`;
   return { title: allowTitle(app), body, formAction: [targetOf(content.request.redirectUri).formAction] };
@@ -220,7 +228,7 @@ export function shortPage(content: ConsentPageContent): Page {
     html`You have already allowed ${appName(app)}, and it requests nothing new.`,
     html`Sie haben ${appName(app)} schon erlaubt, und sie verlangt nichts Neues.`,
   )}</p>
-${factList(content)}
+${factsOf(content)}
 ${form(content, continueWord, false)}
 ${otherAccount(content)}`;
   return {
@@ -234,11 +242,11 @@ ${otherAccount(content)}`;
 export const unusedDays = refreshMs / (24 * 3_600_000);
 
 /** For how long an app has access, and how to end it. */
-const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html => html`<h2>${forHowLong}</h2>
-<p>${words(
-  html`Until you revoke it. When ${app.name} has not used it for ${unusedDays} days, it must ask you again. You can <a href="${appsHref}">revoke it</a> at any time: the app then loses its access at once, and its tasks stay.`,
-  html`Bis Sie es widerrufen. Wenn ${app.name} den Zugriff ${unusedDays} Tage nicht benutzt hat, muss sie Sie erneut fragen. Sie können ihn jederzeit <a href="${appsHref}">widerrufen</a>: die App verliert ihn dann sofort, und ihre Aufgaben bleiben.`,
-)}</p>`;
+const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html =>
+  words(
+    html`Until you revoke it. When ${app.name} has not used it for ${unusedDays} days, it must ask you again. You can <a href="${appsHref}">revoke it</a> at any time: the app then loses its access at once, and its tasks stay.`,
+    html`Bis Sie es widerrufen. Wenn ${app.name} den Zugriff ${unusedDays} Tage nicht benutzt hat, muss sie Sie erneut fragen. Sie können ihn jederzeit <a href="${appsHref}">widerrufen</a>: die App verliert ihn dann sofort, und ihre Aufgaben bleiben.`,
+  );
 
 export const accountText = ({ name, email }: CommonContent["account"]): Html => html`${name && html`${name}, `}${addressText(email)}`;
 
@@ -246,12 +254,13 @@ export const accountText = ({ name, email }: CommonContent["account"]): Html => 
 const addressText = (address: string): readonly Html[] =>
   address.split(/(?<=[@.])/).map((part, at) => html`${at > 0 && html`<wbr>`}${part}`);
 
-const factList = ({ teamName, maker, account, request }: ConsentPageContent): Html => html`<dl>
-${maker !== null && html`<dt>${words("Made by", "Von")}</dt><dd>${addressText(maker)}</dd>`}
-<dt>${words("Team", "Team")}</dt><dd>${teamName}</dd>
-<dt>${youWord}</dt><dd>${accountText(account)}</dd>
-<dt>${redirectsTo}</dt><dd>${targetOf(request.redirectUri).name}</dd>
-</dl>`;
+const factsOf = ({ teamName, maker, account, request }: ConsentPageContent): Html =>
+  factList(
+    maker !== null && [words("Made by", "Von"), addressText(maker)],
+    [words("Team", "Team"), teamName],
+    [youWord, accountText(account)],
+    [redirectsTo, targetOf(request.redirectUri).name],
+  );
 
 /** The form of a consent page, with its two decisions. */
 export const form = (

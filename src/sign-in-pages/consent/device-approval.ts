@@ -73,7 +73,7 @@ export async function approveDevice(
   const connectorUids = hasConnectors(app, device.scopes) ? answer.connectorUids : null;
   const grantId = await writeGrant(tx, making, { request: { app, scopes: device.scopes }, accountId, spaceId, connectorUids });
   await tx.devices.decide(ticket.digest, { accountId, spaceId, grantId, generation: app.generation }, making.now);
-  await auditConsent(tx, making, { session, spaceId }, answer.from, "ApproveDevice");
+  await auditConsent(tx, making, session, answer.from, "ApproveDevice", spaceId);
   return { kind: "answered", app };
 }
 
@@ -90,6 +90,6 @@ export async function denyDevice(
   const { accountId, spaceId } = session;
   await tx.devices.decide(ticket.digest, { accountId, spaceId, grantId: null, generation: null }, making.now);
   tx.audit.note({ subject: open.app.clientId, after: { address: open.device.address } });
-  await auditConsent(tx, making, { session, spaceId }, from, "DenyDevice");
+  await auditConsent(tx, making, session, from, "DenyDevice");
   return { kind: "answered", app: open.app };
 }

@@ -4,7 +4,7 @@ import type { DeviceRequest } from "../../core/oauth/device.ts";
 import { shownUserCode } from "../../core/oauth/user-code.ts";
 import type { SessionHolder, SignInSpace } from "../../core/sign-in/sign-in.ts";
 import { spaceChoice } from "../entrance.ts";
-import { alertMessage, field } from "../form.ts";
+import { alertMessage, buttonLink, field, postForm } from "../form.ts";
 import { type Html, html, words } from "../html.ts";
 import type { Page } from "../page.ts";
 import { continueWord, switchAccount } from "../words.ts";
@@ -12,12 +12,11 @@ import {
   accountText,
   appName,
   connectorChoice,
-  forHowLong,
+  factList,
   form,
   outsiderText,
-  scopeList,
+  permissions,
   untilRevoked,
-  whatItMayDo,
   whereItMayAct,
   youWord,
 } from "./consent-page.ts";
@@ -42,11 +41,12 @@ export const codePage = ({ action, fields, typed, wrong, account, switchHref }: 
   title: words("Connect a device", "Gerät verbinden"),
   status: wrong === null ? 200 : 400,
   body: html`<p>${words("Enter the code that your device or terminal shows. The next page shows the request, and you decide.", "Geben Sie den Code ein, den Ihr Gerät oder Terminal zeigt. Die nächste Seite zeigt die Anfrage, und Sie entscheiden.")}</p>
-<form method="post" action="${action}">
-${alertMessage(wrong)}${fields}
-${field({ name: "user_code", label: words("Code", "Code"), type: "text", autocomplete: "one-time-code", value: typed, hint: words("8 letters, for example WDJB-MJHT", "8 Buchstaben, zum Beispiel WDJB-MJHT"), isCode: true, maxLength: 16, isInvalid: wrong !== null })}
-<button type="submit">${continueWord}</button>
-</form>
+${postForm(
+  action,
+  html`${alertMessage(wrong)}${fields}
+${field({ name: "user_code", label: words("Code", "Code"), autocomplete: "one-time-code", value: typed, hint: words("8 letters, for example WDJB-MJHT", "8 Buchstaben, zum Beispiel WDJB-MJHT"), isCode: true, maxLength: 16, isInvalid: wrong !== null })}`,
+  continueWord,
+)}
 <p class="quiet small">${words(html`You are signed in as ${accountText(account)}.`, html`Sie sind als ${accountText(account)} angemeldet.`)} <a href="${switchHref}">${switchAccount}</a></p>`,
 });
 
@@ -82,16 +82,16 @@ export function devicePage(content: DevicePageContent): Page {
       html`Approve only if you have just started this yourself, and your device shows the code <strong>${shownUserCode(content.userCode)}</strong>. If you got the code from another person, choose Deny.`,
       html`Erlauben Sie es nur, wenn Sie es gerade selbst begonnen haben und Ihr Gerät den Code <strong>${shownUserCode(content.userCode)}</strong> zeigt. Wenn Sie den Code von einer anderen Person haben, wählen Sie Ablehnen.`,
     )}</p>
-<dl>
-<dt>${words("Asked from", "Angefragt von")}</dt><dd>${device.address}</dd>
-<dt>${words("Asked at", "Angefragt am")}</dt><dd><time datetime="${new Date(device.createdAt).toISOString()}">${words(timeIn("en", device.createdAt), timeIn("de", device.createdAt))} UTC</time></dd>
-<dt>${words("App", "App")}</dt><dd>${verification(content)}</dd>
-<dt>${youWord}</dt><dd>${accountText(account)}</dd>
-</dl>
-<h2>${whatItMayDo}</h2>
-${scopeList(device.scopes)}
-<h2>${forHowLong}</h2>
-<p>${untilRevoked(appsHref)}</p>
+${factList(
+  [words("Asked from", "Angefragt von"), device.address],
+  [
+    words("Asked at", "Angefragt am"),
+    html`<time datetime="${new Date(device.createdAt).toISOString()}">${words(timeIn("en", device.createdAt), timeIn("de", device.createdAt))} UTC</time>`,
+  ],
+  [words("App", "App"), verification(content)],
+  [youWord, accountText(account)],
+)}
+${permissions(device.scopes, untilRevoked(appsHref))}
 ${form(content, words("Approve", "Erlauben"), choice(content), words("Deny", "Ablehnen"))}`,
   };
 }
@@ -157,7 +157,7 @@ export const overPage = (href: string): Page => ({
   status: 409,
   title: words("This request is over", "Diese Anfrage ist vorbei"),
   body: html`<p>${words("It was answered before, it has expired, or the app has changed. Start again on your device to get a new code.", "Sie wurde schon beantwortet, ist abgelaufen, oder die App hat sich geändert. Beginnen Sie auf Ihrem Gerät neu, um einen neuen Code zu bekommen.")}</p>
-<p><a class="button" href="${href}">${words("Enter another code", "Anderen Code eingeben")}</a></p>`,
+${buttonLink(href, words("Enter another code", "Anderen Code eingeben"))}`,
 });
 
 /** For a person who is not an active member of the app's team. */
@@ -165,5 +165,5 @@ export const deviceOutsiderPage = (app: OAuthApp, email: string, switchHref: str
   status: 403,
   title: words("You cannot connect this app", "Sie können diese App nicht verbinden"),
   body: html`<p>${outsiderText(app.name, email)}</p>
-<p><a class="button secondary" href="${switchHref}">${switchAccount}</a></p>`,
+${buttonLink(switchHref, switchAccount, "secondary")}`,
 });

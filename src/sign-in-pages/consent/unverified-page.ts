@@ -15,15 +15,14 @@ import {
   brokenLinkTitle,
   type CommonContent,
   cannotAllowTitle,
-  forHowLong,
+  factList,
   form,
   nothingGranted,
   otherAccount,
+  permissions,
   redirectsTo,
-  scopeList,
   targetOf,
   untilRevoked,
-  whatItMayDo,
   whereItMayAct,
   youWord,
 } from "./consent-page.ts";
@@ -54,16 +53,12 @@ export function unverifiedPage(content: UnverifiedPageContent): Page {
           html`Sie hat ihren Namen gewählt; veröffentlicht ist sie bei <strong>${host}</strong>.`,
         )
   } ${words("Continue only if you have just connected it yourself", "Fahren Sie nur fort, wenn Sie sie gerade selbst verbunden haben")}${isHere && words(": any program on this computer can open this page", ": jedes Programm auf diesem Computer kann diese Seite öffnen")}.</p>
-<dl>
-${host !== null && html`<dt>${words("Published at", "Veröffentlicht bei")}</dt><dd>${host}</dd>`}
-<dt>${redirectsTo}</dt><dd>${target.name}${isHere && thisComputer}</dd>
-<dt>${youWord}</dt><dd>${accountText(account)}</dd>
-</dl>
-<h2>${whatItMayDo}</h2>
-<p>${words("It uses the tools of this server for models (MCP), and nothing else. With them it may", "Sie benutzt die Werkzeuge dieses Servers für Modelle (MCP) und nichts anderes. Damit darf sie")}</p>
-${scopeList(scopes)}
-<h2>${forHowLong}</h2>
-<p>${untilRevoked(appsHref)}</p>
+${factList(
+  host !== null && [words("Published at", "Veröffentlicht bei"), host],
+  [redirectsTo, html`${target.name}${isHere && thisComputer}`],
+  [youWord, accountText(account)],
+)}
+${permissions(scopes, untilRevoked(appsHref), html`<p>${words("It uses the tools of this server for models (MCP), and nothing else. With them it may", "Sie benutzt die Werkzeuge dieses Servers für Modelle (MCP) und nichts anderes. Damit darf sie")}</p>`)}
 ${form(content, allowWord, spaceChoice(content.spaces, whereItMayAct, content.currentSpaceId))}
 ${otherAccount(content)}`;
   return { title: allowTitle(app), body, formAction: [target.formAction] };

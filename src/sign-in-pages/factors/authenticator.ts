@@ -4,13 +4,14 @@ import { openExpiring, sealExpiring } from "../../core/cipher.ts";
 import { addAuthenticator, replaceRecoveryCodes } from "../../core/sign-in/factors.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import { base32, otpauthUrl, secretBytes, stepOf } from "../../core/sign-in/totp.ts";
-import { alertMessage, field, hiddenField } from "../form.ts";
+import { alertMessage, buttonLink, field, hiddenField, postForm } from "../form.ts";
 import { type Html, html, words } from "../html.ts";
 import { sendPage } from "../page.ts";
 import type { ConsoleParts } from "../parts.ts";
+import { securityPath } from "../visits.ts";
 import type { SecurityPages } from "./security-pages.ts";
 
-const path = "/account/security/app";
+const path = `${securityPath}/app`;
 /** The time to set up the app: then the page makes a new secret. */
 const setupMs = 15 * 60_000;
 const issuer = "Agent Task Platform";
@@ -39,12 +40,13 @@ export function authenticatorRoutes(app: FastifyInstance, parts: ConsoleParts, p
     const body = html`<p>${words("Scan the code with an authenticator app on your phone, or enter the key there.", "Scannen Sie den Code mit einer Authenticator-App auf Ihrem Telefon, oder geben Sie dort den Schlüssel ein.")}</p>
 ${qrCode(otpauthUrl(secret, issuer, who.email))}
 <p class="key"><span class="quiet small">${words("Key", "Schlüssel")}</span> <code>${key}</code></p>
-<form method="post" action="${visits.href(path)}">
-${alertMessage(wrong)}${visits.sessionToken(request)}${hiddenField("sealed", sealed)}
-${field({ name: "code", label: words("Code of the app", "Code der App"), type: "text", autocomplete: "one-time-code", maxLength: 20, hint: words("6 digits. All your other sessions will end.", "6 Ziffern. Alle Ihre anderen Sitzungen enden."), isInvalid: wrong !== null })}
-<button type="submit">${words("Turn on", "Einschalten")}</button>
-</form>
-<p><a href="${visits.href("/account/security")}">${words("Cancel", "Abbrechen")}</a></p>`;
+${postForm(
+  visits.href(path),
+  html`${alertMessage(wrong)}${visits.sessionToken(request)}${hiddenField("sealed", sealed)}
+${field({ name: "code", label: words("Code of the app", "Code der App"), autocomplete: "one-time-code", maxLength: 20, hint: words("6 digits. All your other sessions will end.", "6 Ziffern. Alle Ihre anderen Sitzungen enden."), isInvalid: wrong !== null })}`,
+  words("Turn on", "Einschalten"),
+)}
+<p><a href="${visits.href(securityPath)}">${words("Cancel", "Abbrechen")}</a></p>`;
     return sendPage(reply, visits, {
       title: words("Set up an authenticator app", "Authenticator-App einrichten"),
       body,
@@ -56,7 +58,7 @@ ${field({ name: "code", label: words("Code of the app", "Code der App"), type: "
     const body = html`<p>${words("With each of these codes you can sign in once when you do not have your app. Keep them where you keep your passwords.", "Mit jedem dieser Codes können Sie sich einmal anmelden, wenn Sie Ihre App nicht haben. Bewahren Sie sie bei Ihren Passwörtern auf.")}</p>
 <ol class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ol>
 <p class="notice" role="status">${words("They are shown only now. Earlier codes no longer work.", "Sie werden nur jetzt gezeigt. Frühere Codes gelten nicht mehr.")}</p>
-<p><a class="button" href="${visits.href("/account/security")}">${words("I have kept them", "Ich habe sie aufbewahrt")}</a></p>`;
+${buttonLink(visits.href(securityPath), words("I have kept them", "Ich habe sie aufbewahrt"))}`;
     return sendPage(reply, visits, { title: words("Your recovery codes", "Ihre Wiederherstellungscodes"), body });
   }
 
@@ -102,7 +104,7 @@ ${field({ name: "code", label: words("Code of the app", "Code der App"), type: "
   );
 
   app.post(
-    "/account/security/codes",
+    `${securityPath}/codes`,
     pages.proven(async (request, reply, who) => {
       visits.sessionForm(request);
       const codes = await pages.change(request, who, replaceRecoveryCodes);

@@ -4,7 +4,7 @@ import { countCode, passSecondStep, type SecondStep, secondStepMs, UsedTicket } 
 import { type IdentityProof, needsSecondStep } from "../../core/sign-in/start-session.ts";
 import { isAppRequest } from "../access-request.ts";
 import { enterOrChooseSpace, enterSpace, signInTarget } from "../entrance.ts";
-import { alertMessage, field, hiddenField } from "../form.ts";
+import { alertMessage, field, hiddenField, postForm } from "../form.ts";
 import { type Html, html, words } from "../html.ts";
 import { withNotice } from "../notice.ts";
 import { sendPage, sendRedirect } from "../page.ts";
@@ -29,7 +29,7 @@ export function askForCode(parts: ConsoleParts, reply: FastifyReply, { proven, e
   const id = Buffer.from(parts.random(16)).toString("base64url");
   const ticket: SecondStep = { id, expiresAt: clock.now() + secondStepMs, proven, email, spaceId };
   visits.setCookie(reply, "second-step", sealExpiring(cipher, clock, context, ticket, secondStepMs), secondStepMs);
-  return sendRedirect(reply, `${visits.href(codePath)}?next=${encodeURIComponent(next)}`);
+  return sendRedirect(reply, visits.href(codePath, next));
 }
 
 /** Signs a person in who has proven the first step, or asks for the second one. */
@@ -53,11 +53,12 @@ export function secondStepRoutes(app: FastifyInstance, parts: ConsoleParts): voi
 
   function form(request: FastifyRequest, reply: FastifyReply, next: string, wrong: Html | null): FastifyReply {
     const body = html`<p>${words("Enter the code that your authenticator app shows for this site.", "Geben Sie den Code ein, den Ihre Authenticator-App für diese Seite zeigt.")}</p>
-<form method="post" action="${visits.href(codePath)}">
-${alertMessage(wrong)}${visits.visitorToken(request, reply)}${hiddenField("next", next)}
-${field({ name: "code", label: words("Code", "Code"), type: "text", autocomplete: "one-time-code", maxLength: 40, hint: words("6 digits. Without your app, enter one of your recovery codes.", "6 Ziffern. Ohne Ihre App geben Sie einen Ihrer Wiederherstellungscodes ein."), isInvalid: wrong !== null })}
-<button type="submit">${continueWord}</button>
-</form>
+${postForm(
+  visits.href(codePath),
+  html`${alertMessage(wrong)}${visits.visitorToken(request, reply)}${hiddenField("next", next)}
+${field({ name: "code", label: words("Code", "Code"), autocomplete: "one-time-code", maxLength: 40, hint: words("6 digits. Without your app, enter one of your recovery codes.", "6 Ziffern. Ohne Ihre App geben Sie einen Ihrer Wiederherstellungscodes ein."), isInvalid: wrong !== null })}`,
+  continueWord,
+)}
 <p class="quiet small">${words("Neither app nor recovery code? Ask your administrator to reset your second step.", "Weder App noch Wiederherstellungscode? Bitten Sie Ihren Administrator, den zweiten Schritt zurückzusetzen.")} <a href="${visits.signInHref(next)}">${startAgain}</a></p>`;
     return sendPage(reply, visits, { title: words("Second step", "Zweiter Schritt"), body, status: wrong === null ? 200 : 401 });
   }

@@ -1,8 +1,9 @@
 import type { Authenticator, Passkey } from "../../core/sign-in/factor.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
-import { alertMessage, field, hiddenField } from "../form.ts";
+import { alertMessage, buttonLink, field, hiddenField, postForm } from "../form.ts";
 import { type Html, html, words } from "../html.ts";
 import type { ConsoleParts } from "../parts.ts";
+import { securityPath, type Visits } from "../visits.ts";
 import { changePassword, choosePassword, otherSessionsEnd, passwordLabel } from "../words.ts";
 import { passkeyForm, whereSupported } from "./passkey-form.ts";
 
@@ -32,7 +33,7 @@ export async function securityBody(parts: ConsoleParts, { session }: SessionHold
     store.factors.countRecoveryCodes(accountId),
     store.signIns.password(accountId),
   ]);
-  const href = (path: string): string => visits.href(`/account/security${path}`);
+  const href = (path: string): string => visits.href(`${securityPath}${path}`);
   return html`${shown.notice}${alertMessage(shown.wrong)}${!shown.isFresh && proofNotice(visits.href)}
 <section class="part" aria-labelledby="passkeys">
 <h2 id="passkeys">${words("Passkeys", "Passkeys")}</h2>
@@ -54,8 +55,8 @@ ${appPart(authenticator, left, href, shown)}
 ${visits.account !== href("") && html`<p><a href="${visits.account}">${words("Back to your account", "Zurück zu Ihrem Konto")}</a></p>`}`;
 }
 
-const proofNotice = (href: (path: string) => string): Html =>
-  html`<p class="notice">${words("To change anything here, confirm that it is you.", "Um hier etwas zu ändern, bestätigen Sie, dass Sie es sind.")} <a href="${href("/account/prove")}?next=${encodeURIComponent(href("/account/security"))}">${words("Confirm", "Bestätigen")}</a></p>`;
+const proofNotice = (href: Visits["href"]): Html =>
+  html`<p class="notice">${words("To change anything here, confirm that it is you.", "Um hier etwas zu ändern, bestätigen Sie, dass Sie es sind.")} <a href="${href("/account/prove", href(securityPath))}">${words("Confirm", "Bestätigen")}</a></p>`;
 
 type Href = (path: string) => string;
 
@@ -64,9 +65,7 @@ const passkeyRow = ({ id, name, createdAt, usedAt }: Passkey, href: Href, { toke
 ${
   isFresh &&
   html`<details><summary aria-label="${words(`Change ${name}`, `${name} ändern`)}">${words("Change", "Ändern")}</summary>
-<form method="post" action="${href("/rename")}">${token}${hiddenField("passkey", id)}
-<div class="field"><label for="name-${id}">${words("Name", "Name")}</label><input id="name-${id}" name="name" type="text" autocomplete="off" required maxlength="60" value="${name}"></div>
-<button class="secondary" type="submit">${words("Rename", "Umbenennen")}</button></form>
+${postForm(href("/rename"), [token, hiddenField("passkey", id), html`<div class="field"><label for="name-${id}">Name</label><input id="name-${id}" name="name" type="text" autocomplete="off" required maxlength="60" value="${name}"></div>`], words("Rename", "Umbenennen"), "secondary")}
 <form method="post" action="${href("/remove")}">${token}${hiddenField("passkey", id)}
 <button class="danger" type="submit" aria-label="${words(`Remove this passkey: ${name}`, `Diesen Passkey entfernen: ${name}`)}">${words("Remove this passkey", "Diesen Passkey entfernen")}</button></form>
 </details>`
@@ -79,7 +78,7 @@ const addForm = (href: Href, { token }: Shown): Html =>
     html`<details class="add"><summary>${addText}</summary>${passkeyForm({
       asks: "create",
       action: href("/passkey"),
-      fields: html`${token}${field({ name: "name", label: words("Name", "Name"), type: "text", autocomplete: "off", maxLength: 60, hint: words("For example the device. All your other sessions will end.", "Zum Beispiel das Gerät. Alle Ihre anderen Sitzungen enden.") })}`,
+      fields: html`${token}${field({ name: "name", label: words("Name", "Name"), autocomplete: "off", maxLength: 60, hint: words("For example the device. All your other sessions will end.", "Zum Beispiel das Gerät. Alle Ihre anderen Sitzungen enden.") })}`,
       button: html`<button type="submit">${addText}</button>`,
     })}</details>`,
   );
@@ -89,7 +88,7 @@ const removeAppText = words("Remove the app", "App entfernen");
 function appPart(authenticator: Authenticator | null, left: number, href: Href, { token, isFresh }: Shown): Html {
   if (authenticator === null)
     return html`<p class="quiet">${words("After your password, a code from your phone. It protects the account when another person knows the password.", "Nach dem Passwort ein Code von Ihrem Telefon. Er schützt das Konto, wenn eine andere Person das Passwort kennt.")}</p>
-${isFresh && html`<p><a class="button secondary" href="${href("/app")}">${words("Set up an app", "App einrichten")}</a></p>`}`;
+${isFresh && buttonLink(href("/app"), words("Set up an app", "App einrichten"), "secondary")}`;
   return html`<p class="quiet">${words(
     html`Set up on ${day(authenticator.createdAt)}. You have ${left} of 10 recovery codes left.`,
     html`Eingerichtet am ${day(authenticator.createdAt)}. Sie haben noch ${left} von 10 Wiederherstellungscodes.`,
@@ -97,8 +96,8 @@ ${isFresh && html`<p><a class="button secondary" href="${href("/app")}">${words(
 ${
   isFresh &&
   html`<details><summary>${words("New recovery codes", "Neue Wiederherstellungscodes")}</summary>
-<form method="post" action="${href("/codes")}">${token}<p>${words("The codes that you have will no longer work.", "Die Codes, die Sie haben, gelten dann nicht mehr.")}</p><button type="submit">${words("Make new codes", "Neue Codes erzeugen")}</button></form></details>
+${postForm(href("/codes"), html`${token}<p>${words("The codes that you have will no longer work.", "Die Codes, die Sie haben, gelten dann nicht mehr.")}</p>`, words("Make new codes", "Neue Codes erzeugen"))}</details>
 <details><summary>${removeAppText}</summary>
-<form method="post" action="${href("/app/remove")}">${token}<p>${words("Your password alone will be enough to sign in.", "Ihr Passwort allein genügt dann für die Anmeldung.")} ${otherSessionsEnd}</p><button class="danger" type="submit">${removeAppText}</button></form></details>`
+${postForm(href("/app/remove"), html`${token}<p>${words("Your password alone will be enough to sign in.", "Ihr Passwort allein genügt dann für die Anmeldung.")} ${otherSessionsEnd}</p>`, removeAppText, "danger")}</details>`
 }`;
 }

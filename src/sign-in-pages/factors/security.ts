@@ -17,8 +17,7 @@ import type { SecurityPages } from "./security-pages.ts";
 export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock, relyingParty } = parts;
   const signedIn = requireSignIn(visits);
-  const askForProof = (reply: FastifyReply) =>
-    sendRedirect(reply, `${visits.href("/account/prove")}?next=${encodeURIComponent(visits.href(securityPath))}`);
+  const askForProof = (reply: FastifyReply) => sendRedirect(reply, visits.href("/account/prove", visits.href(securityPath)));
 
   async function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: Html | null): Promise<FastifyReply> {
     const body = await securityBody(parts, who, {

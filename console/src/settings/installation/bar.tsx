@@ -20,7 +20,7 @@ export const Bar = ({ most, parts }: { most: number; parts: readonly (readonly [
 
 /** The meaning of colours. */
 export const Legend = ({ parts }: { parts: readonly (readonly [Tone, string])[] }) => (
-  <small className={styles.legend}>
+  <small className="chart-legend">
     {parts.map(([tone, title]) => (
       <span key={tone}>
         <i className={styles[tone]} aria-hidden="true" />

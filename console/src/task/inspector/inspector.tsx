@@ -87,7 +87,7 @@ const durationOf = (ms: number): string => (ms < 1000 ? `${formatNumber(ms)} ms`
 const kinds: readonly StepKind[] = ["queue", "thought", "plan", "tool", "failed", "message", "wait"];
 
 const Legend = () => (
-  <small className={styles.legend}>
+  <small className="chart-legend">
     {kinds.map((kind) => (
       <span key={kind}>
         <i className={styles[kind]} aria-hidden="true" />
