@@ -1,5 +1,6 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 
+/** Runs work, now or later, and returns its result. */
 export type Run = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Runs one function at a time, in the order of the calls, also after a failure. No function starts within the call. */

@@ -2,6 +2,7 @@ import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import { type ResourceLimits, type Transferable, Worker } from "node:worker_threads";
 
+/** A request to a thread, or its answer. */
 export interface Numbered<T> {
   readonly id: number;
   readonly value: T;

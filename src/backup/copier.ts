@@ -2,6 +2,7 @@ import { migrationsOf } from "../store/migrate.ts";
 import type { Dialect } from "../store/statements.ts";
 import type { DatabaseCopier, Environment } from "./copy.ts";
 
+/** The copier of a database. Each loads only its own driver. */
 export const copierOf = async (dialect: Dialect, env: Environment): Promise<DatabaseCopier> =>
   dialect === "sqlite" ? (await import("./copy-sqlite.ts")).sqliteCopier : (await import("./copy-postgresql.ts")).postgresCopier(env);
 

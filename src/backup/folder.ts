@@ -44,6 +44,7 @@ export const blobPath = (id: string): string => `files/${id.slice(-2)}/${id}`;
 /** The paths that a backup can have. None leads out of its folder. */
 const knownPath = /^(database\/platform\.(db|dump)|files\/[A-Za-z0-9_-]{1,2}\/[A-Za-z0-9_-]{1,128})$/;
 
+/** The id of a blob's path; null for the database. */
 export const blobIdOf = (path: string): string | null => (path.startsWith("files/") ? (path.split("/")[2] ?? null) : null);
 
 /** Creates the folder of a backup. @throws Failure `failed_precondition` when it has contents or cannot be created */

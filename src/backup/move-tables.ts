@@ -24,6 +24,7 @@ function movedRow(table: string, row: StoredRow): StoredRow | null {
   return table === "setting" && [...databaseSettings, progressSetting].includes(String(row["key"])) ? null : row;
 }
 
+/** The next rows of a table, as the target has them. */
 async function nextPage(tx: Tx, table: string, after: RowKey | null) {
   const { rows, last } = await tx.transfer.page(table, after, batchBytes);
   return { rows: rows.map((row) => movedRow(table, row)).filter((row) => row !== null), last };

@@ -39,6 +39,7 @@ export interface MoveParts {
 export interface MoveReport extends Pick<Progress, "rows" | "files" | "bytes"> {
   /** Absent when an earlier run had already ended the move. */
   readonly tables?: Readonly<Record<string, TableSum>>;
+  /** The number of audit logs that are intact. */
   readonly logs?: number;
 }
 

@@ -18,6 +18,7 @@ export interface RestoreParts {
   readonly blobs: Pick<Blobs, "put">;
   readonly now: () => number;
   readonly env: Environment;
+  /** The list of erasures: what the backup still has of it is erased again. */
   readonly erasures: readonly Erased[];
   /** Opens the restored database, which migrates it. */
   readonly open: (databaseUrl: string) => Promise<Pick<Store, "change" | "close">>;

@@ -20,6 +20,7 @@ export interface A2aAgentConfig {
   readonly minutes: number;
 }
 
+/** Agents of other systems. */
 export const a2aAgents = {
   A2A_AGENTS_FILE: defineVariable({
     type: "JSON file",

@@ -10,10 +10,12 @@ type A2aAgentName = `a2a:${string}`;
 /** The rule of `agentProfiles` for messages and documentation. */
 export const agentProfilesRule = `profile=agent pairs separated by commas, each profile once, the agent one of: ${agentNames.join(", ")}, model:NAME, a2a:NAME; remote may be followed by ;labels= and labels separated by +`;
 
+/** Whether an agent uses a model. */
 export const isModelAgent = (text: string): text is ModelAgentName => /^model:[a-z][a-z0-9-]{0,62}$/.test(text);
 
 export const modelName = (agent: ModelAgentName): string => agent.slice("model:".length);
 
+/** Whether an agent is one of another system. */
 export const isA2aAgent = (text: string): text is A2aAgentName => /^a2a:[a-z][a-z0-9-]{0,62}$/.test(text);
 
 export const a2aName = (agent: A2aAgentName): string => agent.slice("a2a:".length);

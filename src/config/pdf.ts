@@ -25,6 +25,7 @@ export const pdf = {
   }),
 };
 
+/** Reads how PDFs are made; null without PDF_RENDERER. */
 export function readPdf(reader: Reader): { path: string; uid: number | null } | null {
   const { PDF_RENDERER, PDF_RENDERER_UID } = reader.read(pdf);
   return PDF_RENDERER === null ? null : { path: PDF_RENDERER, uid: PDF_RENDERER_UID };

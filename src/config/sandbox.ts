@@ -45,6 +45,7 @@ export interface SandboxSettings {
   readonly user: { uid: number; gid: number } | null;
 }
 
+/** Reads the sandbox of commands; null without SANDBOX_COMMAND. */
 export function readSandbox({ read, require }: Reader): SandboxSettings | null {
   const { SANDBOX_COMMAND, SANDBOX_UID, SANDBOX_GID } = read(sandbox);
   if (SANDBOX_UID !== null) require(sandbox, "SANDBOX_GID");

@@ -112,6 +112,7 @@ export const teams = {
   }),
 };
 
+/** The mail server, for invitations and sign-in links. */
 export const mail = {
   SMTP_URL: defineVariable({
     type: "URL",

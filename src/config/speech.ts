@@ -58,6 +58,7 @@ export const speech = {
   }),
 };
 
+/** Reads the transcription service; null without TRANSCRIBE_URL. */
 export function readTranscription(reader: Reader): TranscriptionConfig | null {
   const { TRANSCRIBE_URL, TRANSCRIBE_MODEL, TRANSCRIBE_KEY, TRANSCRIBE_PRICE } = reader.read(speech);
   return TRANSCRIBE_URL === null

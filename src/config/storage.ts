@@ -5,6 +5,7 @@ import { defineVariable } from "./variable.ts";
 
 const postgresUrl = z.string().refine((text) => /^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text));
 
+/** Data, its location and its retention. */
 export const data = {
   DATA_DIR: defineVariable({
     type: "folder",

@@ -88,6 +88,7 @@ export interface Reader {
   noteProblem(name: string, text: string): void;
   /** The text of any variable, including undocumented ones; undefined when unset. */
   readRaw(name: string): string | undefined;
+  /** Whether the variable is set, to a valid value or not. */
   isSet(name: string): boolean;
   /** Whether a problem with one of these variables was noted: rules that combine them cannot be checked. */
   isRefused(...names: readonly string[]): boolean;

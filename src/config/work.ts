@@ -61,6 +61,7 @@ export const responses = {
   }),
 };
 
+/** OAuth 2.0 apps. */
 export const oauth = {
   OAUTH_REGISTRATION: defineVariable({
     ...switchSetting,

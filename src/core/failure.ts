@@ -9,6 +9,7 @@ export interface RootCause {
 const depthMax = 10;
 const textMax = 300;
 
+/** Members of the error objects of database driver adapters, which are not instances of Error. */
 interface ErrorLike {
   readonly code?: unknown;
   readonly message?: unknown;
@@ -78,6 +79,7 @@ export interface Mistake {
   readonly rule: string;
 }
 
+/** Optional facts of a failure, in addition to its text. */
 export interface FailureFacts {
   /** The original error, for the process log only. */
   readonly cause?: unknown;
@@ -113,6 +115,7 @@ export class Failure extends Error {
   }
 }
 
+/** Input that breaks a rule. `path` is the field's dotted path, in the proto's spelling. */
 export const invalidArgument = (path: string, rule: string): Failure =>
   path === "" ? new Failure("invalid_argument", rule) : new Failure("invalid_argument", `${path}: ${rule}`, { path });
 

@@ -10,6 +10,7 @@ const base = BigInt(alphabet.length);
 /** The largest multiple of 57 in a byte: bytes from here on would favour some symbols. */
 const fair = 256 - (256 % alphabet.length);
 
+/** Makes every identifier of the platform. */
 export interface Ids {
   /** 22 symbols, about 128 bits: tasks, projects, spaces, keys, members. */
   short(): string;
@@ -19,6 +20,7 @@ export interface Ids {
   request(): string;
 }
 
+/** Creates ids from a source of random bytes. */
 export function idsFrom(random: Random): Ids {
   const short = () => {
     let id = "";

@@ -135,6 +135,7 @@ export const isObject = (value: unknown): value is JsonObject => typeof value ==
 
 export const isText = (value: unknown): value is string => typeof value === "string";
 
+/** The value of a JSON text; undefined for a text that is not JSON. */
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);

@@ -61,6 +61,7 @@ export interface Observe {
   /** Names a kind of open watches, and how to count them. */
   watchers(kind: string, count: () => number): void;
   jobsRun(kind: string, outcome: "done" | "failed", count: number): void;
+  /** A timed job has ended after this time. */
   timedJobEnded(kind: string, outcome: "done" | "failed", seconds: number): void;
   /** Names a timed job, and how to read the seconds since it was last done. */
   timedJob(kind: string, everySeconds: number, age: () => number): void;

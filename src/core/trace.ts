@@ -63,6 +63,7 @@ const current = new AsyncLocalStorage<Span | undefined>();
 
 export const currentSpan = (): Span | undefined => current.getStore();
 
+/** Runs work in a span; without one, in no span. */
 export const runInSpan = <T>(span: Span | null | undefined, work: () => T): T => {
   const wanted = span ?? undefined;
   return current.getStore() === wanted ? work() : current.run(wanted, work);

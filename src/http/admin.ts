@@ -5,6 +5,7 @@ import type { Build } from "../config/version.ts";
 import { probes, type Readiness } from "./health.ts";
 import { noSchemas } from "./no-schemas.ts";
 
+/** Whether a host name is an active custom domain of a website. */
 export type IsCustomDomain = (name: string) => Promise<boolean>;
 
 /** The text formats of metrics, by their content types. */

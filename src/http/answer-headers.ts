@@ -10,6 +10,7 @@ export function setHeaders(reply: FastifyReply, headers: Headers): void {
   for (const [name, value] of headers) reply.header(name, value);
 }
 
+/** Headers of every answer to a call, including refusals. */
 export const callHeaders = (requestId: string): Headers => [
   ["X-Request-Id", requestId],
   ["Cache-Control", "no-store"],

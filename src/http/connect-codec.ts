@@ -16,6 +16,7 @@ export interface ConnectCodec {
   encode(answer: Message): Uint8Array;
 }
 
+/** The codec of a method's messages, in binary or in Connect's JSON. */
 export function connectCodec(method: DescMethod, binary: boolean): ConnectCodec {
   const { input } = method;
   const { read, write } = binary ? binaryCodec(method) : jsonCodec(method);

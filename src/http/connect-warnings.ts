@@ -16,6 +16,7 @@ export const setWarnings = (values: ContextValues): ContextValues => values.set(
 /** The warnings of a call; empty when the call has none. */
 export const warningsOf = (values: ContextValues): Warnings => values.get(warningsKey) ?? new Warnings();
 
+/** The names that Connect reads; `connectJsonOptions` adds the camel-case spelling where the JSON name differs. */
 const namesOf = ({ name, jsonName, localName }: DescField): readonly string[] =>
   jsonName.includes("_") ? [name, jsonName, localName] : [name, jsonName];
 

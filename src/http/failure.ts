@@ -30,6 +30,7 @@ export interface ConnectAnswer {
   readonly code: string;
 }
 
+/** The unary answer of Connect for each reason, by its code (https://connectrpc.com/docs/protocol#error-codes). */
 export const connectAnswers: Readonly<Record<Reason, ConnectAnswer>> = {
   invalid_argument: { status: 400, code: "invalid_argument" },
   unauthenticated: { status: 401, code: "unauthenticated" },

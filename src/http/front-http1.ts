@@ -12,6 +12,7 @@ export interface Http1 {
   readonly accept: (socket: Socket) => void;
 }
 
+/** A connection over HTTP/1.1. */
 interface Connection {
   /** Requests without a complete answer: more than one when the client sends requests together. */
   running: number;

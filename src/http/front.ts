@@ -56,7 +56,9 @@ export interface FrontOptions extends Partial<FrontLimits> {
   readonly addressOf?: (request: IncomingMessage) => string;
 }
 
+/** One port for HTTP/1.1 and cleartext HTTP/2. */
 export interface Front extends Ending {
+  /** Creates Fastify's server. Call it once. */
   readonly serverFactory: FastifyServerFactory;
   /** From now on each connection ends after the answers to its requests. Connections are still accepted. */
   leave(): void;

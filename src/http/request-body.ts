@@ -90,6 +90,7 @@ function collect(request: IncomingMessage, bound: Bound): Promise<Uint8Array | n
       body?.abandon();
       reject(thrown);
     }
+    /** Counts the body again, for the text and message made of it. HTTP/2 ends a cut body like a complete one. */
     function end(): void {
       try {
         if (!request.aborted) body?.take(pieces.length());

@@ -49,6 +49,7 @@ export function readCookie(header: string, name: string): string | null {
   return matching.length === 1 ? (matching[0]?.slice(name.length + 1) ?? null) : null;
 }
 
+/** Reads the head of a request in the same way on every wire. */
 export type ReadRequest = (head: RequestHead) => Request;
 
 /** The head in Node's form, of HTTP/1.1 and HTTP/2. */

@@ -72,6 +72,7 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly sites?: SiteServer;
   /** Other protocols that call the operations, which the same origins may call as the operations themselves. */
   readonly protocols?: readonly ProtocolRoutes[];
+  /** The same on Connect, gRPC and gRPC-Web. */
   readonly protocolServices?: readonly ProtocolService[];
   /** A page for browsers at unknown addresses. Absent: they get JSON as programs do. */
   readonly notFoundPage?: V2Parts["notFoundPage"];

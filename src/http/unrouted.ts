@@ -6,6 +6,7 @@ export type Refuse = (request: FastifyRequest, reply: FastifyReply, thrown: unkn
 
 /** The addresses of a protocol, and its form for requests to them that reach no route. */
 export interface ProtocolAddress {
+  /** The address; with a slash at its end all addresses below it. */
   readonly address: string;
   /** HTTP methods of the address. */
   readonly methods: readonly string[];

@@ -70,6 +70,7 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
   };
 }
 
+/** A queue whose jobs are counted, and logged at `debug`. */
 export function observedQueue(queue: Queue, { observe, log }: { observe: Pick<Observe, "jobsRun">; log: Log }): Queue {
   return {
     drain: queue.drain,

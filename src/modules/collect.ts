@@ -7,6 +7,7 @@ const idleMs = 10_000;
 /** The part of that time that an idle process may spend in its polls. */
 const busyMax = 0.1;
 
+/** What `collectOnceIdle` uses of the process. */
 interface Process {
   /** The part of the time since the last call that the event loop was busy, from 0 to 1. */
   readonly busyShare: () => number;

@@ -4,6 +4,7 @@ import { documentRoutes } from "../http/documents.ts";
 import { securityContactRoute } from "../http/security-contact.ts";
 import type { CreateModule } from "./module.ts";
 
+/** The documents of the API, the built documentation, and the security contact. */
 export const createDocuments: CreateModule = ({ config, clock, log }) => {
   const { baseUrl, consentUrl, buildsDocs } = config;
   const build = buildsDocs ? (signal: AbortSignal) => buildSite(log, signal) : null;

@@ -14,6 +14,7 @@ import { workspaces } from "../core/workspaces/open.ts";
 import { openBlobs } from "./blobs.ts";
 import type { ProcessContext } from "./process-context.ts";
 
+/** The parts of files that other modules use. */
 export type FileParts = ReturnType<typeof openFiles>;
 
 /**

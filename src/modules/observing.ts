@@ -35,6 +35,7 @@ interface TelemetryParts {
   readonly metrics: Metrics | undefined;
 }
 
+/** Counts calls, and writes the line of each call that CALL_LOG selects. */
 export function callObserver({
   config,
   log,

@@ -15,6 +15,7 @@ import { connectorCallback } from "./connector-parts.ts";
 import { consoleParts } from "./console-parts.ts";
 import type { Module, ModuleContext } from "./module.ts";
 
+/** The pages of the server, with the one for unknown addresses, and the web application. */
 export function createPages(context: ModuleContext): Module & Required<Pick<ServerParts, "notFoundPage">> {
   const { config, clock, resolve, sites, connectors, calls } = context;
   const { baseUrl, cliSignIn, registration } = config;

@@ -9,6 +9,7 @@ import type { Shared } from "./shared.ts";
 
 const writeEvent = jsonWriter(TaskEventSchema);
 
+/** Starts sending push notifications of A2A in this process. */
 export function startPushes(context: ProcessContext, { files: { link } }: Shared): PushSender {
   const { config, clock, resolve, test } = context;
   return startPushSender({

@@ -18,10 +18,12 @@ import type { ProcessContext } from "./process-context.ts";
 import { configuredProfiles, modelOf, remoteProfiles } from "./profiles.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 
+/** The steps of tasks, which wake the runners of their profiles. */
 const stepsOf = ({ clock, config }: ProcessContext, direct: DirectClaims): TaskSteps => taskSteps(clock, remoteProfiles(config), direct);
 
 export type TasksContext = ProcessContext & Pick<ModuleContext, "backlog" | "direct">;
 
+/** Tasks, for callers and for schedules. */
 export const tasksOf = (context: TasksContext): Tasks => {
   const { clock, ids, config, backlog, direct, publishTask } = context;
   const [steps, profiles] = [stepsOf(context, direct), configuredProfiles(config)];

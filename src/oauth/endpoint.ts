@@ -150,6 +150,7 @@ interface Rules {
   readonly answer: (client: AuthenticatedClient, posted: PostedForm) => Promise<object>;
 }
 
+/** What every endpoint needs. */
 interface EndpointParts extends Pick<OAuthParts, "store" | keyof ClientSwitches> {
   readonly limits: Pick<Limits, "client" | "authenticatedClient" | "unauthenticatedClient">;
 }

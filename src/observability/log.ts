@@ -61,6 +61,7 @@ export function processLog(level: string, places: LogPaths = {}, to: Destination
     write(lineLevel, fields?.["cause"] === undefined ? text : `${text}: ${causeWithPath(fields["cause"], places)}`, fields);
 }
 
+/** The root cause, with the affected file or folder. */
 function causeWithPath(thrown: unknown, { database, folder }: LogPaths): string {
   const { code } = rootCause(thrown);
   const text = causeText(thrown);

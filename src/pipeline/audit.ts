@@ -32,6 +32,7 @@ export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
   };
 }
 
+/** Notes a refusal for the audit log. `caller` is null while it is unknown. Ignores errors that are not refusals. */
 export type NoteRefusal = (operation: Operation, request: Request, caller: Caller | null, thrown: unknown) => void;
 
 export function refusalNoter(refusals: Pick<Refusals, "note">): NoteRefusal {

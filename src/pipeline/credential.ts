@@ -14,6 +14,7 @@ import { type SessionHolder, sessionDigest } from "../core/sign-in/sign-in.ts";
 import type { Tx } from "../core/store.ts";
 import { isWorkerText, type Worker, workerDigest } from "../core/workers/worker.ts";
 
+/** The credentials of a request, not verified yet. */
 export interface RequestCredentials {
   /** The key headers' values; the same key in two headers is listed once. */
   readonly keys: readonly string[];
@@ -89,6 +90,7 @@ export function readV1Credentials(header: HeaderReader): RequestCredentials {
   return withHint(read, header, "API_KEY or Authorization: Bearer");
 }
 
+/** The key of `API_KEY` or else of an alias; undefined without one. */
 export const keyInHeader = (header: HeaderReader): string | undefined => header("api_key")?.trim() || readCredentials(header).keys[0];
 
 /**

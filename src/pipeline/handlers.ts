@@ -82,6 +82,7 @@ type FormOf<M extends DescMethod> = M["methodKind"] extends "bidi_streaming"
     ? Streamed<M> | StreamedChange<M>
     : Handler<M> | Prepared<M> | Held<M>;
 
+/** The handlers of a service by method. All are required, so that a new method does not compile without one. */
 export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]: FormOf<S["method"][K]> | Unbuilt };
 
 /** An implemented handler without the types of its method: the call path makes each message from the method's descriptor. */

@@ -53,6 +53,7 @@ export interface IdempotencyRecords {
 }
 
 export function idempotencyRecords(cipher: Cipher, now: () => number): IdempotencyRecords {
+  /** The answer of the recorded call, if it was the same. */
   function answerOf({ operation }: Admission, { key, hash }: KeyedCall, record: IdempotencyRecord | null): Message {
     if (record?.hash !== hash) throw conflict("already used with another request");
     if (record.answer === null) throw conflict(`already used, it made ${record.subject ?? "nothing"}`);

@@ -53,5 +53,6 @@ export class Mistakes {
   }
 }
 
+/** Whether a path is the same as another, or below it. */
 const isWithin = (path: string, outer: string): boolean =>
   outer === "" || (path.startsWith(outer) && (path.length === outer.length || path[outer.length] === "." || path[outer.length] === "["));

@@ -54,6 +54,7 @@ export interface Operation {
   readonly isDestructive: boolean;
   /** A read whose every call writes an audit row. */
   readonly isAudited: boolean;
+  /** Its answer holds a secret that is shown once. */
   readonly hasSecretAnswer: boolean;
   /** Its answer can hold a credential, or an address that works without one: it is never compressed and never kept by a client. */
   readonly isConfidential: boolean;

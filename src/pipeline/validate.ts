@@ -18,6 +18,7 @@ import { findTextMistakes } from "./text.ts";
 /** The name of an enum value in v2: its `word`, or its full name where it has none. */
 export const enumValueName = (value: DescEnumValue): string => (hasOption(value, word) ? getOption(value, word) : value.name);
 
+/** The values that an enum field accepts: without those that its rules exclude and without UNSPECIFIED. */
 export function acceptedValues(field: DescField): readonly DescEnumValue[] {
   const { notIn = [], in: only = [] } = enumRules(getOption(field, fieldRules)) ?? {};
   return (field.enum?.values ?? []).filter(
@@ -31,6 +32,7 @@ export function acceptedValues(field: DescField): readonly DescEnumValue[] {
 /** The rule of an enum field with its accepted values. */
 export const enumRule = (field: DescField): string => `must be one of ${acceptedValues(field).map(enumValueName).join(", ")}`;
 
+/** The enum rules of a single value, or of a list's items. */
 function enumRules({ type }: FieldRules): EnumRules | undefined {
   if (type.case === "repeated" && type.value.items) return enumRules(type.value.items);
   return type.case === "enum" ? type.value : undefined;

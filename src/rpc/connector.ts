@@ -89,6 +89,7 @@ function serverIn(server: InstallConnectorRequest["server"]): ServerInput {
   return { kind: "http", url };
 }
 
+/** The wire form of an installed connector, without its credentials. */
 export function toInstalled(connector: InstalledConnector): MessageInitShape<typeof InstalledConnectorSchema> {
   const { id, uid, name, type, description, category, accountId, server, state, isDefault, tools, toolsAt, createdAt } = connector;
   return {

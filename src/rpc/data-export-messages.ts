@@ -111,6 +111,7 @@ export const exportMessage = (record: DataExport, link: ExportLink | null): Mess
   ...(record.status === "processing" ? { progress: progressOf(record) } : {}),
 });
 
+/** The progress of an export, for every kind. */
 export const progressOf = ({ progress: { done, total } }: Pick<DataExport, "progress">) => ({
   done,
   total,

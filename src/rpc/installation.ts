@@ -14,6 +14,7 @@ export interface InstallationParts {
   readonly storage: "local" | "s3";
   readonly agentOf: (profile: string) => string;
   readonly readDisk: () => Promise<Disk>;
+  /** The read replica; null without one. */
   readonly readReplica: () => Promise<ReplicaState | null>;
   /** The numbers of errors and warnings that were logged. */
   readonly logged: () => { error: number; warn: number };

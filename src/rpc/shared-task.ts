@@ -11,6 +11,7 @@ import { attachmentMessage, type Link, stepMessage } from "./event.ts";
 import { seconds, taskStatus } from "./wire-values.ts";
 
 export interface SharedTaskParts {
+  /** Watches of shared tasks, which count by network address. */
   readonly watches: Watches;
   /** The clock of keep-alive answers. */
   readonly clock: Clock;

@@ -194,6 +194,7 @@ function edit({ title, shareVisibility, enableVisibleInTaskList, metadata, proje
   };
 }
 
+/** The visibility; undefined for the unspecified value. */
 const visibilityOf = (value: ShareVisibility | undefined) => (value === undefined ? undefined : visibility.toName(value));
 
 function titleIn(text: string): string {

@@ -55,6 +55,7 @@ export const roleValues: Readonly<Record<Role, TeamMemberRole>> = {
 
 const grantable: readonly GrantableRole[] = ["super_admin", "admin", "member", "guest"];
 
+/** The role that may be granted; undefined for the owner's, which the fields' rules refuse, and for unspecified. */
 const grantableRole = (value: TeamMemberRole): GrantableRole | undefined => grantable.find((role) => roleValues[role] === value);
 
 /** Undefined: no filter. */

@@ -9,6 +9,7 @@ import { messageText, type UserInput } from "../core/tasks/message.ts";
 import type { RequestedResources } from "../core/tasks/task-resources.ts";
 import { type ContentPart, ContentPartType, type Message } from "../gen/proto/task/v2/message_pb.ts";
 
+/** A message that was read, before its change. */
 export interface ReadMessage {
   /** Writes the files of the message inside a change, and returns the input. */
   readonly keep: (tx: Tx, caller: Caller) => Promise<UserInput>;
@@ -65,6 +66,7 @@ function readResources(message: Message | undefined): RequestedResources {
 
 const noTranscripts: Transcripts = { texts: new Map(), warnings: [], price: 0n };
 
+/** The texts and transcripts of a message, in the order of its parts. */
 const joinTexts = (content: readonly ContentPart[], transcripts: ReadonlyMap<string, string>): string =>
   content.flatMap((part, index) => (part.type === ContentPartType.TEXT ? part.text : transcripts.get(pathAt(index))) ?? []).join("\n");
 

@@ -214,6 +214,7 @@ const waitIn = ({ taskIds, mode, timeoutSeconds, memo }: Wait): SentOutcome => (
   ...(memo ? { memo: checkSize(jsonOf(memo), detailMax, "wait.memo") } : {}),
 });
 
+/** The digest of a message, independent of wire and member order. */
 export const digestOf = <D extends DescMessage>(schema: D, message: MessageShape<D>): string => jsonDigest(toJson(schema, message));
 
 const jsonOf = (value: Value): Json => toJson(ValueSchema, value);

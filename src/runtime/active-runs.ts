@@ -22,6 +22,7 @@ export interface ActiveRuns {
   has(taskId: string): boolean;
   /** The tasks for which `has` is true. */
   ids(): readonly string[];
+  /** The number of runs that were aborted and have not ended. */
   countAborted(): number;
   /** @param events those that the task was created with, if this is the first run of a new task. */
   start(task: Task, events?: readonly TaskEvent[]): void;

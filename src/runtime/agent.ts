@@ -53,6 +53,7 @@ export interface AttachedFile {
   read(): AsyncIterable<Uint8Array>;
 }
 
+/** A skill that the turn may use. Its content is read on request. */
 export interface TurnSkill extends SkillContent {
   readonly id: string;
   readonly name: string;

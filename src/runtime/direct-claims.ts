@@ -10,6 +10,7 @@ import { claimTasks } from "./claims.ts";
 
 /** Claims in changes of callers, and the slots that they hold until the run begins. */
 export interface DirectRuns extends DirectClaims {
+  /** The number of claims whose run has not begun. */
   size(): number;
   has(taskId: string): boolean;
   /** Resolves when the current claims have begun or are rolled back. */

@@ -45,6 +45,7 @@ const keepingOf = (
 /** The longest wait, in milliseconds, until the timestamps of earlier events are in the past. */
 const settleMs = 50;
 
+/** A task after a write. */
 export interface WrittenTask extends Task {
   /** True when the cost has overdrawn a budget: the run must end. */
   readonly overdrawn: boolean;
@@ -112,6 +113,7 @@ function requireOwned(written: TaskWritten | null): TaskWritten {
   return written;
 }
 
+/** An outcome that ends a turn: every outcome except `abandon`. */
 export type EndingOutcome = Exclude<Outcome<StagedFile>, { kind: "abandon" }>;
 
 /** A turn that ends, with its agent's last progress. */

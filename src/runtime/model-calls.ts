@@ -16,6 +16,7 @@ export interface ModelCalls {
   settle(holds: readonly Hold[]): void;
 }
 
+/** @param draining aborted when the process drains. */
 export function modelCalls(draining: AbortSignal): ModelCalls {
   const open = new Set<Hold>();
   let hasBegun = false;

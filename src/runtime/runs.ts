@@ -18,6 +18,7 @@ export interface Runs {
   wake(): Promise<void>;
   /** Does the same if a task waits; it is done every second. Where processes share the queue, looking costs less than claiming. */
   look(): Promise<void>;
+  /** The number of runs in this process. */
   size(): number;
   /** Whether it can begin another run. If not, it looks for tasks as soon as a run ends. */
   hasCapacity(): boolean;
@@ -54,6 +55,7 @@ export function startRuns(parts: RunsParts): Runs {
   const isShared = store.broadcast !== null;
   /** Aborted when the process claims no more tasks. */
   const stopping = new AbortController();
+  /** Aborted when all runs are released. */
   const over = new AbortController();
   /** Claims run sequentially, so that free capacity is counted once. */
   const exclusive = mutex();

@@ -108,6 +108,7 @@ export async function openTurn(
 const readSince = (store: Tx, { id, answeredSeq, consumedSeq }: Task): Promise<readonly TaskEvent[]> =>
   Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
 
+/** The progress of the turn: its decisions and the agent's written events. */
 async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task): Promise<Pick<OpenedTurn, "decisions" | "written">> {
   const actions = await store.actions.after(id, consumedSeq);
   const uses = new Set(actions.map(({ actionId }) => actionId));

@@ -8,6 +8,7 @@ import type { Store, Tx } from "../core/store.ts";
 import { createFirstLink } from "../core/use-cases/first-sign-in.ts";
 import { initializeInstallation } from "../core/use-cases/initialize-installation.ts";
 
+/** The output for the first start's message. */
 export interface Output {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -21,6 +22,7 @@ export interface FirstKeyParts {
   readonly random: Random;
 }
 
+/** Creates the first API key and shows it. */
 export interface FirstKeys {
   /** Creates account, team and key in an empty database, in the change that opens the installation. */
   create(tx: Tx): Promise<void>;
@@ -38,6 +40,7 @@ interface Served {
 
 const firstKeyPath = (dataDir: string): string => join(dataDir, "first-key");
 
+/** Deletes the file of the first key, if there is one. */
 export const deleteFirstKey = (dataDir: string): Promise<void> => rm(firstKeyPath(dataDir), { force: true });
 
 /**

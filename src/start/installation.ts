@@ -35,7 +35,9 @@ export interface Ambient {
   readonly log: Log;
   /** Looks for the proofs of custom domains; by default in the DNS and on the domain. */
   readonly prove?: ProveDomain;
+  /** Reads the space of the disk that a folder is on; by default from the system. */
   readonly readDisk?: (folder: string) => Promise<Disk>;
+  /** Reads the time of the database's machine; by default asks the database. */
   readonly databaseTime?: () => Promise<number | null>;
   /** The metrics of a server with an ADMIN_PORT. */
   readonly metrics?: Metrics;

@@ -32,6 +32,7 @@ export async function checkListenAddress(address: ListenAddress): Promise<void> 
   await once(server, "close");
 }
 
+/** The error for an address that cannot be listened on, with the variable to change. */
 export function listenFailure(thrown: unknown, { variable, host, port }: ListenAddress): ConfigError {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   const [target, reason] = reasons[String(code)] ?? ["PORT", "cannot be listened on"];

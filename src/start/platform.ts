@@ -88,6 +88,7 @@ export async function startPlatform(
   };
 }
 
+/** The server on ADMIN_PORT; undefined without one. */
 async function createAdmin(context: ProcessContext, ready: Readiness): Promise<FastifyInstance | undefined> {
   const { config, store, metrics } = context;
   if (config.admin === null || metrics === undefined) return undefined;

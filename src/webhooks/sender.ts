@@ -72,6 +72,7 @@ export function startSender(parts: SenderParts): Dispatcher {
     return { taken: taken.flatMap((key) => attemptOf(due, key)), more: taken.length + completed.length > 0 };
   }
 
+  /** The due deliveries, up to the limits. */
   async function findDue({ free, full, fitting }: Places): Promise<readonly DueDelivery[]> {
     if (free <= 0) return [];
     const due = await store.deliveries.due(clock.now(), { max: Math.min(batchMax, free), perWebhook: limits.perHolder, full });

@@ -25,6 +25,7 @@ interface Visit {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** The path that replaces a ticket by a cookie. */
 const ticketPath = "/.ticket";
 /** The maximum length of a visitor's requested path in a redirect address. */
 const targetMax = 2_000;

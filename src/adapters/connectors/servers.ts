@@ -130,6 +130,7 @@ function transportTo(at: ServerAddress, fetch: ReturnType<typeof guardedFetch>["
   });
 }
 
+/** The fault for a thrown error, as one of the platform's values. */
 function faultOf(thrown: unknown, late: boolean): ServerFault {
   if (thrown instanceof ServerFault) return thrown;
   if (late) return new ServerFault("timeout", thrown);

@@ -214,6 +214,7 @@ function faultOf(answer: Dispatcher.ResponseData, max: number): UnusableFile | n
 
 const tooLarge = (max: number): UnusableFile => new UnusableFile(`the file must be at most ${max} bytes`);
 
+/** A header's first value. */
 function header({ headers: all }: Dispatcher.ResponseData, name: string): string | undefined {
   const value = all[name];
   return Array.isArray(value) ? value[0] : value;

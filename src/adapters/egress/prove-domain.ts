@@ -18,6 +18,7 @@ const answerBytes = 1_024;
 /** Proofs that one process looks for at the same time. The others wait within their time. */
 const atOnce = 16;
 
+/** The inputs of `createProveDomain`. */
 export interface ProofParts {
   readonly clock: Clock;
   readonly resolve: Resolve;

@@ -96,6 +96,7 @@ Once the cause is removed, call schedule.resume.
   };
 }
 
+/** The mail to an invited person; `team` is null for a personal space. */
 export function invitationMail({ email, team, url }: { email: string; team: string | null; url: string }): Mail {
   const where = team === null ? "the Agent Task Platform" : `the team ${team} on the Agent Task Platform`;
   return {

@@ -77,4 +77,5 @@ async function readMessages(output: Readable, take: (message: Message) => void):
   }
 }
 
+/** A member that is a text; empty for any other value. */
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");

@@ -13,6 +13,7 @@ export type Transcribe = (recording: Recording, signal: AbortSignal) => Promise<
 
 /** The operator's service. */
 export interface Endpoint {
+  /** The URL before `/audio/transcriptions`. */
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey: string | null;

@@ -54,6 +54,7 @@ export interface Profile extends Pick<Account, "email" | "name" | "locale"> {
   readonly teamName: string | null;
 }
 
+/** Accounts, teams, spaces and memberships. */
 export interface AccountRows {
   insertAccount(account: Account & { operator?: boolean }): Promise<void>;
   insertTeam(team: Team): Promise<void>;
@@ -61,7 +62,9 @@ export interface AccountRows {
   insertMember(member: Member): Promise<void>;
   byEmail(email: string): Promise<Account | null>;
   setProfile(accountId: string, set: Partial<Pick<Account, "name" | "locale">>): Promise<void>;
+  /** Whether the account is an operator of the installation. */
   setOperator(accountId: string, operator: boolean): Promise<void>;
+  /** One statement: account and team. */
   profile(accountId: string, spaceId: string): Promise<Profile | null>;
   /** The oldest team: the default of commands that name no team. */
   firstTeam(): Promise<Team | null>;
@@ -71,11 +74,13 @@ export interface AccountRows {
   /** Null if the owner is removed. */
   owner(teamId: string): Promise<Member | null>;
   member(teamId: string, accountId: string): Promise<Member | null>;
+  /** The owner of a space's team who is not removed; null in a personal space. */
   ownerOf(spaceId: string): Promise<Member | null>;
   /** A present or past member of a space's team, by `team_user_id`. */
   memberById(spaceId: string, id: string): Promise<Member | null>;
   setRole(memberId: string, role: Role): Promise<void>;
   renameTeam(teamId: string, name: string): Promise<void>;
+  /** The personal space of an account, if it has one. */
   personalSpace(accountId: string): Promise<Space | null>;
   /** Takes a row lock on the space, so that limits per space hold under a race. */
   lockSpace(spaceId: string): Promise<void>;

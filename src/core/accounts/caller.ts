@@ -22,6 +22,7 @@ export type ScopeName = (typeof scopeNames)[number];
  */
 export const dangerousScope = "approve:task" satisfies ScopeName;
 
+/** The refusal of a scope that is unknown or not allowed. */
 export const scopeFault = (text: string): string =>
   text.split(" ").includes("openid")
     ? "scope: openid is not supported, as there is no ID token: ask for profile and email, and read /oauth/userinfo"
@@ -49,6 +50,7 @@ export function parseScopes(text: string, allowed: readonly ScopeName[]): ScopeN
 /** The account for which a request to a user-supplied address is sent, and the signal that cancels it. */
 export interface OnBehalf {
   readonly accountId: string;
+  /** Aborted when the caller no longer waits; it ends a lookup in progress. */
   readonly signal: AbortSignal;
 }
 
@@ -163,6 +165,7 @@ export function requireKeyScope({ credential }: Pick<Caller, "credential">, scop
 
 /** A call that may stay open for a while. Its caller is authenticated again at intervals (spec/decisions.md 17). */
 export interface OpenCall {
+  /** The caller as first authenticated. */
   readonly caller: Caller;
   /** Equal for calls with the same credential and the same rights: they can share lookups. */
   readonly accessKey: string;

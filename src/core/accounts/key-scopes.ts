@@ -44,4 +44,5 @@ export const keyScopes = [
 ] as const satisfies readonly `${string}:${"read" | "write" | "approve" | "use"}`[];
 export type KeyScope = (typeof keyScopes)[number];
 
+/** True for the name of a scope of keys; case matters. */
 export const isKeyScope = (text: string): text is KeyScope => keyScopes.some((name) => name === text);

@@ -30,6 +30,7 @@ export interface Action {
 export interface ActionRows {
   insert(action: Action): Promise<void>;
   pending(taskId: string): Promise<Action | null>;
+  /** The actions of a task with a greater number, oldest first. */
   after(taskId: string, seq: number): Promise<readonly Action[]>;
   /** Decides a pending action; false when it is no longer pending. */
   decide(taskId: string, seq: number, state: "accepted" | "cancelled", input: Uint8Array<ArrayBuffer>): Promise<boolean>;

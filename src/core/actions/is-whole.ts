@@ -3,6 +3,7 @@ import { type Row, rowsOf } from "./act.ts";
 import { isKind, kindOf } from "./kind.ts";
 import { visible } from "./visible.ts";
 
+/** An action as its task shows it while it waits. */
 export interface WaitingAct {
   readonly kind: string;
   readonly description: string;

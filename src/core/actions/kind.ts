@@ -5,6 +5,7 @@ export type Decision = "accepted" | "cancelled" | "undecided";
 
 /** A kind of action: what an agent requests, and what a user may decide. */
 export interface Kind {
+  /** The tool that waits; null for a question, which a message answers. */
   readonly tool: string | null;
   /** The default text, if the agent gives none. */
   readonly description: string;

@@ -16,6 +16,7 @@ export function visible(text: string, words: CountWords = english): string {
     .replaceAll(emojiOrHidden, (found) => (startsHidden.test(found) ? escaped(found) : found));
 }
 
+/** The words that replace what is not shown in full length. */
 export interface CountWords {
   readonly emptyLines: (count: number) => string;
   readonly blanks: (count: number) => string;

@@ -49,6 +49,7 @@ export const defaultAgent = "agent-default";
 /** The alias of the default agent's main task, accepted as a task's id (spec/api.md 6). */
 export const defaultMainTask = "agent-default-main_task";
 
+/** The members that may be changed; absent ones stay as they are. */
 export type AgentEdit = Partial<Pick<Agent, "nickname" | "about">>;
 
 type Owner = Pick<Scope, "accountId" | "spaceId">;

@@ -28,6 +28,7 @@ export interface Share {
   readonly exists: boolean;
 }
 
+/** A filter of shares. All present members apply; both times are inclusive. */
 export interface ShareFilter {
   /** The beginning of the name, case-insensitive. */
   readonly prefix?: string;
@@ -115,4 +116,5 @@ export function shares(clock: Clock): Shares {
   };
 }
 
+/** A share's visibility, for the audit log. */
 const auditedState = ({ visibility, maxVisibility }: Share) => ({ visibility: applyCaps(visibility, maxVisibility), maxVisibility });

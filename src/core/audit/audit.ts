@@ -56,6 +56,7 @@ export type AuditReason = "unauthenticated" | "forbidden" | "insufficient_scope"
 
 /** The refused calls of one credential to one operation in one minute, as one process counted them. */
 export interface AuditRefusal extends Omit<AuditEntry, "subject" | "before" | "after"> {
+  /** The reason of the first refusal. */
   readonly reason: AuditReason;
   readonly count: number;
 }
@@ -63,6 +64,7 @@ export interface AuditRefusal extends Omit<AuditEntry, "subject" | "before" | "a
 export interface AuditRows {
   /** Adds to the row that the call path writes at the end of the change. */
   note(note: AuditNote): void;
+  /** Returns the notes of this change so far. */
   notes(): AuditNote;
   insert(entry: AuditEntry): Promise<void>;
   /** Writes refusals, or adds their counts to rows with the same id. Returns the ids of rows that are already sealed; these do not change. */

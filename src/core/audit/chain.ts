@@ -19,6 +19,7 @@ export interface AuditRow {
   readonly count: number;
 }
 
+/** What a row records: a change, or refused calls. */
 export const auditOutcomes = ["done", "refused"] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
@@ -62,6 +63,7 @@ export function rowHash(previous: string, seq: number, row: AuditRow): string {
   return createHash("sha256").update(`${previous}\n${text}`).digest("hex");
 }
 
+/** Appends rows to a chain, in their order. */
 export function sealRows(head: ChainHead, rows: readonly AuditRow[]): SealedRow[] {
   let { seq, hash } = head;
   return rows.map((row) => {
@@ -116,6 +118,7 @@ export interface ChainReport {
   readonly anchor: ChainAnchor | null;
   /** The last valid row. Keep a copy elsewhere. */
   readonly head: ChainHead;
+  /** The number of unsealed rows. */
   readonly unsealed: number;
   /** The first fault; null if the chain is intact. */
   readonly fault: ChainFault | null;

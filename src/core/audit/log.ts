@@ -30,6 +30,7 @@ export interface AuditPage {
   readonly after?: { at: number; id: string };
 }
 
+/** Reads the log. The operation's access rules decide who may read it. */
 export interface AuditLogRows {
   /** By (at, id). */
   list(spaceId: string, filter: AuditFilter, page: AuditPage): Promise<LoggedRow[]>;

@@ -25,6 +25,7 @@ const recordedReasons: Readonly<Partial<Record<Reason, AuditReason>>> = {
   rate_limited: "limited",
 };
 
+/** A presented credential that is known, valid or not, and its owner. */
 export interface KnownCredential {
   readonly accountId: string;
   readonly spaceId: string;

@@ -31,6 +31,7 @@ export interface BrowserRows {
   put(browser: Browser): Promise<Browser | null>;
   /** Deletes a browser, unless another attach has replaced it. */
   remove(browser: Pick<Browser, "id" | "attachedAt">): Promise<void>;
+  /** Deletes all browsers of a node that has ended. */
   deleteOfNode(nodeId: string): Promise<void>;
 }
 

@@ -27,6 +27,7 @@ export interface CommandDeadline {
 
 /** The stream was closed, or no answer arrived in time: the browser cannot be used now. */
 export class BrowserLost extends Error {}
+/** The browser refused a command; the text is the browser's. */
 export class BrowserRefused extends Error {}
 
 /** The user has ended the use of the browser by the task, while the task used it. */
@@ -40,6 +41,7 @@ export interface Connection {
   receive(message: FromBrowser): void;
   /** Yields the messages to send until the stream is closed. @throws the Failure that it was closed with. */
   outgoing(): AsyncGenerator<ToBrowser, void, void>;
+  /** Closes the stream, with a failure or normally. */
   close(why?: Failure): void;
   isOpen(): boolean;
   /** By the monotonic clock. */

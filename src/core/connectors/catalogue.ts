@@ -87,6 +87,7 @@ const namesById = {
   "d1edd2c7-392f-4132-bcf7-7f86efe1db54": "ZoomInfo",
 } as const;
 
+/** All connectors of the catalogue, sorted by name (spec/decisions.md 33). */
 export const connectors: readonly Connector[] = Object.entries(namesById).map(([id, name]) => ({ id, name }));
 
 /** The connector with this id; undefined if the catalogue has none. */

@@ -22,6 +22,7 @@ export interface ServerRules {
   readonly commands: readonly string[];
 }
 
+/** A server as stored, and its credentials. */
 export interface CheckedServer {
   readonly server: ConnectorServer;
   readonly credentials: Credentials | null;

@@ -54,6 +54,7 @@ export interface InstalledConnector {
   readonly state: ConnectorState;
   /** Whether tasks use it that name no connectors and have no project. */
   readonly isDefault: boolean;
+  /** The tools as last listed. */
   readonly tools: readonly ConnectorTool[];
   /** When they were last listed; null: never. */
   readonly toolsAt: number | null;

@@ -21,6 +21,7 @@ import { filterGranted } from "./granted.ts";
 import { type ReachServer, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ServerFaultKind, sealCredentials } from "./server.ts";
 
+/** The holder of connectors: a caller, or the account for which a command works. */
 export type ConnectorHolder = Pick<Caller, "accountId" | "spaceId" | "role">;
 
 /** The transactional part of an operation whose slow part is done. */

@@ -16,6 +16,7 @@ const claimMs = 45_000;
 /** How often a process checks while another one renews. */
 const pollMs = 100;
 
+/** A user has to sign in to the connector again. */
 export class SignInNeeded extends Error {
   override readonly name = "SignInNeeded";
 }
@@ -45,6 +46,7 @@ export function renewals(parts: RenewParts) {
   };
 }
 
+/** The tokens of a connector. @throws SignInNeeded if no user is signed in. */
 function tokensOf({ cipher }: Pick<RenewParts, "cipher">, connector: InstalledConnector): OAuthCredentials {
   const credentials = openCredentials(cipher, connector);
   if (credentials?.kind !== "oauth" || credentials.tokens === null || connector.state === "expired") throw new SignInNeeded();

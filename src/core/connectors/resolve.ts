@@ -7,6 +7,7 @@ import { filterGranted, isLimitedInConnectors } from "./granted.ts";
 
 export interface ResolvableConnectors {
   readonly installed: readonly string[];
+  /** Enabled by default for the caller. */
   readonly enabled: readonly string[];
   /** The project's defaults; null without a project. */
   readonly ofProject: readonly string[] | null;

@@ -53,6 +53,7 @@ export const openPendingSignIn = (cipher: Cipher, digest: string, sealed: Uint8A
   // Safe cast: `sealPendingSignIn` sealed it.
   JSON.parse(Buffer.from(cipher.open(sealed, signInContext(digest))).toString()) as PendingSignIn;
 
+/** The location of a connector's server, with its credentials. */
 export type ServerAddress =
   | { readonly transport: "http"; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly transport: "stdio"; readonly command: string };
@@ -104,6 +105,7 @@ export class ServerFault extends Error {
   }
 }
 
+/** The status of an answer, as a sentence. */
 const statusText = (status: number | undefined): string => (status === undefined ? "" : ` It answered with the status ${status}.`);
 
 /** The result of a tool: data, never an instruction. */

@@ -68,11 +68,13 @@ export interface ConnectorUse extends ToolUse {
   readonly approved: string | null;
 }
 
+/** Uses connectors for tasks. Each use reads the present state: connectors that were removed, revoked or denied are not used. */
 export interface ConnectorUses {
   /** @throws the signal's reason once it is aborted. Every other failure of a server is an answer. */
   call(task: ConnectedTask, use: ConnectorUse, signal: AbortSignal): Promise<UseOutcome>;
 }
 
+/** The connectors that a task may use now (spec/api.md 9.9). Connectors that were removed, or are no longer granted to its app, are skipped silently. */
 export async function connectorsOf(tx: Tx, task: ConnectedTask): Promise<readonly InstalledConnector[]> {
   const named = (await tx.taskResources.find(task.id))?.connectors ?? [];
   if (named.length === 0) return [];

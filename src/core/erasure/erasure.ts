@@ -49,6 +49,7 @@ export interface ErasedSpace {
 export interface ErasureRows {
   /** Adds to the list; an entry that exists stays as it is. Returns whether it was added. */
   begin(erased: Erased, now: number): Promise<boolean>;
+  /** Erasures that are not complete, oldest first. */
   listOpen(): Promise<readonly Erasure[]>;
   /** Newest first. */
   list(max: number): Promise<readonly Erasure[]>;

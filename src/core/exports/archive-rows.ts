@@ -35,6 +35,7 @@ export interface PackedSession {
 
 /** The data of archives of steps, read in pages of limited rows and bytes. Deleted tasks are excluded (spec/decisions.md 14). */
 export interface StepRows {
+  /** Whether a space has this task. */
   has(spaceId: string, taskId: string): Promise<boolean>;
   count(query: StepQuery): Promise<number>;
   /** Sorted by account, then oldest first. */
@@ -84,6 +85,7 @@ export interface PackedMember {
   readonly identity: { issuer: string; subject: string } | null;
 }
 
+/** A skill, or the tombstone of a deleted one. */
 export interface PackedSkill extends SkillView {
   /** Unix milliseconds. The bytes of a deleted skill are deleted too. */
   readonly deletedAt: number | null;
@@ -106,6 +108,7 @@ export interface ArchiveRows {
   eventsTogether(tasks: readonly PackedTask[]): Promise<ReadonlyMap<string, readonly TaskEvent[] | null>>;
   /** The next events of a task, verbose ones too: at least one, unless there is none up to `lastSeq`. */
   events(taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
+  /** As `events`, but only events with files. */
   eventsWithFiles(taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
   /** The tasks among these that have events with files. */
   tasksWithFiles(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
@@ -125,6 +128,7 @@ export interface ArchiveRows {
     after: After,
     limit: number,
   ): Promise<readonly Delivery[]>;
+  /** The attempts of these deliveries, in order, without the responses. */
   attempts(deliveryIds: readonly string[]): Promise<readonly Omit<DeliveryAttempt, "response">[]>;
   /** Oldest first. */
   memberships(spaceId: string, accountId: string): Promise<readonly PackedMember[]>;

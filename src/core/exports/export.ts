@@ -23,6 +23,7 @@ export const exportTransitions = {
   cancel: { from: ["pending", "processing"], to: "cancelled" },
 } as const satisfies Record<string, ExportTransition>;
 
+/** A transition between the states of an export. */
 export interface ExportTransition {
   readonly from: readonly ExportStatus[];
   readonly to: ExportStatus;
@@ -42,6 +43,7 @@ export interface Subject {
   readonly teamId: string;
 }
 
+/** By account id or by email address, case-insensitive. */
 export type SubjectRef = { readonly accountId: string } | { readonly email: string } | { readonly either: string };
 
 export interface SubjectRows {
@@ -76,6 +78,7 @@ export type StepName = (typeof stepNames)[number];
 
 /** The steps of a team's sessions that an export contains; all members apply. */
 export interface StepFilter {
+  /** An account; null: all accounts. */
   readonly user: string | null;
   /** A task; null: all tasks. */
   readonly session: string | null;
@@ -132,12 +135,14 @@ interface ExportState {
   readonly error: string | null;
   /** When it was completed, failed or cancelled. */
   readonly completedAt: number | null;
+  /** When the archive was purged. */
   readonly purgedAt: number | null;
 }
 
 export type DataExport = NewDataExport & ExportState;
 export type ComplianceExport = NewComplianceExport & ExportState;
 
+/** An export: its request and its state. */
 export type Export = DataExport | ComplianceExport;
 export type ExportOf<K extends ExportKind> = Extract<Export, { readonly kind: K }>;
 
@@ -172,17 +177,20 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   find<K extends ExportKind>(kind: K, spaceId: string, id: string): Promise<ExportOf<K> | null>;
   /** An export of any kind and space: for links and for the job. API calls use `find`. */
   byId(id: string): Promise<Export | null>;
+  /** The exports of a person's data, newest first. */
   list(spaceId: string, accountId: string, page: OffsetPage): Promise<CountedPage<DataExport>>;
   /**
    * Claims an export that has not ended and has no valid lease at `now`. It raises the fence and returns the export with
    * the new one. Null if the export is claimed, has ended or does not exist.
    */
   claim(id: string, now: number, leaseUntil: number): Promise<Export | null>;
+  /** Writes the progress and extends the lease to `leaseUntil`. */
   progress(id: string, fence: number, progress: ExportProgress, leaseUntil: number): Promise<boolean>;
   /** Completes the export; the same change keeps the archive's blob. */
   complete(id: string, fence: number, archive: ExportArchive, now: number): Promise<boolean>;
   /** @param error a text for callers, without any external text. */
   fail(id: string, fence: number, error: string, now: number): Promise<boolean>;
+  /** Releases the claim, for example on a drain: the export stays `processing`, can be claimed at once, and this claim does not count. */
   release(id: string, fence: number): Promise<boolean>;
   /** The compliance exports of a space, newest first. */
   listCompliance(spaceId: string, page: OffsetPage): Promise<CountedPage<ComplianceExport>>;

@@ -52,6 +52,7 @@ export async function cancelExport(tx: Tx, context: CreationContext, id: string)
   await auditCommand(tx, context, { spaceId, accountId: requestedBy }, `${services[record.kind]}/CancelExport`);
 }
 
+/** The input of an export; empty texts are absent. */
 export interface ExportInput extends Pick<NewDataExport, "scope" | "filter" | "reason"> {
   readonly userId: string;
   readonly email: string;

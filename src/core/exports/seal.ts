@@ -12,6 +12,7 @@ const sealedBytes = chunkBytes + tagBytes;
 const algorithm = "aes-256-gcm";
 
 type KeyDerivation = Pick<Cipher, "derive">;
+/** Finds the key of an archive: it may be older than the newest key of the installation. */
 type ArchiveKeys = Pick<Cipher, "deriveAll">;
 
 /**
@@ -30,6 +31,7 @@ function nonceOf(index: number, isLast: boolean): Buffer {
   return nonce;
 }
 
+/** A stream that encrypts its bytes in chunks of 64 KiB. */
 export function createSeal(cipher: KeyDerivation, exportId: string, random: Random): Transform {
   const salt = random(saltBytes);
   const key = cipher.derive(kind, salt);

@@ -34,10 +34,12 @@ export interface Blobs {
   address(id: string, as: { filename: string; contentType: string; seconds: number }): Promise<string | null>;
 }
 
+/** Bytes that are being written to the storage. */
 export interface NewBlob {
   readonly id: string;
   /** The account whose quota they count toward; null for an artifact. */
   readonly accountId: string | null;
+  /** The reserved bytes. */
   readonly bytes: number;
   /** Unix milliseconds; until then the writer counts as alive. */
   readonly leaseUntil: number;
@@ -69,8 +71,10 @@ export interface BlobRows {
    * writer has died. No other process can claim them until the lease expires.
    */
   claimDeletable(now: number, leaseUntil: number, max: number): Promise<readonly string[]>;
+  /** Deletes dropped blobs whose bytes are deleted; other blobs stay. */
   deleteDropped(ids: readonly string[]): Promise<void>;
   /** Removes a kept blob from its account's quota: an artifact refers to it now. */
   releaseQuota(id: string): Promise<void>;
+  /** The bytes that an account's blobs use of its quota. */
   usedBytes(accountId: string): Promise<number>;
 }

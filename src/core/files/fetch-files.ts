@@ -21,6 +21,7 @@ export interface FetchedFile {
 }
 
 export interface FetchBound extends OnBehalf {
+  /** The most bytes. */
   readonly max: number;
   /** Called before each request with its address, and with the one that redirected to it. What it throws ends the fetch. */
   readonly check?: (url: URL, from: URL | null) => Promise<void>;
@@ -37,6 +38,7 @@ export interface FetchBound extends OnBehalf {
  */
 export type FetchFile = (url: string, bound: FetchBound) => Promise<FetchedFile>;
 
+/** The bytes of a voice part, in the storage. */
 export interface Recording {
   /** The path of the part: `message.content[2]`. */
   readonly path: string;
@@ -45,6 +47,7 @@ export interface Recording {
   readonly read: () => Promise<Readable>;
 }
 
+/** The files of a message, fetched and decoded. */
 export interface FetchedFiles {
   /** The voice parts, in order. */
   readonly recordings: readonly Recording[];
@@ -65,6 +68,7 @@ export interface FetchFilesParts {
   readonly staging: Staging;
   readonly fetchFile: FetchFile;
   readonly clock: Clock;
+  /** The uploaded files, outside of a change. */
   readonly store: Pick<Tx, "files">;
   readonly blobs: Pick<Blobs, "read">;
 }

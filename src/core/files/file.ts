@@ -39,6 +39,7 @@ export interface StoredFile {
   readonly bytes: number | null;
   /** The digest of the bytes, in hex. */
   readonly sha256: string | null;
+  /** The reason of the status `error`. */
   readonly error: string | null;
   readonly createdAt: number;
   /** The end of the window in which an upload may begin. It is extended while one is in progress. */
@@ -49,6 +50,7 @@ export interface StoredFile {
   readonly deletedAt: number | null;
 }
 
+/** Creates the id of a file (spec/v1.md 3). */
 export const createFileId = (ids: Pick<Ids, "short">): string => `file-${ids.short()}`;
 
 /** How long a user's file is kept, in milliseconds (spec/api.md 8.12). */
@@ -73,6 +75,7 @@ export interface Upload {
   readonly expiresAt: number;
 }
 
+/** A filter of files; all conditions must hold. */
 export interface FileFilter {
   /** Artifacts of this task instead of uploads. */
   readonly taskId?: string | undefined;

@@ -40,6 +40,7 @@ export function mediaType(text: string): string | undefined {
   }
 }
 
+/** A name for a file without one. */
 export const nameFor = (contentType: string): string => `file.${types.getExtension(contentType) ?? "bin"}`;
 
 const typeOfExtension = (extension: string): string => types.getType(`file.${extension}`) ?? "application/octet-stream";

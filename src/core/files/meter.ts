@@ -12,17 +12,21 @@ export interface Digest {
 }
 
 export interface Metering {
+  /** The maximum number of bytes. */
   readonly max: number;
   /** The announced length; null without one. */
   readonly length: number | null;
   /** Called with the number of bytes so far, before they pass; it throws to stop them. */
   readonly admit: (total: number) => Promise<void> | undefined;
+  /** Whether a stream that has ended is complete. */
   readonly isComplete: () => boolean;
   readonly digests: readonly Digest[];
 }
 
+/** A stream that counts and hashes its bytes. */
 export interface Meter {
   readonly through: Transform;
+  /** The number and the digest of the bytes, after the stream has ended. */
   readonly result: () => { bytes: number; sha256: string };
 }
 

@@ -32,6 +32,7 @@ export function parseDataUri(text: string): DataUri | undefined {
   return { contentType, bytes, decode: (broken) => decode(text, start, broken) };
 }
 
+/** Base64 as text, or as its bytes. */
 type Base64 = Pick<string, "length" | "slice">;
 
 /** The member of a part whose bytes an entrance holds: its `file_data` has their digest in their place. No JSON has such a member. */
@@ -66,6 +67,7 @@ function* decode(text: Base64, start: number, broken: () => Error): Generator<Bu
 /** The maximum bytes of a file in a message or from a URL, as opposed to an upload (spec/api.md 9.7). */
 export const partMax = 20 * 1024 * 1024;
 
+/** The source of a part's bytes. */
 export type PartSource =
   | { readonly kind: "id"; readonly fileId: string }
   | { readonly kind: "url"; readonly url: string }
@@ -83,6 +85,7 @@ export interface FilePart {
   readonly contentType: string | undefined;
 }
 
+/** The fields of a part in a request; empty means absent. */
 export interface PartFields {
   readonly fileId?: string | undefined;
   readonly fileUrl?: string | undefined;

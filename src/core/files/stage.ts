@@ -10,12 +10,14 @@ import { uploadAbandoned, type Writer } from "./writer.ts";
 const waitMs = 5 * 60_000;
 
 export interface StagingParts {
+  /** Runs changes that wait for an account's total of bytes. */
   readonly changeBytes: Store["change"];
   readonly writer: Writer;
   readonly clock: Clock;
   readonly ids: Pick<Ids, "short">;
 }
 
+/** Stages bytes, and keeps them as files in a later change. */
 export function staging({ changeBytes, writer, clock, ids }: StagingParts): Staging {
   async function insert(
     tx: Tx,

@@ -5,6 +5,7 @@ import { dayMs, hourMs, type JobNeeds, type TimedJob } from "../processes/timed-
 import type { Store } from "../store.ts";
 import type { Blobs } from "./blob.ts";
 
+/** Work on a timer, in any process of the installation. */
 export interface FileSweep {
   /**
    * Expires files after 48 hours, closes windows that have passed, and deletes bytes that
@@ -16,6 +17,7 @@ export interface FileSweep {
 }
 
 export interface SweepParts {
+  /** Runs changes that wait for an account's total of bytes. */
   readonly changeBytes: Store["change"];
   readonly blobs: Blobs;
   readonly clock: Clock;

@@ -25,6 +25,7 @@ export interface Uploads {
 
 export interface UploadsParts {
   readonly store: Pick<Tx, "files">;
+  /** Runs changes that wait for an account's total of bytes. */
   readonly changeBytes: Store["change"];
   readonly writer: Writer;
   readonly clock: Clock;

@@ -9,6 +9,7 @@ import { holdLease, leaseMs } from "./lease.ts";
 import { type Digest, meter, senderDisconnected } from "./meter.ts";
 import type { Staged } from "./staging.ts";
 
+/** Bytes to write to the storage. */
 export interface Writing {
   /** It stays open when the write is refused: the caller closes it. */
   readonly bytes: Readable;
@@ -19,6 +20,7 @@ export interface Writing {
   readonly max: number;
   readonly signal: AbortSignal;
   readonly digests?: readonly Digest[];
+  /** Called when the stream has ended. */
   readonly isComplete?: () => boolean;
   /** Runs in each change that begins or renews the lease of the write. @throws Failure when the bytes are no longer needed. */
   readonly onRenew?: (tx: Tx, leaseUntil: number) => Promise<void>;

@@ -6,6 +6,7 @@ export interface IdempotencyKey {
   /** Empty for an API key. */
   readonly clientId: string;
   readonly operation: string;
+  /** The caller's `Idempotency-Key`. */
   readonly key: string;
 }
 
@@ -26,6 +27,7 @@ export interface IdempotencyRows {
   claim(key: IdempotencyKey, hash: string, now: number): Promise<boolean>;
   find(key: IdempotencyKey): Promise<IdempotencyRecord | null>;
   complete(key: IdempotencyKey, answer: Uint8Array<ArrayBuffer> | null, subject: string | null): Promise<void>;
+  /** Deletes every record with this object. */
   deleteOf(subject: string): Promise<void>;
   /** Those claimed before `before`; returns their number. */
   purge(before: number): Promise<number>;

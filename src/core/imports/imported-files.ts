@@ -22,6 +22,7 @@ interface EventWithFiles {
 /** The id of an attachment at its source. */
 const attachmentId = (eventId: string, index: number): string => `${eventId}/${index}`;
 
+/** The `error` of a file whose bytes are not copied. */
 const notCopied = "the file was not copied from the server that its task was imported from";
 
 export const fileIdsOf = (events: readonly EventWithFiles[], create: () => string): readonly (readonly string[])[] =>

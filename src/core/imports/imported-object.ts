@@ -3,6 +3,7 @@ import type { Scope } from "../accounts/caller.ts";
 export const importedKinds = ["project", "task", "file", "webhook"] as const;
 export type ImportedKind = (typeof importedKinds)[number];
 
+/** An object at its source: the server, by its origin, and the id that the object has there. */
 export interface ImportSource {
   readonly origin: string;
   readonly id: string;

@@ -15,6 +15,7 @@ const storageMs = 60_000;
 const nodesMax = 100;
 const workersMax = 50;
 
+/** A process that runs tasks, with their number. */
 export interface NodeLoad extends Node {
   /** The id of its row of keys; null for an older release. */
   readonly processId: string | null;

@@ -3,11 +3,13 @@ import type { Job } from "../processes/shared.ts";
 /** A row of any table by member, as it is stored: JSON is its text. */
 export type StoredRow = Readonly<Record<string, string | number | boolean | Uint8Array<ArrayBuffer> | null>>;
 
+/** The primary key of a row: its values in the order of the columns. */
 export type RowKey = readonly (string | number)[];
 
 /** Rows of a table in the order of their keys. */
 export interface RowPage {
   readonly rows: readonly StoredRow[];
+  /** The key of the last row; null when no row follows it. */
   readonly last: RowKey | null;
 }
 

@@ -19,6 +19,7 @@ export interface WatchParts {
 
 /** The largest difference of two clocks, in seconds. Leases tolerate more: they are measured by one clock. */
 const skewSeconds = 5;
+/** Tasks that a look counts at most. */
 const countMax = 10_000;
 
 /** A condition: its key, whether it holds, and the warning while it does. */

@@ -34,6 +34,7 @@ export interface HeldKey extends UsedKey {
 
 /** A page of a space's keys, newest first; it begins after this key. */
 export interface SpaceKeyPage {
+  /** Only keys of this account. */
   readonly accountId?: string | undefined;
   readonly limit: number;
   readonly after?: Pick<ApiKey, "createdAt" | "id"> | undefined;
@@ -91,6 +92,7 @@ export const isKeyText = texts.matches;
 /** The stored digest of a key. A key has 256 random bits, so a plain hash is enough. */
 export const keyDigest = secretDigest;
 
+/** The time, the ids and the random bytes of new rows. */
 export interface CreationContext {
   readonly now: number;
   readonly ids: Ids;
@@ -107,9 +109,11 @@ export interface KeyInput {
   readonly restrictions?: KeyRestrictions;
 }
 
+/** The rule for names of credentials, as an error text. */
 export const keyNameRule = "must have 1 to 100 characters, no control characters, and no blank at either end";
 const nameForm = /^(?!\s)[^\p{Cc}\p{Cs}]{1,100}(?<!\s)$/u;
 
+/** Whether a text is a valid name of a credential. */
 export const isKeyName = (name: string): boolean => nameForm.test(name);
 
 /**

@@ -7,6 +7,7 @@ import type { Tx } from "../store.ts";
 export interface RecipientQuery {
   /** Default: the team's owner. */
   readonly email?: string | undefined;
+  /** Default: the first team. */
   readonly team?: string | undefined;
   readonly kind: KeyKind;
 }

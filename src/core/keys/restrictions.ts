@@ -13,6 +13,7 @@ export interface KeyRestrictions {
   readonly addressRanges: readonly string[] | null;
 }
 
+/** The restrictions of a key without any. */
 export const noRestrictions: KeyRestrictions = { scopes: null, projectIds: null, addressRanges: null };
 
 /** Restrictions as a request has them: an empty list does not limit. */
@@ -97,6 +98,7 @@ function blockList(ranges: readonly string[]): BlockList {
 /** What the audit log has of changed restrictions: every limit, null where there is none. */
 export const limitsOf = ({ scopes, projectIds, addressRanges }: KeyRestrictions) => ({ scopes, projectIds, addressRanges });
 
+/** What the audit log has of the restrictions of a new key: the limits that are set. */
 export const toAuditFacts = ({ scopes, projectIds, addressRanges }: KeyRestrictions): Partial<KeyRestrictions> => ({
   ...(scopes === null ? {} : { scopes }),
   ...(projectIds === null ? {} : { projectIds }),

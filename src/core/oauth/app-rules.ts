@@ -31,6 +31,7 @@ export type AppSettings = Pick<
   | "connectorUids"
 >;
 
+/** Settings as a request states them. An empty webhook URL means no webhook. */
 export type SettingsInput = Omit<AppSettings, "scopes" | "connectorUids" | "webhookUrl"> & {
   /** The app may act as itself. */
   readonly clientCredentials: boolean;

@@ -113,6 +113,7 @@ export interface AppRows {
   /** Sets all but the space and the origins. */
   update(app: OAuthApp): Promise<void>;
   endService(accountId: string, spaceId: string): Promise<void>;
+  /** Replaces the allowed origins. */
   setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
   /** Inserts an unverified client with a document, or replaces what an earlier document said; returns it with a lock on its row. */
   putDocument(app: OAuthApp): Promise<OAuthApp>;
@@ -127,6 +128,7 @@ export interface AppRows {
   revokeSecret(clientId: string, id: string, now: number): Promise<boolean>;
 }
 
+/** The sources of time, ids and randomness for new rows. */
 export interface AppParts {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Ids;

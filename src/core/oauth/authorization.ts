@@ -53,6 +53,7 @@ function differsOnlyInPort(registered: string, requested: string): boolean {
 export interface AuthorizationRequest {
   readonly app: OAuthApp;
   readonly redirectUri: string;
+  /** The requested scopes, or all of the app's. */
   readonly scopes: readonly ScopeName[];
   /** Returned unchanged; null when the request has none. */
   readonly state: string | null;

@@ -4,6 +4,7 @@ import { Failure, invalidArgument } from "../failure.ts";
 import type { OAuthApp } from "./app.ts";
 import { type ClientMetadata, isLoopbackRedirect, membersOf, readClientMetadata, unverifiedApp } from "./client-metadata.ts";
 
+/** The longest URL that is a client id, in characters. */
 const clientIdMax = 512;
 
 /** Whether a client id is the address of a metadata document: https, in normal form, with a path, without user and fragment. */

@@ -14,6 +14,7 @@ export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test
 /** True for the form of a code verifier (RFC 7636 4.1). */
 export const isVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,128}$/.test(text);
 
+/** The S256 challenge of a verifier. */
 export const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
 
 /** Lifetime of a code: ten minutes (spec/oauth.md 7). */

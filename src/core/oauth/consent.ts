@@ -91,6 +91,7 @@ export async function approve(tx: Tx, { now, ids }: CreationContext, approval: A
 
 type GrantInput = Omit<Approval, "request"> & { readonly request: Pick<AuthorizationRequest, "app" | "scopes"> };
 
+/** Adds scopes and connectors to the active grant, or creates one. Returns its id. */
 export async function writeGrant(tx: Tx, { now, ids }: Pick<CreationContext, "now" | "ids">, approval: GrantInput): Promise<string> {
   const { request, accountId, spaceId, connectorUids: chosen } = approval;
   const { clientId, generation, ...app } = request.app;
@@ -108,6 +109,7 @@ export async function writeGrant(tx: Tx, { now, ids }: Pick<CreationContext, "no
 const keepConfigured = (scopes: readonly ScopeName[], configured: readonly ScopeName[]): ScopeName[] =>
   scopeNames.filter((name) => scopes.includes(name) && configured.includes(name));
 
+/** The URL of the browser after the user declined. */
 export const declinedLocation = (request: AuthorizationRequest): string => errorLocation(request, "access_denied", "the user has declined");
 
 /**

@@ -41,6 +41,7 @@ export interface OAuthDevice {
 
 export interface DeviceRequest extends OAuthDevice {
   readonly polledAt: number | null;
+  /** When a person approved or denied it. */
   readonly decidedAt: number | null;
   readonly accountId: string | null;
   readonly spaceId: string | null;
@@ -80,6 +81,7 @@ export interface DeviceRows {
 export const deviceDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export interface DeviceInput extends AuthenticatedClient {
+  /** The parameters `scope` and `resource`; null without them. */
   readonly scope: string | null;
   readonly resource: string | null;
   readonly network: string;

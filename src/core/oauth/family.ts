@@ -77,6 +77,7 @@ export interface TokenFamily extends Omit<TokenPair, "accessId"> {
   readonly service: boolean;
 }
 
+/** The latest refresh of a family. */
 export interface Rotation {
   /** SHA-256 of the refresh token that it replaced. */
   readonly digest: string;

@@ -4,6 +4,7 @@ import type { Tx } from "../store.ts";
 import { type AccessTokenContent, accessMs } from "./access-token.ts";
 import { type AuthorizationState, type RefreshTokens, refreshDigest, refreshMs, type TokenFamily, type TokenPair } from "./family.ts";
 
+/** The inputs of every change at the token endpoint. */
 export interface IssueContext {
   /** When the request arrived, Unix milliseconds. */
   readonly now: number;

@@ -75,6 +75,7 @@ async function rotate(
   return now === null || now.revoked ? invalidGrant : handleEarlier(tx, issuing, request, now, digest);
 }
 
+/** Handles a refresh token of the family that is not the current one. */
 async function handleEarlier(
   tx: Tx,
   issuing: IssueContext,
@@ -105,6 +106,7 @@ function isRace(
   return family.needsSecret ? presentsVerifier(family, request) : rotation.from === address;
 }
 
+/** The pair that answered the previous refresh, if the installation answers repeats and the family has not changed since. */
 function repeatedPair(issuing: IssueContext, request: Refresh, state: FamilyState): IssuedTokens | null {
   const { family, rotation, authorization } = state;
   const { now, refreshTokens } = issuing;

@@ -82,6 +82,7 @@ function readRegistration(members: Members): ClientMetadata {
   return { ...metadata, homepageUrl: "" };
 }
 
+/** The host of the first redirect, or its scheme. */
 function originOf({ redirectUris: [first = ""] }: ClientMetadata): string {
   const url = URL.parse(first);
   return url?.host || `${first.split(":", 1)[0]}:`;

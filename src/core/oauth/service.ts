@@ -16,7 +16,9 @@ export const serviceScopesOf = ({ scopes }: Pick<OAuthApp, "scopes">): readonly 
 
 /** A request with the grant type client_credentials (RFC 6749 4.4). */
 export interface ServiceRequest extends AuthenticatedClient {
+  /** The `scope` parameter; null when the request has none. */
   readonly scope: string | null;
+  /** The `resource` parameter; undefined when the request has none. */
   readonly resource: Resource | undefined;
 }
 

@@ -31,6 +31,7 @@ export interface SigningKeyRows {
 const jose = lazyPackage<typeof import("jose")>("jose");
 /** The only algorithm of access tokens (RFC 9068 2.1). */
 export const algorithm = "ES256";
+/** A new key replaces the signing key after 90 days. */
 const rotateMs = 90 * 24 * 3_600_000;
 /** The old key stays published one day longer than its last token is valid (spec/oauth.md 13). */
 const retireMs = accessMs + 24 * 3_600_000;
@@ -50,6 +51,7 @@ export interface SigningKeys {
   publicKey(kid: string): Promise<CryptoKey | null>;
   /** Public JWKs of all keys that may have signed a token that is still valid. */
   listPublicKeys(): Promise<JWK[]>;
+  /** Deletes keys whose tokens have all expired. */
   retire(): Promise<void>;
 }
 

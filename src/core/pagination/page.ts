@@ -20,6 +20,7 @@ export interface CursorBinding {
   readonly spaceId: string;
   readonly clientId?: string | undefined;
   readonly operation: string;
+  /** Filter and order. */
   readonly filter: object;
 }
 

@@ -69,5 +69,6 @@ export async function checkNotHeld(tx: Tx): Promise<void> {
 /** Keeps the bytes of deleted files until this time (Unix milliseconds), while a backup copies them. 0: no longer. */
 export const keepBytesUntil = (tx: Tx, time: number): Promise<void> => tx.settings.put(bytesName, String(time));
 
+/** Whether bytes of deleted files must be kept at this time. */
 export const areBytesKept = async ({ settings }: Pick<Tx, "settings">, now: number): Promise<boolean> =>
   Number((await settings.get(bytesName)) ?? 0) > now;

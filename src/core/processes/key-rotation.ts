@@ -30,6 +30,7 @@ export interface ProcessKeyRows {
   remove(id: string): Promise<void>;
   /** Deletes processes without a renewal since this time: they were killed. */
   purge(before: number): Promise<void>;
+  /** Processes that renewed their row after this time. */
   list(after: number): Promise<readonly ProcessKeys[]>;
 }
 
@@ -45,6 +46,7 @@ export interface SealedValue {
 /** All stored encrypted values, by their columns. */
 export interface SealedRows {
   listColumns(): readonly string[];
+  /** The next values of a column, by key. */
   page(column: string, after: ValueKey | null, max: number): Promise<readonly SealedValue[]>;
   /** Replaces a value. False when it has changed since it was read. */
   replace(column: string, value: SealedValue, sealed: Uint8Array<ArrayBuffer>): Promise<boolean>;
@@ -75,6 +77,7 @@ export async function findRotation({ settings }: Pick<Tx, "settings">): Promise<
   return text === "" ? null : (JSON.parse(text) as Rotation);
 }
 
+/** Why a process cannot use a database with its keys. */
 export type KeyFault = "other_key" | "previous_key_missing";
 
 /** Makes the ring seal with the key that the database names. The first process on a database names its newest key. */

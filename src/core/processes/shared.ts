@@ -73,6 +73,7 @@ export interface NodeRows {
 /** Facts about the installation, for instance the check value of its encryption key. */
 export interface SettingRows {
   get(key: string): Promise<string | null>;
+  /** Inserts or replaces the value. */
   put(key: string, value: string): Promise<void>;
   /**
    * Takes the turn of work that is due once in each interval, and makes it due again after `every` milliseconds. Of several

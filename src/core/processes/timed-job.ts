@@ -4,6 +4,7 @@ import type { Store, Tx } from "../store.ts";
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
+/** What every timed job gets. */
 export interface JobNeeds {
   readonly store: Store;
   readonly clock: Pick<Clock, "now" | "monotonic">;

@@ -28,6 +28,7 @@ export const newProject = (
   now: number,
 ): Project => ({ id, accountId, spaceId, name, instruction, createdAt: now });
 
+/** The members that may be changed; absent ones stay as they are. */
 export type ProjectEdit = Partial<Pick<Project, "name" | "instruction">>;
 
 /** A project with the number of its tasks, up to 1,000; null when the caller may not know it or has not requested it. */

@@ -94,6 +94,7 @@ export interface PushConfigRows {
   put(config: PushConfig): Promise<void>;
   /** Returns whether it existed. */
   remove(key: PushKey): Promise<boolean>;
+  /** Tasks that have active configurations, at most `max`. */
   tasks(max: number): Promise<readonly string[]>;
   /** Newest first. */
   ofAccount(scope: Pick<Scope, "accountId" | "spaceId">, max: number): Promise<readonly PushConfig[]>;

@@ -5,6 +5,7 @@ import { localTime } from "./local-time.ts";
 import { firstDue, newSettings, type SettingsInput } from "./settings.ts";
 import { nextTimes, type Timing } from "./timing.ts";
 
+/** A schedule that an agent proposes, as its user sees it. */
 export interface Proposal {
   /** A full sentence about it. */
   readonly description: string;

@@ -53,6 +53,7 @@ export interface Schedule extends Timing {
   readonly lastTaskId: string | null;
   /** Refusals and failed tasks since the last task that succeeded. */
   readonly failures: number;
+  /** The text of the last failure; null after a success. */
   readonly lastError: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -70,6 +71,7 @@ export type PausedOwner =
   | { readonly accountId: string; readonly spaceId: string; readonly clientId?: string }
   | { readonly clientId: string; readonly spaceId: string };
 
+/** A failure of a schedule, after it was counted. */
 export interface CountedFailure {
   readonly schedule: Schedule;
   /** This failure has paused it. */

@@ -25,6 +25,7 @@ export function nextAfter({ cron, intervalSeconds, moment, timeZone, anchorAt }:
   return moment !== null && moment > instant ? moment : null;
 }
 
+/** The first due times after an instant, at most `count`. */
 export function nextTimes(timing: Timing, instant: number, count: number): readonly number[] {
   const times: number[] = [];
   for (let next = nextAfter(timing, instant); next !== null && times.length < count; next = nextAfter(timing, next)) times.push(next);

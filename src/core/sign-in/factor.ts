@@ -30,6 +30,7 @@ export interface Authenticator {
 
 export const authenticatorContext = (accountId: string): string => `authenticator ${accountId}`;
 
+/** What accounts sign in with in addition to passwords, as rows. */
 export interface FactorRows {
   /** Oldest first. */
   passkeys(accountId: string): Promise<readonly Passkey[]>;

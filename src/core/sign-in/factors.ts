@@ -10,6 +10,7 @@ import { newRecoveryCodes, recoveryDigest } from "./second-step.ts";
 import type { Session } from "./sign-in.ts";
 import { auditSession, type RequestOrigin, type SessionChange } from "./start-session.ts";
 
+/** Who changes what they sign in with, in which session. */
 export interface FactorChange {
   readonly tx: Tx;
   readonly context: CreationContext;

@@ -41,6 +41,7 @@ export interface LinkRows {
 /** A new link's secret: 32 random bytes in base64url. */
 export const newLinkText = (random: Random): string => Buffer.from(random(32)).toString("base64url");
 
+/** True for a text that has the form of a link's secret. */
 export const isLinkText = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
 /** The stored form of the secret. It has 256 random bits, so a plain hash is enough. */

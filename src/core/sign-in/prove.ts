@@ -36,6 +36,7 @@ export function attemptCounter(counters: RateCounters, clock: Clock, network: (a
   };
 }
 
+/** The credentials of a sign-in attempt, and its address. */
 export interface PasswordCredentials {
   readonly email: string;
   readonly password: string;

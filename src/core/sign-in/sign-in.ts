@@ -49,6 +49,7 @@ export interface SessionRows {
   renew(id: string, expiresAt: number, notAfter: number): Promise<void>;
   /** Moves the end of a valid session to 30 days after a use, unless a use less than `everyMs` before it has been recorded. */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
+  /** Records that the person proved their identity again. */
   recordProof(id: string, provedAt: number): Promise<void>;
   /** Moves a session of this account that is valid at `now` from one space to another; false when it acts in another space by now, or has ended. */
   move(session: Pick<Session, "id" | "accountId">, spaces: { from: string; to: string }, now: number): Promise<boolean>;
@@ -101,4 +102,5 @@ export interface SignInRows {
   recordFirstSignIn(memberId: string, now: number): Promise<void>;
 }
 
+/** Deletes sessions that have ended. */
 export const purgeSessions = purging("purge-sessions", (tx, now) => tx.sessions.purge(now));

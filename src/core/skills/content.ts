@@ -6,6 +6,7 @@ import type { StoredFile } from "../files/file.ts";
 import { fileBytesMax } from "./files.ts";
 import type { Skill } from "./skill.ts";
 
+/** The prefix of a skill's id in a download link. No file id begins with it. */
 const idPrefix = "skill-";
 
 export const toDownloadId = (skillId: string): string => `${idPrefix}${skillId}`;
@@ -37,6 +38,7 @@ export const toSkillFile = ({ id, spaceId, accountId, clientId, blobId, bytes, s
 
 /** The files of a skill. They are read from the storage on each call, one by one. */
 export interface SkillContent {
+  /** The files with their sizes, by path. */
   list(): Promise<readonly { path: string; bytes: number }[]>;
   /**
    * The first bytes of a file, by default at most 20 MB: all of it.

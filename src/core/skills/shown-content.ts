@@ -8,6 +8,7 @@ export const shownBytesMax = 256 * 1024;
 
 export interface ShownContent {
   readonly skill: Skill;
+  /** The files by path, with their sizes in bytes. */
   readonly files: Awaited<ReturnType<SkillContent["list"]>>;
   readonly path: string;
   readonly text: string;

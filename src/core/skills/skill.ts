@@ -36,6 +36,7 @@ export interface SkillView extends Skill {
   readonly creatorName: string | null;
 }
 
+/** The scope from which skills are visible: a task's, or a caller's. */
 export interface SkillScope {
   readonly accountId: string;
   readonly spaceId: string;
@@ -48,6 +49,7 @@ export type SkillOwner = Pick<Skill, "ownerType" | "spaceId" | "accountId" | "pr
 
 export type SkillChooser = Pick<SkillScope, "accountId" | "spaceId">;
 
+/** Skills that are not deleted. */
 export interface SkillRows {
   insert(skill: Skill): Promise<void>;
   byId(id: string): Promise<SkillView | null>;

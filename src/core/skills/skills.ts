@@ -32,6 +32,7 @@ interface SwitchInput {
   readonly forEveryone: boolean;
 }
 
+/** The skill before and after a switch, and whether the switch was for everyone. */
 export interface SwitchResult {
   readonly before: Skill;
   readonly after: Skill;

@@ -31,6 +31,7 @@ export async function checkRequestedSkills(
 }
 
 export interface TaskSkill extends SkillView {
+  /** The task must use it. */
   readonly forced: boolean;
 }
 

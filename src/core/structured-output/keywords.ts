@@ -26,6 +26,7 @@ export function checkNotCombined(schema: JsonObject, keyword: "$ref" | "anyOf", 
 
 const isSet = (values: readonly Json[]): boolean => new Set(values).size === values.length;
 
+/** The types of a node, in their order. */
 export function readTypes({ type }: JsonObject, path: string): readonly TypeName[] {
   must(type !== undefined, path, rules.type);
   const listed = Array.isArray(type) ? type : [type];

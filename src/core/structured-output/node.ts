@@ -1,6 +1,7 @@
 import type { Json } from "../json.ts";
 import { must } from "./bounds.ts";
 
+/** The values of `type`. */
 export const typeNames = ["string", "number", "integer", "boolean", "null", "object", "array"] as const;
 export type TypeName = (typeof typeNames)[number];
 

@@ -29,6 +29,7 @@ export function backlog(store: Tx, max: number): Backlog {
   };
 }
 
+/** Counts the waiting tasks, in every process. */
 export const countWaiting: TimedJob<JobNeeds & { backlog: Pick<Backlog, "count"> }> = {
   name: "count-waiting-tasks",
   every: countEveryMs,

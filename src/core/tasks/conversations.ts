@@ -31,6 +31,7 @@ export interface CountedConversation extends Conversation {
   readonly turnRequest: TurnRequest | null;
 }
 
+/** A filter of a caller's tasks; all conditions must hold. */
 export interface ConversationFilter {
   /** A text in the title or in a message, in any letter case. */
   readonly query?: string;
@@ -50,6 +51,7 @@ export interface ConversationPage {
   readonly after?: { at: number; id: string };
 }
 
+/** The requested page: it continues after a task. */
 export type ConversationsInput = Omit<ConversationPage, "after"> & { readonly afterTaskId?: string | undefined };
 
 export interface ConversationRows {

@@ -34,6 +34,7 @@ export interface EventPayloads {
     agentStatus: "running" | "stopped" | "waiting" | "error";
     brief: string;
     description?: string;
+    /** With `waiting` only. */
     statusDetail?: WaitDetail;
   };
   user_stop: Record<string, never>;
@@ -78,6 +79,7 @@ export interface PlanStep {
   readonly endAt?: number;
 }
 
+/** An event without a number. */
 export type NewEvent = { readonly [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] } }[EventType];
 
 /** An event of a task. `seq` starts at 1 and has no gaps; verbose events count too. */
@@ -110,6 +112,7 @@ export interface EventWindow {
   readonly limit: number;
   /** False omits the verbose types. */
   readonly verbose: boolean;
+  /** Only these types. */
   readonly types?: readonly EventType[];
 }
 

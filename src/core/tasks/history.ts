@@ -39,6 +39,7 @@ const pageMax = 50;
 
 const messageTypes: readonly EventType[] = ["user_message", "assistant_message"];
 
+/** What `readPast` has read, for `toHistory`. */
 export interface Past {
   readonly messages: readonly TaskEvent[];
   readonly uses: readonly NumberedUse[];
@@ -73,6 +74,7 @@ function messageIn({ type, payload }: TaskEvent): readonly HistoryMessage[] {
 
 type Use = Extract<TaskEvent, { readonly type: "tool_used" }>;
 
+/** An entry with the number of its event. */
 interface NumberedUse {
   readonly seq: number;
   readonly entry: HistoryUse;

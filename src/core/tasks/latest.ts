@@ -45,6 +45,7 @@ function planOf(events: readonly NewEvent[]): ProgressChange {
 /** How the latest turn ended. */
 export type TaskOutcome = "finished" | "stopped" | "failed";
 
+/** The latest status, if it is that of the task: an older release does not write it. */
 export const currentStatus = (task: { status: TaskStatus } & TaskProgress): LatestStatus | null =>
   task.latestStatus?.status === task.status ? task.latestStatus : null;
 

@@ -89,6 +89,7 @@ export const claimedTask = (task: Task, nodeId: string, now: number, events: rea
   consumedSeq: task.lastSeq + events.length,
 });
 
+/** The parts of a user's message other than its text. */
 type MessageExtras = Pick<UserInput, "attachments" | "spoken">;
 
 const userMessage = (content: string, { attachments = [], spoken = false }: MessageExtras): NewEvent => ({

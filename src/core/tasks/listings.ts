@@ -17,6 +17,7 @@ export interface MessagesInput extends PageInput {
 /** A page of tasks, by creation time unless `orderBy` says otherwise. */
 export interface TasksInput extends PageInput {
   readonly orderBy: TaskOrder;
+  /** Also counts the tasks by state. */
   readonly includeCounts: boolean;
 }
 

@@ -11,6 +11,7 @@ export type LiveMessage =
   /** A part of a text; `again` when it answers a request. */
   | { readonly kind: "delta"; readonly delta: TextDelta; readonly again: boolean };
 
+/** The most bytes of a message between processes. */
 export const messageBytesMax = 4_096;
 export const namedMax = 50;
 /** Characters with which the division of a delta begins; each has at most 6 bytes in JSON. */

@@ -24,11 +24,13 @@ interface Interest {
   isAsked: boolean;
 }
 
+/** The dependencies of texts between processes. */
 export interface LiveRelayParts {
   readonly clock: Clock;
   readonly feed: Feed;
   /** Null when there are no other processes. */
   readonly broadcast: Broadcast | null;
+  /** Aborted when the process stops. */
   readonly stopped: AbortSignal;
 }
 

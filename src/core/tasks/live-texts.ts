@@ -9,6 +9,7 @@ import { type TextWriter, textWriter, type WritingRun } from "./text-writer.ts";
 export interface LiveTexts {
   writer(run: WritingRun): TextWriter;
   reader(taskId: string): TextReader;
+  /** True while a process has a watcher of the task. */
   isWatched(taskId: string): boolean;
   /** Shows a part that a worker has sent to this process. Returns the offset from which the watchers lack the text. */
   forward(delta: TextDelta): number;

@@ -12,9 +12,12 @@ const tokensMax = 5000;
 const referencesMax = 20;
 const titleMax = 80;
 
+/** A user's message to a task, from any wire form. */
 export interface UserInput {
+  /** The text parts, in order. */
   readonly texts: readonly string[];
   readonly references: readonly string[];
+  /** The message's files, in order. */
   readonly attachments?: readonly Attachment[];
   /** True when a part is speech. */
   readonly spoken?: boolean;
@@ -81,12 +84,14 @@ export function canonicalLocale(tag: string | undefined, account: string): strin
   }
 }
 
+/** A referenced task, opened for reading. */
 export interface ReferencedTask {
   readonly id: string;
   readonly title: string;
   readonly status: TaskStatus;
   /** Unix milliseconds. */
   readonly createdAt: number;
+  /** The number of its newest event. */
   readonly lastSeq: number;
   events(window: EventWindow): Promise<readonly TaskEvent[]>;
 }

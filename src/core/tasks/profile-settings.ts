@@ -16,6 +16,7 @@ import {
 import { defaultProfile, type Profiles, type ProfileText } from "./profile.ts";
 import type { Task } from "./task.ts";
 
+/** The limits of a profile in a space; null for none. */
 export interface ProfileLimits {
   /** The most runs at once. */
   readonly concurrency: number | null;
@@ -40,6 +41,7 @@ export type ProfileEdit = Partial<Pick<ProfileSettings, "title" | "description" 
 export type ProfileOfTask = Pick<Task, "spaceId" | "agentProfile">;
 
 export interface ProfileRows {
+  /** The settings of a space, in any order. */
   list(spaceId: string): Promise<readonly ProfileSettings[]>;
   set(settings: Pick<ProfileSettings, "spaceId" | "profile" | "updatedAt">, edit: ProfileEdit): Promise<void>;
   /** The settings of these tasks that limit concurrency. Their rows stay locked until the change ends; they are locked in one order. */

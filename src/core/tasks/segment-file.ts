@@ -15,8 +15,10 @@ const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompres
 
 /** The associated data of a file's bytes. Its key is used for nothing else. */
 const fileContext = "event segment file";
+/** Segments in memory at once. */
 const readsMax = 4;
 
+/** A segment without its place in the storage, and the bytes of its file. */
 export interface PackedSegment {
   readonly segment: Omit<EventSegment, "blobId" | "sha256" | "createdAt">;
   readonly file: Uint8Array<ArrayBuffer>;

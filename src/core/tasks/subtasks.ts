@@ -56,6 +56,7 @@ const lengthMax = 500;
 
 export const mayHaveSubtasks = (task: Task): boolean => task.subtasks > 0 || isMainTask(task);
 
+/** The subtasks of a task; each call reads them again. */
 export function subtasksOf(store: Pick<Tx, "tasks" | "events" | "conversations">, task: Task): Subtasks {
   const scope = { accountId: task.accountId, spaceId: task.spaceId };
   return {

@@ -4,6 +4,7 @@ import type { Tx } from "../store.ts";
 
 /** The resources that a message names for its task; an empty list names none. */
 export interface RequestedResources {
+  /** Ids of the skills that the task may use. */
   readonly skills: readonly string[];
   /** Ids of the skills that the task must use. */
   readonly forced: readonly string[];
@@ -12,6 +13,7 @@ export interface RequestedResources {
   readonly noConnectors: boolean;
 }
 
+/** The resources that a task may use, set by its messages. */
 export interface TaskResources {
   /** Null: the account's enabled skills. */
   readonly skills: readonly string[] | null;

@@ -41,6 +41,7 @@ export interface TaskCounts {
   readonly isComplete: boolean;
 }
 
+/** A task that has changed, or was deleted. */
 export interface ChangedTask {
   readonly id: string;
   /** A text that differs after each change that lists show. */

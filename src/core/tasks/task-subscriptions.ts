@@ -20,6 +20,7 @@ export interface TaskSubscriptions {
    * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
    */
   reserve(call: OpenCall): void;
+  /** The number of slots that are taken. */
   size(): number;
 }
 
@@ -56,6 +57,7 @@ export interface SubscriptionRules {
   readonly pollMs: number;
   /** Whose slot a call takes; by default that of its account. */
   readonly holderOf?: (call: OpenCall) => string;
+  /** Aborted when the process drains. */
   readonly draining: AbortSignal;
 }
 
@@ -216,6 +218,7 @@ export function taskSubscriptions(
 
 const ownerKey = ({ spaceId, accountId }: Pick<Scope, "spaceId" | "accountId">): string => `${spaceId} ${accountId}`;
 
+/** The news that arrived while a subscription was pending. */
 interface RecordedNews {
   readonly news: TaskNews[];
   lost: boolean;

@@ -42,6 +42,7 @@ export interface Task {
   readonly lastSeq: number;
   /** The time of the newest event, Unix ms. */
   readonly lastTimestamp: number;
+  /** The number of the newest user_message. */
   readonly messageSeq: number;
   /** Messages up to this number were handled in earlier turns. */
   readonly answeredSeq: number;
@@ -103,6 +104,7 @@ export interface LatestStatus {
 /** The state that a task shows in lists, in addition to its status. Members are null before the first event of their type. */
 export interface TaskProgress {
   readonly latestStatus: LatestStatus | null;
+  /** The number of the latest status_update. */
   readonly statusSeq: number | null;
   /** The steps of the latest plan that are done, and all of its steps. */
   readonly planDone: number | null;
@@ -116,6 +118,7 @@ export interface TaskView extends Task, TaskProgress {
   readonly apiKeyName: string | null;
   /** Null without a name. */
   readonly accountName: string | null;
+  /** The name of the app that created it; null without one. */
   readonly appName: string | null;
   /** While it waits for a runner: when a worker of its space and profile last called, Unix ms. Otherwise null. */
   readonly workerSeenAt: number | null;
@@ -172,6 +175,7 @@ export type TaskChanges = Partial<
   /** What came with the latest message by the Responses API; null for nothing. */
   readonly turnRequest?: TurnRequest | null;
   readonly addCredits?: number;
+  /** Adds to the number of subtasks that it has started. */
   readonly addSubtasks?: number;
   /** One of the events is a user_message, the first: messageSeq becomes its number. */
   readonly addsMessage?: true;

@@ -17,4 +17,5 @@ export function checkTurnRequest({ echo }: TurnRequest): void {
     throw invalidArgument("turn.echo", `must be at most ${echoBytesMax} bytes as JSON`);
 }
 
+/** The instructions that apply to a turn, the project's first. */
 export const joinInstructions = (...instructions: readonly string[]): string => instructions.filter((each) => each !== "").join("\n\n");

@@ -63,6 +63,7 @@ function trackSettling(promise: Promise<unknown>) {
 export interface HeldRead<T> {
   /** The most seconds, 0 to 60; the limit `holdSeconds` applies too. */
   readonly seconds: number;
+  /** One read, with the caller's current rights. */
   readonly read: (caller: Caller) => Promise<T>;
   /** Whether the result has what the caller waits for. */
   readonly isEnough: (found: T) => boolean;
@@ -90,6 +91,7 @@ const ownTasks: WatchSource = { find: (tx, caller, id) => tx.tasks.find(caller, 
 export interface WatchRules extends Pick<SubscriptionRules, "draining"> {
   /** The most seconds that a call is held, so that proxies do not time out first. */
   readonly holdSeconds: number;
+  /** By default the tasks of the caller. */
   readonly source?: WatchSource;
   /** Absent: texts are not shown while they are written. */
   readonly texts?: Pick<LiveTexts, "reader" | "replace">;

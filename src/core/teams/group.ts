@@ -16,6 +16,7 @@ export interface Group {
   /** Unique in the team in any letter case. */
   readonly displayName: string;
   readonly externalId: string | null;
+  /** The role that the owner gives the members; null for none. */
   readonly role: MappedRole | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -33,6 +34,7 @@ export interface GroupMember {
   readonly display: string;
 }
 
+/** A filter and a page of groups; all conditions apply together. */
 export interface GroupFilter {
   readonly id?: string | undefined;
   /** In any letter case. */
@@ -104,6 +106,7 @@ export interface GroupRows {
   addMembers(groupId: string, memberIds: readonly string[]): Promise<void>;
   removeMembers(groupId: string, memberIds: readonly string[]): Promise<void>;
   leaveAll(memberId: string): Promise<void>;
+  /** The role that groups give to a member; null for none. */
   roleOf(memberId: string): Promise<MappedRole | null>;
   /** The members whose roles groups can change: not the owner, super admins, removed members and delegated profiles. */
   listRoles(spaceId: string, memberIds: readonly string[]): Promise<readonly GroupRole[]>;

@@ -85,6 +85,7 @@ export interface TeamPerson {
   readonly email: string;
 }
 
+/** A search in the directory, and a page of it. */
 export interface DirectoryFilter {
   /** A part of the name, in any letter case; absent: all people. */
   readonly query?: string | undefined;
@@ -94,6 +95,7 @@ export interface DirectoryFilter {
   readonly offset: number;
 }
 
+/** One page of the directory, and the number of all people. */
 export interface DirectoryPage {
   readonly people: readonly TeamPerson[];
   readonly total: number;
@@ -116,6 +118,7 @@ export interface TeamUserFilter {
   readonly offset: number;
 }
 
+/** A role that can be granted: any but owner. */
 export type GrantableRole = Exclude<Role, "owner">;
 
 export interface NewTeamUser {
@@ -177,6 +180,7 @@ export interface NewMember extends Member {
   readonly externalId: string | null;
 }
 
+/** The changes of a member's row; absent members stay as they are. */
 export interface MemberChanges {
   readonly email?: string;
   readonly name?: string | null;
@@ -187,6 +191,7 @@ export interface MemberChanges {
   readonly removedAt?: number;
 }
 
+/** One page of members, and the number of all. */
 export interface MemberPage {
   readonly users: readonly TeamUser[];
   readonly total: number;

@@ -18,6 +18,7 @@ import {
   type UsageRecord,
 } from "./usage.ts";
 
+/** The requested page; an empty cursor means none. */
 interface PageRequest {
   readonly limit: number;
   readonly cursor: string | undefined;

@@ -5,6 +5,7 @@ const dayMs = 86_400_000;
 const daysDefault = 30;
 const daysMax = 366;
 
+/** Days since 1970-01-01 in UTC. */
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 
 /** The start of a day, Unix milliseconds. */
@@ -123,6 +124,7 @@ export interface TaskCostPage {
   readonly after?: Pick<UsageEntry, "at" | "id">;
 }
 
+/** The tokens of a task, over all of its runs. */
 export type TaskTokens = Pick<UsageEntry, "inputTokens" | "outputTokens">;
 
 export interface UsageByPerson {

@@ -81,6 +81,7 @@ export function confirmations({ clock, cipher, backlog, steps, publishTask, sche
   };
 }
 
+/** The action that the task waits for, if the event id names it. */
 async function findPending(tx: Tx, task: Task, event: string): Promise<Action> {
   const action = task.status === "waiting" ? await tx.actions.pending(task.id) : null;
   if (action && eventId(task.id, action.seq) === event) return action;

@@ -4,6 +4,7 @@ import type { Task } from "../tasks/task.ts";
 import { notifiesWebhooks } from "../webhooks/notifications.ts";
 import { deleteWorkspace } from "../workspaces/workspace.ts";
 
+/** How a task is deleted. */
 export interface TaskDeletion {
   /** Unix milliseconds. */
   readonly now: number;

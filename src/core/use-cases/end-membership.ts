@@ -66,6 +66,7 @@ export async function endMembership(tx: Tx, parts: EndingParts, person: Person, 
   return { keys, tasks, ...(schedules === 0 ? {} : { schedules }) };
 }
 
+/** Counts what `endMembership` would end. */
 export async function countEnding(tx: Tx, now: number, person: Person, ending: Ending): Promise<MembershipEffects> {
   const effects = await tx.members.countEffects(person, now);
   const { keys, webhooks } = alsoEnds[ending];

@@ -69,6 +69,7 @@ async function leave(tx: Tx, parts: EraseParts, accountId: string, spaceId: stri
   if (successor !== null) await tx.accounts.setRole(successor, "owner");
 }
 
+/** Ends a person's access to a space, and their runs there. */
 async function end(tx: Tx, parts: EraseParts, accountId: string, spaceId: string): Promise<void> {
   await tx.accounts.lock(accountId);
   const team = await tx.accounts.teamOf(spaceId);

@@ -29,6 +29,7 @@ export interface InvitationResult {
 
 const emailForm = /^[^\s@,;<>"()\\\p{Cc}]{1,64}@[^\s@,;<>"()\\\p{Cc}]{1,190}$/u;
 
+/** Whether a text has the form of an e-mail address that can be invited. */
 export const isEmailAddress = (text: string): boolean => emailForm.test(text);
 
 /**

@@ -25,6 +25,7 @@ export interface AppsParts extends AppParts {
   readonly rules: AddressRules;
 }
 
+/** An app, and the webhook of its URL. */
 export interface AppView extends OAuthApp {
   readonly webhookId: string | null;
 }
@@ -206,6 +207,7 @@ const toAuditFacts = ({ webhookUrl, ...app }: AppSettings & Pick<OAuthApp, "serv
   connectorUids: app.connectorUids,
 });
 
+/** The changed settings, before and after. */
 function findDifference(before: OAuthApp, after: OAuthApp): { before: AuditFacts; after: AuditFacts } {
   const [was, is] = [toAuditFacts(before), toAuditFacts(after)];
   const changed = Object.keys(is).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));

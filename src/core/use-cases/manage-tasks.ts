@@ -24,6 +24,7 @@ import { computeExtraCost, spend } from "../usage/spend.ts";
 import type { Visibility } from "../visibility.ts";
 import { deleteTask } from "./delete-task.ts";
 
+/** The input of task.create, in addition to the message. */
 export interface TaskInput {
   readonly input: UserInput;
   readonly projectId?: string;
@@ -281,6 +282,7 @@ async function checkReferences(tx: Tx, caller: Caller, { references }: UserInput
   if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw notFound("task", "message.task_references");
 }
 
+/** The title from the text, or else from the first file's name. */
 const titleFrom = (text: string, { attachments = [] }: UserInput): string =>
   deriveTitle(text) || deriveTitle(attachments[0]?.filename ?? "");
 

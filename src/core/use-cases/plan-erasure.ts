@@ -10,6 +10,7 @@ export interface ErasurePlan {
   readonly name: string;
   /** Spaces that no one else uses come before their person. */
   readonly parts: readonly Erased[];
+  /** The number of rows by table. */
   readonly counts: Readonly<Record<string, number>>;
   /** Spaces of others that the person is a member of. */
   readonly leaves: readonly string[];

@@ -11,6 +11,7 @@ import { requireWebhook, webhookReach } from "./webhooks.ts";
 export interface DeliveryLogEntry extends Delivery {
   /** The JSON that is sent; null when it is no longer kept. */
   readonly body: string | null;
+  /** HTTP status of the last attempt; null without an answer. */
   readonly lastStatus: number | null;
 }
 

@@ -46,6 +46,7 @@ export interface DeliveryAttempt {
   /** From 1. */
   readonly number: number;
   readonly at: number;
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
   /** The reason for a missing response. */
   readonly failure: DeliveryFailure | null;
@@ -74,15 +75,19 @@ export type SignDelivery = (
 /** The result of an attempt; `delivered` means a 2xx response in time. */
 export interface AttemptResult extends Pick<DeliveryAttempt, "at" | "status" | "failure" | "latencyMs" | "response"> {
   readonly delivered: boolean;
+  /** The unparsed `Retry-After` of the response. */
   readonly retryAfter: string | null;
 }
 
+/** A delivery whose next attempt is due, with the input of the attempt. */
 export interface DueDelivery extends Pick<Delivery, "id" | "webhookId" | "type" | "taskId" | "attempts" | "createdAt"> {
+  /** The body is empty when it is no longer kept. */
   readonly event: Pick<WebhookEvent, "id" | "body">;
   /** Null when it is deleted. */
   readonly webhook: DueWebhook | null;
   /** Whether the webhook may receive events of this task now (spec/decisions.md 43). */
   readonly mayReceive: boolean;
+  /** Whether the task has stopped. */
   readonly isTaskStopped: boolean;
   /** The trace of the task's latest turn; null without one. */
   readonly traceparent: string | null;
@@ -112,6 +117,7 @@ export type NextState =
   | { readonly state: Extract<DeliveryState, "delivered" | "failed">; readonly nextAt: null }
   | { readonly state: "pending"; readonly nextAt: number };
 
+/** The result of an attempt, and the delivery's next state. */
 export interface Outcome extends AttemptKey {
   readonly sent: AttemptResult;
   readonly next: NextState;
@@ -123,6 +129,7 @@ export interface Outcome extends AttemptKey {
  */
 export type Health = Pick<Webhook, "failingSince" | "failures">;
 
+/** A webhook whose health may change. */
 export interface WebhookHealth extends Health, Pick<Webhook, "id" | "url" | "status"> {
   /** The owner's address; null for none. */
   readonly email: string | null;

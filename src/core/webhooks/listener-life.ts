@@ -18,6 +18,7 @@ export interface LifeParts {
   readonly draining: AbortSignal;
 }
 
+/** The life of a listener, from its creation to its removal. */
 export interface Life {
   /** Aborted when it is over. */
   readonly signal: AbortSignal;

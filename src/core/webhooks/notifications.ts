@@ -6,6 +6,7 @@ import type { Task } from "../tasks/task.ts";
 import type { Delivery, WebhookEvent } from "./delivery.ts";
 import type { Webhook } from "./webhook.ts";
 
+/** A webhook or a listener that receives events of a task, and their types. */
 export interface Subscriber extends Pick<Webhook, "id" | "eventTypes" | "projectId" | "metadata"> {
   /** It has no address: its events wait for a stream. */
   readonly isListener: boolean;
@@ -16,6 +17,7 @@ export interface WebhookEventRows {
   isSubscribed(owner: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<boolean>;
   /** The active webhooks and the listeners for a task: those of its account in its space, and the webhook of the app that created it. */
   subscribers(task: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<readonly Subscriber[]>;
+  /** The greatest event id of each type for a task. */
   lastIds(taskId: string): Promise<readonly Pick<WebhookEvent, "id" | "type">[]>;
   /** Writes at least one event, with the deliveries. */
   insert(events: readonly WebhookEvent[], deliveries: readonly Delivery[]): Promise<void>;
@@ -82,6 +84,7 @@ function finishNotification(events: readonly NewEvent[], seq: number): Notificat
   return { type: "task_stopped", seq, message, stopReason: "finish", ...(output ? { output } : {}) };
 }
 
+/** The payload of the last event of a type; undefined when there is none. */
 function findLast<T extends NewEvent["type"]>(events: readonly NewEvent[], type: T): EventPayloads[T] | undefined {
   const last = events.findLast((event) => event.type === type);
   // The type of an event says what its payload is.

@@ -60,6 +60,7 @@ function findNotifications({ task, isNew, events }: TaskWritten): readonly Notif
   return isNew && events.length > 0 ? [{ type: "task_created", seq: firstSeq }, ...of] : of;
 }
 
+/** Whether the task meets the webhook's filter. */
 const accepts = ({ projectId, metadata }: Subscriber, task: Task): boolean =>
   (projectId === null || projectId === task.projectId) && Object.entries(metadata).every(([key, value]) => task.metadata[key] === value);
 

@@ -69,6 +69,7 @@ export interface SpaceWebhookPage {
 /** Webhooks that are not deleted. Deleted ones are not returned. */
 export interface WebhookRows {
   insert(webhook: Webhook): Promise<void>;
+  /** An account's own webhooks in one space, newest first. */
   list(scope: Pick<Scope, "accountId" | "spaceId">): Promise<Webhook[]>;
   /** Without those of apps. */
   listOfSpace(spaceId: string, page: SpaceWebhookPage): Promise<HeldWebhook[]>;

@@ -6,6 +6,7 @@ export const domainsMax = 20;
 export const domainStatuses = ["pending", "active", "inactive"] as const;
 export type DomainStatus = (typeof domainStatuses)[number];
 
+/** A custom domain of a site. Times are Unix milliseconds. */
 export interface SiteDomain {
   readonly id: string;
   /** Lower case, ASCII, without a dot at the end. */
@@ -40,10 +41,13 @@ export type ProveDomain = (domain: string, token: string, by: OnBehalf) => Promi
 export type ReadDomain = (text: string) => { readonly domain: string } | { readonly fault: string };
 
 export interface DomainRows {
+  /** The domains of a site, oldest first. */
   list(websiteId: string): Promise<readonly SiteDomain[]>;
   find(websiteId: string, domain: string): Promise<SiteDomain | null>;
+  /** All domains of a space: at most 20. */
   ofSpace(spaceId: string): Promise<readonly SiteDomain[]>;
   insert(domain: SiteDomain): Promise<void>;
+  /** Makes a domain active, with its next check. False when it is gone, or active for another space. */
   activate(id: string, now: number, nextCheckAt: number): Promise<boolean>;
   /** False when the site does not have the domain. */
   delete(websiteId: string, domain: string): Promise<boolean>;

@@ -35,9 +35,11 @@ export interface SiteVisitRows {
   purge(before: number): Promise<void>;
 }
 
+/** Access to websites that are not public. */
 export interface SiteVisits {
   /** Creates a ticket for an account that may see the site. Its text is sent once, in a URL. */
   ticket(site: Pick<Website, "id" | "spaceId">, accountId: string): Promise<string>;
+  /** Exchanges a ticket for a cookie; null for an invalid ticket. */
   redeem(site: Pick<Website, "id">, ticket: string): Promise<string | null>;
   admits(site: Pick<Website, "id">, audience: SiteAudience, cookie: string): Promise<boolean>;
 }

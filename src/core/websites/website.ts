@@ -39,6 +39,7 @@ type Caps = Pick<Website, "maxVisibility" | "teamMax">;
 /** The lower one of the operator's and the team's; null for none. */
 export const effectiveCap = ({ maxVisibility, teamMax }: Caps): SiteVisibility | null => lowerCap(maxVisibility, teamMax);
 
+/** The current visibility of a site: a cap applies as soon as it is set. */
 export const effectiveSiteVisibility = (site: Pick<Website, "visibility"> & Caps): SiteVisibility =>
   applyCaps(site.visibility, effectiveCap(site));
 
@@ -88,6 +89,7 @@ export interface SitePage {
   readonly after?: Pick<Website, "createdAt" | "id">;
 }
 
+/** Rows of websites. A site is deleted with its task. */
 export interface WebsiteRows {
   insert(site: Website): Promise<void>;
   /** The sites of an account in a space, newest first. */
@@ -119,5 +121,6 @@ export interface WebsiteRows {
    * leaves a tombstone: a share of a deleted object (spec/enterprise.md 9.2).
    */
   delete(id: string, now: number, personal: boolean): Promise<void>;
+  /** Deletes a task's sites, each as `delete`. */
   deleteOfTask(taskId: string, now: number, personal: boolean): Promise<void>;
 }

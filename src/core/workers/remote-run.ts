@@ -37,6 +37,7 @@ export interface RemoteRun {
   readonly subtasks: readonly SubtaskState[] | null;
   /** The waits for subtasks of this turn that are over. */
   readonly waits: readonly RemoteWait[];
+  /** The trace of the turn; null without one. */
   readonly traceparent: string | null;
 }
 

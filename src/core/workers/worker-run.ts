@@ -27,6 +27,7 @@ export const workerOfNode = (nodeId: string): string | null => (nodeId.startsWit
 
 export type RunKey = Pick<WorkerRun, "taskId" | "workerId" | "fence">;
 
+/** A waiting task for a worker. */
 export interface WorkerClaim {
   readonly task: Pick<ClaimableTask, "id" | "fence">;
   readonly workerId: string;
@@ -90,6 +91,7 @@ export interface WorkerRunRows {
   remove(run: Pick<RunKey, "taskId" | "fence">, leaseBefore?: number): Promise<boolean>;
   /** Runs whose lease is over, ordered by task. */
   listExpired(now: number, max: number): Promise<readonly WorkerRun[]>;
+  /** All runs of a worker, ordered by task. */
   listOfWorker(workerId: string): Promise<readonly WorkerRun[]>;
 }
 

@@ -61,6 +61,7 @@ const failuresKeptMs = 7 * dayMs;
 
 /** A worker credential with its load. */
 export interface BusyWorker extends Worker {
+  /** The number of its current runs. */
   readonly runs: number;
 }
 
@@ -85,13 +86,17 @@ export interface WorkerRows {
   revoke(spaceId: string, id: string, now: number): Promise<boolean>;
   /** The active ones among these. Their rows stay locked until the change ends, so that none is revoked. */
   lockActive(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Records a use, unless the recorded one is less than `everyMs` older, or newer. */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
   /** Records a failed run once. @param fence of the run. */
   recordFailure(failure: WorkerFailure, fence: number): Promise<void>;
+  /** The newest failures of a worker. */
   failures(workerId: string, max: number): Promise<readonly WorkerFailure[]>;
   /** Changes an active credential of a space; false when there is none. */
   update(spaceId: string, id: string, changes: WorkerEdit): Promise<boolean>;
+  /** Deletes failures before a time. */
   purgeFailures(before: number): Promise<void>;
+  /** The waiting tasks of a space, by profile. */
   waiting(spaceId: string, profiles: readonly string[]): Promise<readonly WaitingTasks[]>;
   /** The tasks of all spaces that have waited since before a time, without a call of a worker of their space and profile since then. */
   unserved(profiles: readonly string[], since: number): Promise<readonly WaitingTasks[]>;

@@ -32,12 +32,14 @@ export function workspacePath(text: string): string {
   return path;
 }
 
+/** The last part of a path. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** A file of a task's workspace; its bytes are in the storage. */
 export interface WorkspaceFile {
   readonly taskId: string;
   readonly spaceId: string;
+  /** In the form of `workspacePath`. */
   readonly path: string;
   readonly blobId: string;
   readonly bytes: number;
@@ -103,6 +105,7 @@ export function checkWorkspaceLimits(files: readonly WorkspaceFile[], { path, by
     throw new Failure("resource_exhausted", `the files of a workspace have at most ${workspaceLimits.bytes} bytes`);
 }
 
+/** Deletes the workspace of a deleted task; the sweep removes its bytes. */
 export async function deleteWorkspace(tx: Tx, taskId: string): Promise<void> {
   await tx.blobs.drop(await tx.workspace.deleteOfTask(taskId));
 }

@@ -16,6 +16,7 @@ export interface Bound {
   readonly name: string;
 }
 
+/** The bound of an operation: its `max_request_bytes`, capped by BODY_LIMIT. */
 export const boundOf = ({ maxRequestBytes, name, rpc }: Operation, bodyLimit: number): Bound => ({
   maxBytes: Math.min(maxRequestBytes, bodyLimit),
   name: name ?? rpc,

@@ -34,6 +34,7 @@ const types: Readonly<Record<string, string>> = { md: "text/markdown; charset=ut
 export interface DocsParts {
   readonly baseUrl: string;
   readonly clock: Clock;
+  /** Opens the site that was built last; null if there is none. */
   readonly openSite: () => Site | null;
   /** Builds the site, once the server listens; null: it is never built here. Does not throw. */
   readonly buildSite: ((signal: AbortSignal) => Promise<void>) | null;

@@ -2,6 +2,7 @@ import type { StructuredOutputResult, TaskEvent } from "../../gen/proto/task/v2/
 import { type OutputContent, type OutputItem, outputItem } from "../v1/task-object.ts";
 import type { Message, Output, Part } from "./items.ts";
 
+/** The message of an event; undefined for an event without one. The value of a structured output is a message of the assistant. */
 export function messageOf(event: TaskEvent): Message | undefined {
   if (event.payload.case === "structuredOutputResult") return resultMessage(event.id, event.payload.value);
   const item = outputItem(event);
@@ -45,6 +46,7 @@ const withOtherText = (message: Message): Message => ({
   content: message.content.map((part) => (part.type === "output_text" ? { type: "text", text: part.text } : part)),
 });
 
+/** Members of the hosted form that the SDK's types require and a task does not have. */
 export const hostedMembers = {
   instructions: null,
   parallel_tool_calls: false,

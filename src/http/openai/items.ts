@@ -51,9 +51,11 @@ export interface ResponseState {
 /** Collects the output of a task in a form, from the first event on. */
 export interface Output {
   readonly form: Form;
+  /** Adds an event, and returns the item that it adds. */
   add(event: TaskEvent): Message | undefined;
   items(): readonly Message[];
   /** The output of a turn that ended with a structured output. */
   withResult(): readonly Message[];
+  /** The id of the next item of the assistant. Absent where it has the id of its event. */
   nextId?(): string;
 }

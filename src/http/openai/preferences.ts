@@ -6,6 +6,7 @@ import { type Form, forms } from "./items.ts";
 /** The longest hold of a create in seconds. WAIT_SECONDS limits it further in the hosted form. */
 const holdSecondsMax: Readonly<Record<Form, number>> = { platform: 60, openai: 600 };
 
+/** The form of callers that do not prefer one. */
 export interface FormRule {
   /** `auto`: OpenAI's for a key by `Authorization: Bearer`, the platform's for a key in another header. */
   readonly responsesStatus: Form | "auto";

@@ -106,6 +106,7 @@ async function createResponse(ask: Invoke, input: Creation, form: Form): Promise
   }
 }
 
+/** A message, and what is kept with it. */
 type NewMessage = Pick<MessageInitShape<typeof SendMessageRequestSchema>, "message" | "turn">;
 
 async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Promise<string> {

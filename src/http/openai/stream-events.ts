@@ -5,6 +5,7 @@ import type { Citation, Form, Message, Output, Part, ResponseState } from "./ite
 import { commentaryOf } from "./openai-form.ts";
 import { errorOf, secondsOf } from "./response.ts";
 
+/** An event of a stream without its sequence number. */
 export type NewStreamEvent =
   | { readonly type: LifecycleType; readonly response: ResponseState }
   | { readonly type: `response.output_item.${"added" | "done"}`; readonly output_index: number; readonly item: StreamedMessage }
@@ -35,6 +36,7 @@ interface Position {
   readonly content_index: number;
 }
 
+/** Whether a turn ends with this event. */
 export const isEnding = ({ type }: NewStreamEvent): boolean => (endings as readonly string[]).includes(type);
 
 export interface StreamMapper {
@@ -164,6 +166,7 @@ function beginning(output: readonly Message[]): readonly NewStreamEvent[] {
   ];
 }
 
+/** The event that ends a turn. @param last the event before the status: the error, the question, or the user's stop. */
 function ending(status: TaskStatus, last: TaskEvent | undefined, output: readonly Message[], at: EndTime): NewStreamEvent {
   const before = last?.payload;
   const state = { error: null, incomplete_details: null, output };
@@ -199,6 +202,7 @@ function messageEvents(message: Message, output_index: number, form: Form): read
   ];
 }
 
+/** The events of one part. A text without earlier parts is one delta. */
 function partEvents(part: Part, position: Position, form: Form): readonly NewStreamEvent[] {
   const done: NewStreamEvent = { type: "response.content_part.done", ...position, part };
   if (part.type === "output_text") return textEvents(part, position, done);

@@ -36,6 +36,7 @@ export const integer = z
 /** Unix seconds: a whole number, or a date like 2026-01-31, which is midnight UTC. */
 export const seconds = z.union([z.string().transform(secondsOfDate).pipe(z.number()), integer], { error: dateRule }).transform(BigInt);
 
+/** One of several names, converted to its value. */
 export const namedValue = <const T>(values: Readonly<Record<string, T>>) =>
   z.string().transform((text, context) => {
     const [, value] = Object.entries(values).find(([name]) => name === text) ?? [];
@@ -52,6 +53,7 @@ export const listOf = <T>(item: z.ZodType<T, string>) =>
     .pipe(z.array(item))
     .transform((items) => [...new Set(items)]);
 
+/** A copy without the members that are undefined. */
 export const withoutUndefined = <T extends object>(members: T): Present<T> =>
   // The remaining members have a value.
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;

@@ -108,6 +108,7 @@ export function startOrContinueShape(beginning: z.core.$ZodType, goingOn: z.core
   return { kind: "choice", of: (json) => (continues(json) ? later : first) };
 }
 
+/** The shape of a schema's input, with member names in any spelling that v1 accepts. */
 export function inputShape(schema: z.core.$ZodType): Shape {
   const member = memberOf(schema);
   if (typeof member === "string") throw new Error("a request is an object");

@@ -31,6 +31,7 @@ export interface RestParts {
   readonly performer: Performer;
   readonly readRequest: ReadRequest;
   readonly bodyLimit: number;
+  /** Receives the bytes of forms. */
   readonly uploads: Pick<Uploads, "receive">;
   readonly report: (failure: Failure, requestId: string) => void;
   /** The URL below which each failure has its page (`sign-in-pages/error-pages.ts`). */

@@ -76,6 +76,7 @@ const followUp = newTask.extend({ project_id: unused, locale: unused, interactiv
 type NewTask = z.output<typeof newTask>;
 
 const one = z.object({ task_id: z.string() });
+/** The query of one task. `convert` has no effect: slides are not converted to another format. */
 const taskQuery = one.extend({ convert: unused });
 const edit = one.extend({
   title: z.string().optional(),
@@ -167,6 +168,7 @@ async function followUpTask(taskId: string, input: NewTask, ask: Invoke): Promis
   return task ? summary(task) : {};
 }
 
+/** v1's answer to an operation that creates or changes a task. */
 const changed = ({ taskId, taskTitle, taskUrl, shareUrl }: Omit<MessageShape<typeof UpdateTaskResponseSchema>, "$typeName">) => ({
   task_id: taskId,
   task_title: taskTitle,

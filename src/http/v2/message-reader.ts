@@ -164,6 +164,7 @@ function singleReader(field: DescField, mode: Mode): ReadValue {
   };
 }
 
+/** The reader of a message, a list's item or a map's value. */
 function elementReader(field: DescField): ReadValue {
   if (field.message) return wellKnownForm(field.message)?.read ?? messageReader(field.message, "body");
   if (field.enum) return enumReader(field);

@@ -133,6 +133,7 @@ function readBytes(json: JsonValue): Uint8Array {
 
 const float32Max = 3.4028234663852886e38;
 
+/** The reader of a scalar field, list item or map value. */
 export function scalarReader(type: ScalarType, mode: Mode): ReadValue {
   const whole = mode === "body" ? numberInBody : integerInQuery;
   const decimal = mode === "body" ? numberInBody : decimalInQuery;

@@ -16,6 +16,7 @@ export async function admitSigned(admit: Admit, operation: Operation, head: Requ
   }
 }
 
+/** A member of a query; undefined when it is absent or repeated. */
 export function memberOf(query: unknown, name: string): string | undefined {
   const value: unknown = typeof query === "object" && query !== null ? Reflect.get(query, name) : undefined;
   return typeof value === "string" ? value : undefined;

@@ -27,6 +27,7 @@ function membersWriter(desc: DescMessage): WriteMembers {
   return write;
 }
 
+/** The writer of a message type without the fields of these names. */
 function membersWriterExcept(desc: DescMessage, names: ReadonlySet<string>): WriteMembers {
   return sequence(desc.members.filter(({ name }) => !names.has(name)).map(memberWriter));
 }
@@ -83,6 +84,7 @@ function valueWriter(field: DescField): WriteValue {
   }
 }
 
+/** The writer of a single value, a list's item or a map's value. */
 function elementWriter(field: DescField): WriteValue {
   if (field.enum) return enumWriter(field.enum);
   if (!field.message) return scalarWriter(field.scalar);
@@ -99,6 +101,7 @@ export type Writer<Desc extends DescMessage> = (message: MessageShape<Desc>, req
 /** Writes a message without the envelope: an event of a stream, a part of a webhook's body. */
 export type BareWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => string;
 
+/** Makes the JSON object of a message, without the envelope. */
 export type ObjectWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => JsonObject;
 
 /** Members of every answer, which no message has (spec/api.md 1). */

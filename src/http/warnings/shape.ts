@@ -78,6 +78,7 @@ function visitChoice(shape: Shape | undefined, json: JsonObject, path: string, s
   if (shape !== undefined) visit(shape, json, path, search);
 }
 
+/** Returns the JSON shape of a message type; each type is compiled once. */
 export type MessageShapes = (desc: DescMessage) => Shape;
 
 /** @param namesOf returns the names of a field in this JSON. */

@@ -89,6 +89,7 @@ const pathMax = 128;
 
 const placed = (path: string, name: string): string => memberPath(path.length > pathMax ? `…${path.slice(-pathMax)}` : path, name);
 
+/** The path to a member of the object at `path`. */
 export const memberPath = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
 const hidden = "(hidden)";

@@ -11,6 +11,7 @@ interface Worded {
   readonly words: ReadonlySet<string> | undefined;
 }
 
+/** The worded fields of a message, by the names that protobuf JSON has for them. */
 type Table = ReadonlyMap<string, Worded>;
 
 const tables = new Map<DescMessage, Table>();

@@ -40,6 +40,7 @@ export interface WireForm<F> {
   readonly failureIn: (thrown: unknown) => F;
   /** Receives every failure with its private cause. */
   readonly report: (failure: F, requestId: string) => void;
+  /** Sends the refusal, with its headers. */
   readonly refuse: (call: Call, failure: F) => Promise<void>;
 }
 
@@ -206,6 +207,7 @@ export const inSteps =
     await encode(call, admitted, decode(call, body));
   };
 
+/** Whether the body of a request with this method is read. */
 export const hasBody = ({ request }: Call): boolean => request.method !== "GET" && request.method !== "HEAD";
 
 /** The first steps of an address that needs no credential and reads no body. */

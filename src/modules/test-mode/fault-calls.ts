@@ -33,6 +33,7 @@ const reasons: Readonly<Record<number, Reason>> = {
   503: "unavailable",
 };
 
+/** The wires by the beginning of their paths; all of them admit their calls. */
 const wires: readonly (readonly [RegExp, string])[] = [
   [/^\/v2\//, "v2"],
   [/^\/v1\/(?:responses|models|files)\b/, "openai"],

@@ -25,6 +25,7 @@ import { databasePath, readTestSettings } from "./settings.ts";
 import { createSpace } from "./spaces.ts";
 import { openTestState, type TestState } from "./state.ts";
 
+/** The flags of `atp serve --test`. */
 export interface TestFlags {
   /** Decides ids and keys, and stops the time between calls; absent: a new one, and the time passes. */
   readonly seed?: string | undefined;
@@ -32,10 +33,12 @@ export interface TestFlags {
   readonly at?: number | undefined;
 }
 
+/** A server in test mode, for `serve`. */
 export interface TestServer {
   readonly config: Config;
   readonly ambient: Pick<Ambient, "clock" | "ids" | "random"> & { test: TestMode };
   readonly seed: string;
+  /** The key of the first owner. */
   key(): string;
   /** The secret of a link that signs the first owner in once, within 15 minutes. */
   signInSecret(): Promise<string | null>;

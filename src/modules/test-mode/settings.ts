@@ -33,6 +33,7 @@ const reached = ["WEBHOOK_ALLOW", "FETCH_ALLOW", "CONNECTOR_ALLOW"];
 /** The addresses of the server, each on this machine. */
 const addressed = ["BASE_URL", "CONSENT_URL", "APP_URL"];
 
+/** The settings of a test server, and its data folder. */
 export interface TestSettings {
   readonly config: Config;
   /** Removes the folder at the end, if its place was not chosen by DATA_DIR. */

@@ -27,6 +27,7 @@ function readParameters(query: URLSearchParams): Parameters {
   };
 }
 
+/** One rule of the authorization request; a violation is reported to the app. */
 interface Rule {
   readonly error: AuthorizationError;
   readonly description: string | ((parameters: Parameters) => string);

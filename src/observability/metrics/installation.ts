@@ -126,4 +126,5 @@ export function installationMetrics({ gauge }: Series, configured: ReadonlySet<s
   };
 }
 
+/** A profile without tasks. */
 const idle = (profile: string): ScrapedRows["profiles"][number] => ({ profile, queued: 0, oldestAt: null, running: 0, failed: 0 });

@@ -31,6 +31,7 @@ export function room<Label extends string>({ labels: names, most }: Pick<Definit
 /** Series of one label set of a histogram: its buckets, the last one without a bound, the sum and the count. */
 const histogramSeries = (buckets: readonly number[]): number => buckets.length + 3;
 
+/** Creates the metrics of a registry, and counts the series that they can have at most. */
 export function seriesOf(registry: Registry) {
   const registers = [registry];
   let seriesMax = 0;

@@ -53,6 +53,7 @@ export function limited<Item, Result extends { code: number; error?: Error }>(
   };
 }
 
+/** `ECONNREFUSED`, `401`, or the name of the error. */
 function causeOf(error: (Error & { code?: unknown; cause?: unknown }) | undefined): string {
   const inner = error?.cause instanceof Error ? (error.cause as Error & { code?: unknown }) : error;
   const code = inner?.code ?? error?.code;

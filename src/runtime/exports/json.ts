@@ -33,12 +33,15 @@ export interface Writers {
   schedule(schedule: Schedule): string;
   /** Without its secrets. */
   webhook(webhook: Webhook): string;
+  /** Without the body. */
   delivery(delivery: Omit<DeliveryLogEntry, "body">): string;
+  /** Without the response. */
   attempt(attempt: Omit<DeliveryAttempt, "response">): string;
 }
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
+/** `user.json`: the person. */
 export const userRow = ({ accountId, email, name }: PackedMember): JsonObject => ({
   id: accountId,
   ...(name === null ? {} : { name }),
@@ -49,6 +52,7 @@ export const userRow = ({ accountId, email, name }: PackedMember): JsonObject =>
 export const identityRow = ({ accountId, identity }: PackedMember): JsonObject[] =>
   identity === null ? [] : [{ user_id: accountId, issuer: identity.issuer, subject: identity.subject }];
 
+/** `team.json` */
 export const teamRow = ({ teamId, teamName }: PackedMember): JsonObject => ({ team_uid: teamId, name: teamName });
 
 /** `team_user_relation.json`: a membership, with the values of team.v2. */

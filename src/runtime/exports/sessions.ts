@@ -53,6 +53,7 @@ export async function* sessionRow({ task, events }: Session, writers: Writers, w
   yield "]}";
 }
 
+/** The files of a page's tasks, each once for each task. */
 export async function* filesOf(rows: ArchiveRows, tasks: readonly PackedTask[]): AsyncGenerator<SessionFile> {
   const attached = await rows.tasksWithFiles(tasks.map(({ id }) => id));
   for (const task of tasks.filter(({ id }) => attached.has(id))) {

@@ -22,6 +22,7 @@ const before =
   (row: { createdAt: number }): boolean =>
     row.createdAt <= createdAt;
 
+/** `user_client_config.json`: the settings of the account. */
 export const configRow = ({ accountId, locale }: PackedMember): JsonObject[] => (locale === null ? [] : [{ user_id: accountId, locale }]);
 
 /** The address of a server without its path and query, which often grant access. */

@@ -48,6 +48,7 @@ function toSafeName(filename: string): string {
   return name === "" ? "file" : name;
 }
 
+/** Shortens a long name, and keeps its extension. */
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= nameBytes) return name;
   const dot = name.lastIndexOf(".");

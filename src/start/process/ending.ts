@@ -3,6 +3,7 @@ import { startWatchdog, type Watchdog } from "./watchdog.ts";
 /** Runs a step of the end under a name, which the log has if the step does not end in time. */
 export type Step = <Result>(name: string, work: Promise<Result>) => Promise<Result>;
 
+/** A step without a name. */
 export const unnamed: Step = (_name, work) => work;
 
 export interface Ending {

@@ -17,6 +17,7 @@ interface Memo extends Place {
 
 /** The name of the use of a tool that records that an agent has a message. */
 const callName = "call_agent";
+/** Bytes of the files of a message. */
 const filesMax = 20 * 1_048_576;
 
 /** What a turn knows of the agent's side. */
@@ -75,6 +76,7 @@ export const messageIdOf = ({ taskId, earlier, messages }: Turn): string =>
     .digest("base64url")
     .slice(0, 22);
 
+/** The message of the turn, in the JSON of the protocol. */
 export async function messageOf(turn: Turn, { asked, contextId }: Known): Promise<JsonValue> {
   // The agent knows the project's instruction from the beginning of the conversation.
   const instruction = asked || contextId !== "" ? turn.ownInstruction : turn.instruction;

@@ -13,6 +13,7 @@ const filesMax = 50;
 /** Bytes of a file that an address names. */
 const fileMax = 100 * 1_048_576;
 
+/** The text of parts; JSON when there is no text. */
 export function textOf(parts: readonly Part[]): string {
   const texts = parts.flatMap(({ content }) => (content.case === "text" && content.value.trim() !== "" ? [content.value] : []));
   const data = texts.length > 0 ? [] : dataIn(parts).map((value) => JSON.stringify(value));

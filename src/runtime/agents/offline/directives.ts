@@ -16,6 +16,7 @@ export interface Directive {
   readonly name: DirectiveName;
   /** Trimmed. The last one may have bars. */
   readonly parts: readonly string[];
+  /** The source text, from `[[` to `]]`. */
   readonly source: string;
   /** Offset of its `[[` in the message, from 0, in UTF-16 units. */
   readonly position: number;
@@ -30,6 +31,7 @@ interface Call {
   readonly second: string;
   readonly parts: readonly string[];
   readonly work: RunState;
+  /** The directives after this one. */
   readonly left: readonly Directive[];
 }
 

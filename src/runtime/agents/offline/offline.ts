@@ -92,9 +92,11 @@ function findClosing(directives: readonly Directive[]) {
   if (name === undefined || names.some((each) => otherEndings.includes(each))) return null;
   return {
     content: name === "file" ? fileMessage(text) : text,
+    /** All files of the turn, in order. */
     files: directives.flatMap(({ name, parts }) => (name === "file" ? [fileOf(parts)] : [])),
     /** Watchers see its text word by word. */
     isStreamed: name === "stream",
+    /** The directives to execute before it. */
     before: at < names.findLastIndex((each) => deciding.includes(each)) ? directives : directives.toSpliced(at, 1),
   };
 }

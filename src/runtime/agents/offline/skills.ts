@@ -19,6 +19,7 @@ export async function* forcedSkills({ skills, written }: Turn, nextActionId: () 
   for (const skill of skills) if (skill.forced && !used.has(skill.id)) yield await invoke(skill, nextActionId());
 }
 
+/** The skill that an event invokes; undefined for other events, also those of a directive. */
 function skillIn(event: NewEvent): string | undefined {
   const skill = event.type === "tool_used" && event.payload.tool === "use_skill" && event.payload.params?.["skill"];
   return typeof skill === "string" ? skill : undefined;
