@@ -48,7 +48,7 @@ ${fields}
 <button${tone && html` class="${tone}"`} type="submit">${button}</button>
 </form>`;
 
-/** A link that looks like a button, in a paragraph of its own. */
+/** A link that looks like a button, as a paragraph. */
 export const buttonLink = (href: string, text: Html, tone?: Tone): Html =>
   html`<p><a class="button${tone && ` ${tone}`}" href="${href}">${text}</a></p>`;
 
