@@ -15,6 +15,7 @@ describeOnOne("a listener whose stream is read slowly", (database) => {
   const rig = webhookRig(database);
   let ann: Person;
   let revoked = false;
+  let checks = 0;
   const away = new AbortController();
   const clock = stillClock(Date.now());
   beforeAll(async () => {
@@ -39,6 +40,7 @@ describeOnOne("a listener whose stream is read slowly", (database) => {
     const call: OpenCall = {
       ...{ caller, accessKey: "", network: "", gone: away.signal },
       async reauthenticate() {
+        checks += 1;
         if (revoked) throw new Failure("unauthenticated", "revoked");
         return caller;
       },
@@ -85,6 +87,16 @@ describeOnOne("a listener whose stream is read slowly", (database) => {
   test("ends as lost when maintenance has removed it", async () => {
     const heard = await open();
     await rig.service.store.change((tx) => tx.listeners.purge(clock.now() + 3_600_000));
+    await expect(heard.next()).rejects.toThrow("the listener was lost: listen again");
+  });
+
+  test("ends as lost at its next renewal, while no client reads", async () => {
+    const heard = await open();
+    await rig.service.store.change((tx) => tx.listeners.purge(clock.now() + 3_600_000));
+    await clock.advance(20_000);
+    checks = 0;
+    await clock.advance(20_000);
+    expect(checks).toBe(0);
     await expect(heard.next()).rejects.toThrow("the listener was lost: listen again");
   });
 });
