@@ -4,6 +4,7 @@ import { connectAnswers, connectCodes, exportAnswers, v1Answers, v2Answers } fro
 import { failureTexts, reasons } from "../../src/http/failure-texts.ts";
 import { perMinute, perMinuteAndAddress } from "../../src/pipeline/limit.ts";
 import { operationTable, type RateClass } from "../../src/pipeline/operations.ts";
+import { objectLimits } from "./objects.ts";
 import { titleOf } from "./operation.ts";
 
 const made = "<!-- Made by the set-up. -->";
@@ -75,6 +76,12 @@ export function limitsPage(): string {
       .filter(({ access }) => access === null)
       .map(titleOf)
       .join(", ")}.`,
+    "## Objects",
+    "The next one is refused with `resource_exhausted`, or with `invalid_argument` where one request has all of them.",
+    table(
+      ["Objects", "Most", "Of"],
+      objectLimits.map(({ of, what, max }) => [what, bytes(max), of]),
+    ),
     "## Sizes of requests",
     "The largest request in bytes, after decompression; of a stream, the largest message. `BODY_LIMIT` lowers the large ones.",
     table(["Bytes", "Operations"], sizes),
