@@ -3,9 +3,14 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPackage, pack } from "../../scripts/package/build.ts";
+import { systemRandom } from "../../src/core/ids.ts";
+import { secretDigest, secretTexts } from "../../src/core/keys/secret-text.ts";
+import { migrationsOf } from "../../src/store/migrate.ts";
 import { type Checkout, commandLine, emptyFolder, freePort } from "../commands/checkout.ts";
-import { databaseUrl } from "../support/database.ts";
+import { spawnServer } from "../faults/server.ts";
+import { databaseUrl, rowsIn, runOn } from "../support/database.ts";
 import { depth } from "../support/depth.ts";
+import { after010, migratedBefore } from "../support/earlier-database.ts";
 import { lacks } from "../support/needs.ts";
 import { root } from "../support/server-process.ts";
 import { driveProgram } from "./program.ts";
@@ -114,6 +119,39 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
   test("serves, exports, backs up and reports errors by their place in the source", async () => {
     await using database = await databaseUrl("sqlite");
     await driveProgram(place.path("node_modules/agent-task-platform"), database.url);
+  });
+
+  test("upgrades a database of 0.1.0: its key is accepted, its project is listed, and a new task ends", async () => {
+    await using database = await migratedBefore("sqlite", after010);
+    const text = secretTexts("sk-", "api-key").make(systemRandom);
+    await runOn(
+      database.url,
+      `INSERT INTO account (id, email, name, locale, created_at) VALUES ('ann', 'ann@example.com', NULL, 'en', 1);
+       INSERT INTO space (id, kind, account_id, created_at) VALUES ('north', 'team', NULL, 1);
+       INSERT INTO team (id, space_id, name, created_at) VALUES ('t', 'north', 'main', 1);
+       INSERT INTO membership (id, team_id, space_id, account_id, email, role, status, created_at)
+         VALUES ('m', 't', 'north', 'ann', 'ann@example.com', 'owner', 'active', 1);
+       INSERT INTO api_key (id, account_id, space_id, kind, name, digest, created_at)
+         VALUES ('k', 'ann', 'north', 'general', 'first key', '${secretDigest(text)}', 1);
+       INSERT INTO project (id, account_id, space_id, name, instruction, created_at) VALUES ('p', 'ann', 'north', 'Garden', '', 1);`,
+    );
+    const dataDir = place.path("upgraded");
+    mkdirSync(dataDir);
+    const life = spawnServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: "0" }, [], {
+      folder: place.path("."),
+      words: [place.path("node_modules/agent-task-platform/bin/atp.cjs"), "serve"],
+    });
+    try {
+      const url = await life.ready;
+      const listed = await fetch(`${url}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": text }, body: "{}" });
+      expect(await listed.text()).toContain('"Garden"');
+      await createTask(url, text);
+      const [{ n = 0 } = {}] = await rowsIn(database.url, "SELECT count(*) AS n FROM _prisma_migrations");
+      expect(n).toBe(migrationsOf("sqlite").length);
+    } finally {
+      life.child.kill("SIGTERM");
+      expect(await life.ended).toBe(0);
+    }
   });
 
   test.skipIf(lacks("bubblewrap"))("runs where only the data folder can be written", async () => {

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
@@ -14,6 +13,7 @@ import { retryWhileInUse } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import { movableClock } from "../support/clock.ts";
 import { type DatabaseKind, databaseUrl, describeOnEach, openTestStore, postgresReady, rowsIn, runOn } from "../support/database.ts";
+import { migratedBefore } from "../support/earlier-database.ts";
 import { expectGolden } from "../support/golden.ts";
 import { lacks } from "../support/needs.ts";
 
@@ -109,24 +109,6 @@ describeOnEach("migrations", (kind) => {
     await store.close();
   });
 });
-
-/** A database as the releases before a migration left it. */
-async function migratedBefore(kind: DatabaseKind, name: string) {
-  const database = await databaseUrl(kind, { empty: true });
-  const folder = join(import.meta.dirname, "../../prisma", kind, "migrations");
-  const earlier = readdirSync(folder).filter((each) => each < name);
-  const scripts = earlier.map((each) => readFileSync(join(folder, each, "migration.sql"), "utf8"));
-  const records = earlier.map((each, index) => {
-    const checksum = createHash("sha256")
-      .update(scripts[index] ?? "")
-      .digest("hex");
-    return `INSERT INTO _prisma_migrations VALUES ('${each}', '${checksum}', CURRENT_TIMESTAMP, '${each}', NULL, NULL, CURRENT_TIMESTAMP, 1);`;
-  });
-  const book = `CREATE TABLE _prisma_migrations (id TEXT PRIMARY KEY, checksum TEXT NOT NULL, finished_at TIMESTAMP, migration_name TEXT NOT NULL,
-    logs TEXT, rolled_back_at TIMESTAMP, started_at TIMESTAMP NOT NULL, applied_steps_count INTEGER NOT NULL);`;
-  await runOn(database.url, [book, ...scripts, ...records].join("\n"));
-  return database;
-}
 
 describeOnEach("the migration of the command line's client", (kind) => {
   const client = "SELECT * FROM oauth_app WHERE client_id = 'atp-cli'";
