@@ -9,9 +9,12 @@ const sum = computedShape({ spent: integer(sql`COALESCE(-SUM(credits), 0)`) });
 /** Budgets and their holds as rows. Outside a change, no row is locked. */
 export function budgetRows(session: Session): BudgetRows {
   const { dialect, execute } = session;
-  const lock = dialect === "postgresql" && session.change !== null ? raw("FOR UPDATE") : empty;
-  const found = (where: Sql): Promise<readonly Budget[]> =>
-    shape.rows(session)(sql`SELECT ${shape.of("budget")} FROM budget WHERE ${where} ORDER BY id ${lock}`);
+  // Only locks need an order of the database: on SQLite it costs five times as much as the rest of the statement.
+  const lock = dialect === "postgresql" && session.change !== null ? raw("ORDER BY id FOR UPDATE") : empty;
+  const found = async (where: Sql): Promise<readonly Budget[]> =>
+    (await shape.rows(session)(sql`SELECT ${shape.of("budget")} FROM budget WHERE ${where} ${lock}`)).sort((a, b) =>
+      a.id < b.id ? -1 : 1,
+    );
   return {
     listFor: (payer) => found(paidBy(payer)),
     byIds: async (ids) => (ids.length === 0 ? [] : found(sql`id IN (${join([...ids])})`)),

@@ -1,7 +1,7 @@
 import type { ConnectorRows } from "../../core/connectors/connector.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, type Sql, sql } from "../statements.ts";
-import { tables } from "../table.ts";
+import { newestFirst, tables } from "../table.ts";
 
 const { connector, connectorAuthorization, projectConnector } = tables;
 const installed = connector.pick(
@@ -31,7 +31,7 @@ export function connectorRows(session: Session): ConnectorRows {
     async insert(row) {
       await execute(connector.insert(row));
     },
-    list: (scope) => installed.rows(session)(listActive(visibleTo(scope))),
+    list: async (scope) => (await installed.rows(session)(listActive(visibleTo(scope)))).sort(newestFirst),
     find: (scope, id) => installed.row(session)(listActive(sql`id = ${id} AND ${visibleTo(scope)}`)),
     async lock(scope, id) {
       changeOf(session);
@@ -66,9 +66,9 @@ export function connectorRows(session: Session): ConnectorRows {
   };
 }
 
-/** The connectors that are not deleted and meet a condition, newest first. */
+/** The connectors that are not deleted and meet a condition. */
 const listActive = (condition: Sql, lock = empty): Sql => sql`
-  SELECT ${installed.of("t")} FROM connector t WHERE ${condition} AND deleted_at IS NULL ORDER BY created_at DESC, id DESC ${lock}`;
+  SELECT ${installed.of("t")} FROM connector t WHERE ${condition} AND deleted_at IS NULL ${lock}`;
 
 /** The account's own connectors, and those of the complete space. */
 const visibleTo = ({ accountId, spaceId }: { readonly accountId: string; readonly spaceId: string }): Sql =>

@@ -1,7 +1,7 @@
 import type { SkillChooser, SkillOwner, SkillRows, SkillScope } from "../../core/skills/skill.ts";
 import type { Session } from "../session.ts";
 import { allOf, type Dialect, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
-import { boolean, tables, textOrNull } from "../table.ts";
+import { boolean, newestFirst, tables, textOrNull } from "../table.ts";
 
 const removedSkill = tables.skill.pick("blobId");
 
@@ -54,7 +54,7 @@ const chosenFrom = ({ accountId, spaceId }: SkillChooser): Sql => sql`
   ${skillsFrom} LEFT JOIN skill_choice c ON c.skill_id = s.id AND c.account_id = ${accountId} AND c.space_id = ${spaceId}`;
 
 const skills = sql`SELECT ${skillShape.of("s")} ${skillsFrom} WHERE s.deleted_at IS NULL`;
-const newestFirst = sql`ORDER BY s.created_at DESC, s.id DESC`;
+const byAge = sql`ORDER BY s.created_at DESC, s.id DESC`;
 
 export function skillRows(session: Session): SkillRows {
   const { execute, dialect } = session;
@@ -63,9 +63,9 @@ export function skillRows(session: Session): SkillRows {
       await execute(tables.skill.insert(skill));
     },
     byId: (id) => skillShape.row(session)(sql`${skills} AND s.id = ${id}`),
-    all: (max) => skillShape.rows(session)(sql`${skills} ${newestFirst} LIMIT ${max}`),
-    visible: (scope) => chosenSkill.rows(session)(listVisible(dialect, scope)),
-    listOfOwner: (owner) => skillShape.rows(session)(sql`${skills} AND ${ownedBy(owner)} ${newestFirst}`),
+    all: (max) => skillShape.rows(session)(sql`${skills} ${byAge} LIMIT ${max}`),
+    visible: async (scope) => (await chosenSkill.rows(session)(listVisible(dialect, scope))).sort(newestFirst),
+    listOfOwner: (owner) => skillShape.rows(session)(sql`${skills} AND ${ownedBy(owner)} ${byAge}`),
     async setEnabled(id, enabled, now) {
       return (await execute(sql`UPDATE skill SET enabled = ${enabled}, updated_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`)) === 1;
     },
@@ -107,7 +107,7 @@ function visibleFrom(dialect: Dialect, { accountId, spaceId, projectId, clientId
 }
 
 const listVisible = (dialect: Dialect, scope: SkillScope): Sql => sql`
-  SELECT ${chosenSkill.of("s")} ${chosenFrom(scope)} WHERE s.deleted_at IS NULL AND ${visibleFrom(dialect, scope)} ${newestFirst}`;
+  SELECT ${chosenSkill.of("s")} ${chosenFrom(scope)} WHERE s.deleted_at IS NULL AND ${visibleFrom(dialect, scope)}`;
 
 /** The app's settings include the skill. */
 const isBound: Record<Dialect, Sql> = {
