@@ -63,6 +63,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     ...["test/fuzz/fuzz.test.ts", "test/fuzz/requests/", "test/fuzz/oracle/cost.test.ts", "test/teams/model/"],
     ...["test/bench/simulate.test.ts", "test/bench/years.test.ts", "test/exports/memory.test.ts", "test/files/memory.test.ts"],
     ...["test/connectors/resolve.wires.property.test.ts", "test/http/rest.property.test.ts", "test/wires/round-trips.test.ts"],
+    "test/store/new-column.test.ts",
     ...["test/usage/agreement.test.ts", "test/core/structured-output/values.test.ts", "test/core/skills/pack.test.ts"],
     ...["test/skills/forced.test.ts", "test/pdf/pdf.test.ts", "test/core/exports/seal.test.ts"],
     ...["test/agents/chaos.test.ts", "test/agents/same-events.test.ts", "test/runtime/model/resume.test.ts"],
