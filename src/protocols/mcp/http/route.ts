@@ -6,7 +6,7 @@ import { defined } from "../../../core/defined.ts";
 import { Failure, invalidArgument } from "../../../core/failure.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { mcpResource } from "../../../core/oauth/resource.ts";
-import { signedTokens } from "../../../core/signed-token.ts";
+import { type SignedTokens, signedTokens } from "../../../core/signed-token.ts";
 import { callHeaders, refusalHeaders, setHeaders } from "../../../http/answer-headers.ts";
 import { failureOfError, v2Answers } from "../../../http/failure.ts";
 import type { ReadRequest } from "../../../http/request.ts";
@@ -47,6 +47,7 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Pro
   const entrance = entranceOf(parts.operations, "mcp", "/mcp");
   const resource = mcpResource(baseUrl);
   const refuse = refusalsOf(parts);
+  const tokens: Places = signedTokens(parts.cipher, "mcp place");
   const ownWire = wire({ name: "mcp", readHead: readRequest, failureIn: failureOfError, report, refuse });
   const post = inSteps<Admission, JsonObject>({
     async admit({ head, request }) {
@@ -67,7 +68,7 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Pro
       const scopes = scopesNeeded(message, admission.caller);
       // The client can ask its user for the scope, and call again.
       if (scopes !== null) return refuse(call, lacking(scopes), scopes.slice(0, 1));
-      const server = serverParts(parts, { ...call, head: headFor(resource, call.head) }, admission);
+      const server = serverParts(parts, tokens, { ...call, head: headFor(resource, call.head) }, admission);
       const answer = await answerMcp(webRequest(call, baseUrl), message, server);
       setHeaders(call.reply, callHeaders(call.head.requestId));
       await send(call.reply, answer);
@@ -107,12 +108,11 @@ function webRequest({ request, gone }: Call, baseUrl: string): Request {
   return new Request(new URL(request.url, baseUrl), { method: "POST", headers, body: "{}", signal: gone });
 }
 
-function serverParts(parts: McpParts, { head, request, gone }: Call, { caller }: Admission): EntranceParts {
-  const { clock, cipher, version } = parts;
-  const tokens = signedTokens<readonly [taskId: string, seq: number, seen: number, credentialId: string, until: number]>(
-    cipher,
-    "mcp place",
-  );
+/** Places of conversations. */
+type Places = SignedTokens<readonly [taskId: string, seq: number, seen: number, credentialId: string, until: number]>;
+
+function serverParts(parts: McpParts, tokens: Places, { head, request, gone }: Call, { caller }: Admission): EntranceParts {
+  const { clock, version } = parts;
   const { tools } = request.query as { readonly tools?: unknown };
   return {
     clientUntil: inProcessClients(parts, head, caller),
