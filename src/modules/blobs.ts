@@ -10,7 +10,7 @@ const opened = new WeakMap<Config, Blobs>();
 /**
  * The storage for the bytes of files, one for a configuration: the configured bucket, or else the data folder.
  *
- * @param log is told when other processes cannot read the files (spec/decisions.md 22).
+ * @param log has a line when other processes cannot read the files (spec/decisions.md 22).
  */
 export function openBlobs(config: Config, log?: Log): Blobs {
   const { bucket, database, dataDir, isDataDirShared } = config;

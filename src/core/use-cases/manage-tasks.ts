@@ -3,6 +3,7 @@ import { appOf, type Caller, canAccessProjects, keyOf, lockActiveMember } from "
 import { isQuestion } from "../actions/kind.ts";
 import type { Clock } from "../clock.ts";
 import { connectorsAtCreate, connectorsAtSend } from "../connectors/resolve.ts";
+import { defined } from "../defined.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
@@ -151,23 +152,24 @@ export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, pr
 
     async update(tx, caller, id, edit) {
       const before = await lock(tx, caller, id);
-      const visible = edit.shareVisibility === undefined ? {} : { shareVisibility: effectiveVisibility(edit.shareVisibility, caller) };
-      // A title may contain text of a message, so the log records only that it was changed.
-      const retitled = edit.title === undefined ? {} : { retitled: true };
-      const hidden = edit.hidden === undefined ? {} : { hidden: edit.hidden };
-      const metadata = edit.metadata === undefined ? {} : { metadata: mergeMetadata(before.metadata, edit.metadata) };
-      const relabelled = edit.metadata === undefined ? {} : { metadataKeys: Object.keys(edit.metadata) };
-      const moved = edit.projectId === undefined ? {} : await moveTo(tx, caller, before, edit.projectId);
-      const { task } = await advance(tx, before.id, { ...edit, ...visible, ...metadata, ...moved });
+      const { title, hidden, metadata, shareVisibility, projectId } = edit;
+      const isMoved = projectId !== undefined;
+      const { task } = await advance(tx, before.id, {
+        ...edit,
+        ...(shareVisibility && { shareVisibility: effectiveVisibility(shareVisibility, caller) }),
+        ...(metadata && { metadata: mergeMetadata(before.metadata, metadata) }),
+        ...(isMoved && (await moveTo(tx, caller, before, projectId))),
+      });
       tx.audit.note({
         subject: before.id,
-        before: { shareVisibility: before.shareVisibility, ...(edit.projectId === undefined ? {} : { projectId: before.projectId }) },
+        before: { shareVisibility: before.shareVisibility, ...(isMoved && { projectId: before.projectId }) },
         after: {
-          ...(edit.shareVisibility === undefined ? {} : { shareVisibility: task.shareVisibility }),
-          ...hidden,
-          ...retitled,
-          ...relabelled,
-          ...(edit.projectId === undefined ? {} : { projectId: task.projectId }),
+          ...(shareVisibility && { shareVisibility: task.shareVisibility }),
+          ...defined({ hidden }),
+          // A title may contain text of a message, so the log records only that it was changed.
+          ...(title !== undefined && { retitled: true }),
+          ...(metadata && { metadataKeys: Object.keys(metadata) }),
+          ...(isMoved && { projectId: task.projectId }),
         },
       });
       return task;
