@@ -86,7 +86,7 @@ const builtDocs = generated(root, {
   command: (folder) => ["node", "site/build.ts", "--server", `${folder}/src/gen/docs`],
 });
 const isCodeOnly = process.argv.includes("--code");
-/** One after the other: each has chains. */
+/** Sequential stages of chains. */
 const stages = [
   ...(isCodeOnly ? [codeChains] : [[[installed(root, { withTests: process.argv.includes("--tests") })]], allChains]),
   ...(process.argv.includes("--docs") ? [[[builtDocs]]] : []),
