@@ -27,7 +27,7 @@ function textsOf(template: Node): readonly string[] {
   const between = isAttributes
     ? ""
     : source
-        .replace(/<code>[^<]*<\/code>/g, " ")
+        .replace(/<code>(?:[^<]|<wbr>)*<\/code>/g, " ")
         .replace(/<(?:[^<>"]|"[^"]*")*>/g, " ")
         .replace(/&\w+;/g, " ");
   return [...attributes.map(([, text = ""]) => text), between].map((text) => text.replace(names, ""));

@@ -65,7 +65,7 @@ const passkeyRow = ({ id, name, createdAt, usedAt }: Passkey, href: Href, { toke
 ${
   isFresh &&
   html`<details><summary aria-label="${words(`Change ${name}`, `${name} ändern`)}">${words("Change", "Ändern")}</summary>
-${postForm(href("/rename"), [token, hiddenField("passkey", id), html`<div class="field"><label for="name-${id}">Name</label><input id="name-${id}" name="name" type="text" autocomplete="off" required maxlength="60" value="${name}"></div>`], words("Rename", "Umbenennen"), "secondary")}
+${postForm(href("/rename"), [token, hiddenField("passkey", id), html`<div class="field"><label for="name-${id}">${words("Name", "Name")}</label><input id="name-${id}" name="name" type="text" autocomplete="off" required maxlength="60" value="${name}"></div>`], words("Rename", "Umbenennen"), "secondary")}
 <form method="post" action="${href("/remove")}">${token}${hiddenField("passkey", id)}
 <button class="danger" type="submit" aria-label="${words(`Remove this passkey: ${name}`, `Diesen Passkey entfernen: ${name}`)}">${words("Remove this passkey", "Diesen Passkey entfernen")}</button></form>
 </details>`
