@@ -46,7 +46,7 @@ async function listOperations(cli: Cli): Promise<void> {
   });
   const columns = [
     { title: "OPERATION", text: ({ name }: (typeof rows)[number]) => name },
-    { title: "MAY CALL", text: ({ may_call: may }: (typeof rows)[number]) => (may ? "yes" : "no") },
+    { title: "MAY CALL", text: (row: (typeof rows)[number]) => (row.may_call ? "yes" : "no") },
   ];
   cli.print.list(rows, columns, "");
 }

@@ -35,7 +35,7 @@ export const objectLimits: readonly ObjectLimit[] = [
   { of: "a skill", what: "files and folders", max: entriesMax },
   { of: "an account in a space, at a time", what: "browsers", max: browsersMax },
   { of: "a task", what: "push notification configurations", max: pushConfigsMax },
-  { of: "a root task, running or waiting", what: "living subtasks", max: livingMax },
+  { of: "a root task", what: "running or waiting subtasks", max: livingMax },
   { of: "a root task", what: "subtasks in all", max: subtasksMax },
   { of: "a root task", what: "levels of subtasks", max: depthMax },
   { of: "a website", what: "viewers", max: viewersMax },

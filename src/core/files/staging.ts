@@ -7,6 +7,7 @@ import type { StoredFile } from "./file.ts";
 export interface Staged {
   readonly blobId: string;
   readonly bytes: number;
+  /** In hex. */
   readonly sha256: string;
 }
 
