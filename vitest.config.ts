@@ -4,7 +4,10 @@ import { isWholeRun, nightlyPatterns } from "./test/deep/nightly.ts";
 import { depth } from "./test/support/depth.ts";
 import { hangMs, testMs } from "./test/support/patience.ts";
 
-/** Files that need a separate process, each with its reason. The others share one per worker, which is a fourth faster. */
+/**
+ * Files that need a separate process, each with its reason. The others share one per worker, which is a
+ * fourth faster.
+ */
 const isolated = [
   // They replace a module of Node's, which others have imported already, or TMPDIR.
   "test/runtime/model/tools/read-back.test.ts",
@@ -15,19 +18,30 @@ const isolated = [
   "test/sign-in/stored-password.test.ts",
   "test/websites/bytes.test.ts",
 ];
-const commands = ["test/commands/**/*.test.ts", "test/docs/budgets.test.ts", "test/docs/quickstart-operator.test.ts"];
+const commands = [
+  "test/commands/**/*.test.ts",
+  "test/docs/budgets.test.ts",
+  "test/docs/quickstart-operator.test.ts",
+];
 const faults = "test/faults/faults.test.ts";
 const hostile = "test/hostile/**/*.test.ts";
 /** `npm test` leaves these to the nightly run. */
 const left = depth === "short" && isWholeRun(process.argv.slice(2)) ? nightlyPatterns : [];
 
-// Workers and the processes that tests start compile a module once; copies of the checkout have the same cache.
+// Workers and the processes that tests start compile a module once; copies of the checkout have the same
+// cache.
 process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/compiled");
 process.env["NODE_COMPILE_CACHE_PORTABLE"] ??= "1";
 
-/** Guards against hangs, not assertions: a machine may be ten times slower than the one that a test was written on. */
+/**
+ * Guards against hangs, not assertions: a machine may be ten times slower than the one that a test was
+ * written on.
+ */
 const patient = { testTimeout: testMs, hookTimeout: testMs, expect: { poll: { timeout: hangMs } } };
-/** Node loads the files itself, from its compile cache: Vite would transform 500 files for a test of one operation. It cannot replace modules. */
+/**
+ * Node loads the files itself, from its compile cache: Vite would transform 500 files for a test of one
+ * operation. It cannot replace modules.
+ */
 const byNode = { experimental: { viteModuleRunner: false, nodeLoader: false } };
 const setupFiles = ["test/support/seeds.ts", "test/support/traffic.ts"];
 
@@ -66,8 +80,9 @@ export default defineConfig({
         test: {
           ...patient,
           ...byNode,
-          // The short form of `npm run test:faults`: four servers and a database that are killed and paused by the second. It mostly
-          // waits and takes longest, so it is the first of its group: a group runs its projects in the order of their names.
+          // The short form of `npm run test:faults`: four servers and a database that are killed and paused
+          // by the second. It mostly waits and takes longest, so it is the first of its group: a group runs
+          // its projects in the order of their names.
           name: "faults",
           include: [faults],
           sequence: { groupOrder: 0 },
@@ -88,7 +103,8 @@ export default defineConfig({
       },
       {
         test: {
-          // A server under attack, whose answers to another process are timed: nothing else runs at the same time.
+          // A server under attack, whose answers to another process are timed: nothing else runs at the same
+          // time.
           name: "hostile",
           include: [hostile],
           exclude: left,

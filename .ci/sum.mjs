@@ -1,4 +1,5 @@
-// Adds up what the tests, the checks and the deep tests counted; a run that failed without saying of what counts as one failure.
+// Adds up what the tests, the checks and the deep tests counted; a run that failed without saying of what
+// counts as one failure.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -40,7 +41,10 @@ function told(name) {
     return { passed: Number(passed), failed: Number(failed) };
   });
 }
-/** The packages with known faults of high or critical severity; a registry that does not answer is not a failure. */
+/**
+ * The packages with known faults of high or critical severity; a registry that does not answer is not a
+ * failure.
+ */
 function audited() {
   let report;
   try {
@@ -52,7 +56,9 @@ function audited() {
     console.log("npm audit: not checked, the registry did not answer it");
     return { passed: 0, failed: 0 };
   }
-  const bad = Object.values(report.vulnerabilities).filter(({ severity }) => severity === "high" || severity === "critical");
+  const bad = Object.values(report.vulnerabilities).filter(
+    ({ severity }) => severity === "high" || severity === "critical",
+  );
   for (const { name, severity, range } of bad) console.log(`FAIL  npm audit > ${name} ${range}: ${severity}`);
   return bad.length === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: bad.length };
 }

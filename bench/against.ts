@@ -34,15 +34,28 @@ interface Side {
 const newTask = { message: { content: "[[forever]]" } };
 
 /** @param existing tasks to create first. */
-async function startSide(name: string, checkout: string, stack: AsyncDisposableStack, env: Environment, existing: number): Promise<Side> {
+async function startSide(
+  name: string,
+  checkout: string,
+  stack: AsyncDisposableStack,
+  env: Environment,
+  existing: number,
+): Promise<Side> {
   const dataDir = mkdtempSync(join(tmpdir(), "bench-side-"));
   stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
   const server = stack.use(await startCheckout(checkout, { DATA_DIR: dataDir, ...env }));
   const headers = { "x-service-api-key": await firstKey(dataDir) };
   const taskIds: string[] = [];
-  for (let left = existing; left > 0; left--) taskIds.push(String((await server.post("/v2/task.create", newTask, headers))["task_id"]));
+  for (let left = existing; left > 0; left--)
+    taskIds.push(String((await server.post("/v2/task.create", newTask, headers))["task_id"]));
   const { DATABASE_URL: url } = env;
-  return { name, server, headers, taskIds, database: url === undefined ? undefined : new URL(url).pathname.slice(1) };
+  return {
+    name,
+    server,
+    headers,
+    taskIds,
+    database: url === undefined ? undefined : new URL(url).pathname.slice(1),
+  };
 }
 
 /** Reads the first key; a ready server may not have written it yet. */
@@ -54,7 +67,12 @@ async function firstKey(dataDir: string): Promise<string> {
   }
 }
 
-const createCaller = ({ name, server, headers, database }: Side, path: string, body: () => unknown, member: string): Contender => ({
+const createCaller = (
+  { name, server, headers, database }: Side,
+  path: string,
+  body: () => unknown,
+  member: string,
+): Contender => ({
   name,
   database,
   pid: server.pid,
@@ -79,7 +97,11 @@ const run = ({ name, server, headers, database }: Side): Contender => ({
   database,
   pid: server.pid,
   async call() {
-    const { task_id } = await server.post("/v2/task.create", { message: { content: "What is 12 * 4?" } }, headers);
+    const { task_id } = await server.post(
+      "/v2/task.create",
+      { message: { content: "What is 12 * 4?" } },
+      headers,
+    );
     const { task } = await server.post("/v2/task.detail", { task_id, wait_seconds: 30 }, headers);
     const { status } = task as { readonly status: string };
     if (status !== "stopped") throw new Error(`${name}: the task is ${status}`);
@@ -122,10 +144,13 @@ const groups: readonly Group[] = [
 ];
 
 /** Names of `compareWith`. */
-export const comparedNames: readonly string[] = groups.flatMap(({ comparisons }) => comparisons.map(({ name }) => name));
+export const comparedNames: readonly string[] = groups.flatMap(({ comparisons }) =>
+  comparisons.map(({ name }) => name),
+);
 
 /**
- * Compares this checkout and another one in alternating rounds. In the lines, `ours` is this checkout and `floor` the other.
+ * Compares this checkout and another one in alternating rounds. In the lines, `ours` is this checkout and
+ * `floor` the other.
  *
  * @param other the folder of the other checkout, which must be set up: its server starts as with `npm start`.
  * @param wanted of `comparedNames`; empty: all.
@@ -145,12 +170,23 @@ export async function compareWith(
       ["this checkout", root],
       [other, other],
     ] as const)
-      sides.push(await startSide(name, checkout, stack, { ...env, ...(isOnPostgres ? await postgres() : {}) }, existing));
+      sides.push(
+        await startSide(
+          name,
+          checkout,
+          stack,
+          { ...env, ...(isOnPostgres ? await postgres() : {}) },
+          existing,
+        ),
+      );
     await compare(sides, selected, report);
   }
 }
 
-/** Databases of a server that syncs its commits, each an environment. @throws MissingDependency if it is not installed. */
+/**
+ * Databases of a server that syncs its commits, each an environment. @throws MissingDependency if it is not
+ * installed.
+ */
 function lazyPostgres(stack: AsyncDisposableStack): () => Promise<Environment> {
   let started: ReturnType<typeof startPostgres> | undefined;
   let count = 0;
@@ -162,11 +198,19 @@ function lazyPostgres(stack: AsyncDisposableStack): () => Promise<Environment> {
     count += 1;
     const name = `side_${count}`;
     await server.createDatabase(name);
-    return { DATABASE_URL: server.url(name), DATA_DIR_SHARED: "true", ENCRYPTION_KEY: randomBytes(32).toString("base64") };
+    return {
+      DATABASE_URL: server.url(name),
+      DATA_DIR_SHARED: "true",
+      ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    };
   };
 }
 
-async function compare(sides: readonly Side[], comparisons: readonly Comparison[], report: (line: Line) => void): Promise<void> {
+async function compare(
+  sides: readonly Side[],
+  comparisons: readonly Comparison[],
+  report: (line: Line) => void,
+): Promise<void> {
   for (const { name, concurrency, of } of comparisons) {
     const contenders = sides.map(of);
     const samples = await alternate(contenders, { rounds, ms: roundMs, warmUpMs, concurrency });

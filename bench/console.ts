@@ -4,7 +4,9 @@ import { openChromium } from "./console/visitor.ts";
 import type { Finding } from "./endurance/finding.ts";
 import type { Stage } from "./figure.ts";
 
-/** Measures the web application in Chromium: its size, the time to the list, a long conversation, and memory. */
+/**
+ * Measures the web application in Chromium: its size, the time to the list, a long conversation, and memory.
+ */
 export async function runConsole(stage: Stage, report: (finding: Finding) => void): Promise<void> {
   report(measureScript());
   const browser = await openChromium();

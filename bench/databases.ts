@@ -40,7 +40,8 @@ export function databasesIn(folder: string, print: (text: string) => void): Data
     count += 1;
     const dataDir = join(folder, `data-${count}`);
     mkdirSync(dataDir);
-    const databaseUrl = dialect === "sqlite" ? `file:${join(dataDir, "platform.db")}` : await postgresUrl(`bench_${count}`);
+    const databaseUrl =
+      dialect === "sqlite" ? `file:${join(dataDir, "platform.db")}` : await postgresUrl(`bench_${count}`);
     return install({
       DATA_DIR: dataDir,
       DATA_DIR_SHARED: "true",
@@ -53,7 +54,9 @@ export function databasesIn(folder: string, print: (text: string) => void): Data
     const installed = await empty(dialect);
     const startedAt = performance.now();
     const seeded = await seed(installed, rows, each);
-    print(`seeded ${dialect} with ${rows} tasks and ${rows} events in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    print(
+      `seeded ${dialect} with ${rows} tasks and ${rows} events in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
+    );
     return seeded;
   }
 

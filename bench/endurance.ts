@@ -11,7 +11,11 @@ export interface Endurance {
 }
 
 /** Measures a process after a long time and with many watchers; each test uses a separate process. */
-export async function runEndurance(stage: Stage, { watchers, minutes }: Endurance, report: (finding: Finding) => void): Promise<void> {
+export async function runEndurance(
+  stage: Stage,
+  { watchers, minutes }: Endurance,
+  report: (finding: Finding) => void,
+): Promise<void> {
   const tests: readonly ((stage: Stage) => Promise<Finding | readonly Finding[]>)[] = [
     (ownStage) => sseWatchers(ownStage, watchers),
     grpcStreams,

@@ -33,7 +33,10 @@ export interface Race {
   readonly more?: (stage: Stage, ours: Contender) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Many short rounds instead of few long ones, so that other load on the machine affects all contenders equally. */
+/**
+ * Many short rounds instead of few long ones, so that other load on the machine affects all contenders
+ * equally.
+ */
 const rounds = 9;
 const roundMs = 800;
 const warmUpMs = 2_000;

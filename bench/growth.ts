@@ -30,7 +30,11 @@ const callsOn = (database: Seeded): Readonly<Record<string, Call>> => ({
     body: () => ({ task_id: anyTask(database) }),
     check: ({ task }) => task !== undefined,
   },
-  "task.list": { path: "/v2/task.list", body: () => ({ limit: 20 }), check: ({ data }) => isListOf(data, 20) },
+  "task.list": {
+    path: "/v2/task.list",
+    body: () => ({ limit: 20 }),
+    check: ({ data }) => isListOf(data, 20),
+  },
   "task.listMessages": {
     path: "/v2/task.listMessages",
     body: () => ({ task_id: database.longTaskId, limit: 50 }),
@@ -51,12 +55,16 @@ export interface Growth {
 }
 
 /**
- * Compares calls of an installation with many tasks (`ours`) with the same calls of one with 10,000 tasks (the floor). Each account has
- * 1,000 tasks.
+ * Compares calls of an installation with many tasks (`ours`) with the same calls of one with 10,000 tasks
+ * (the floor). Each account has 1,000 tasks.
  *
  * @throws MissingDependency when the disk has too little room, or without PostgreSQL.
  */
-export async function runGrowth(stage: Stage, { dialects, isLarge }: Growth, report: (line: Line) => void): Promise<void> {
+export async function runGrowth(
+  stage: Stage,
+  { dialects, isLarge }: Growth,
+  report: (line: Line) => void,
+): Promise<void> {
   const rows = isLarge ? large : many;
   await checkRoom(tmpdir(), rows * dialects.length);
   for (const dialect of dialects) {
@@ -69,11 +77,18 @@ export async function runGrowth(stage: Stage, { dialects, isLarge }: Growth, rep
   }
 }
 
-async function open({ databases, stack }: Stage, dialect: Dialect, rows: number): Promise<Readonly<Record<string, Contender>>> {
+async function open(
+  { databases, stack }: Stage,
+  dialect: Dialect,
+  rows: number,
+): Promise<Readonly<Record<string, Contender>>> {
   const database = await databases.seeded(dialect, rows);
   const server = stack.use(await startPlatform(database, busy));
   return Object.fromEntries(
-    Object.entries(callsOn(database)).map(([name, call]) => [name, createPoster(`with ${rows} tasks`, server, call)]),
+    Object.entries(callsOn(database)).map(([name, call]) => [
+      name,
+      createPoster(`with ${rows} tasks`, server, call),
+    ]),
   );
 }
 
@@ -81,7 +96,11 @@ async function compare(figure: string, contenders: readonly [Contender, Contende
   const samples = await alternate(contenders, rounds);
   const [ours = [], floor = []] = samples;
   const growth = median(ours.map(({ p50 }, round) => p50 / (floor[round]?.p50 ?? Number.NaN)));
-  return createLine(figure, { names: contenders.map(({ name }) => name), samples }, { p50_growth: roundSignificant(growth) });
+  return createLine(
+    figure,
+    { names: contenders.map(({ name }) => name), samples },
+    { p50_growth: roundSignificant(growth) },
+  );
 }
 
 /** @throws MissingDependency when the folder's disk has too little room for this many tasks. */
@@ -89,5 +108,7 @@ export async function checkRoom(folder: string, rows: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const [free, needed] = [(bavail * bsize) / 1e9, (rows * bytesEach) / 1e9];
   if (free < needed)
-    throw new MissingDependency(`${folder} has ${free.toFixed(1)} GB left, and ${rows} tasks need ${needed.toFixed(1)} GB`);
+    throw new MissingDependency(
+      `${folder} has ${free.toFixed(1)} GB left, and ${rows} tasks need ${needed.toFixed(1)} GB`,
+    );
 }

@@ -7,7 +7,11 @@ import { WatchTaskRequestSchema } from "../src/gen/proto/task/v2/task_service_pb
 const streamsEach = 100;
 
 /** Opens gRPC streams of tasks' events; resolves when each has received its first event. */
-export async function openGrpcWatchers(port: number, taskIds: readonly string[], key: string): Promise<Disposable> {
+export async function openGrpcWatchers(
+  port: number,
+  taskIds: readonly string[],
+  key: string,
+): Promise<Disposable> {
   const sessions: ClientHttp2Session[] = [];
   for (let rest = taskIds; rest.length > 0; rest = rest.slice(streamsEach)) {
     const session = connect(`http://127.0.0.1:${port}`);
@@ -31,7 +35,10 @@ async function openStream(session: ClientHttp2Session, taskId: string, key: stri
   });
   stream.end(envelope(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId }))));
   stream.on("error", () => undefined);
-  await Promise.race([once(stream, "data"), once(stream, "close").then(() => Promise.reject(new Error("the stream was closed")))]);
+  await Promise.race([
+    once(stream, "data"),
+    once(stream, "close").then(() => Promise.reject(new Error("the stream was closed"))),
+  ]);
 }
 
 /** A gRPC message: the flag for no compression, the length, the message. */

@@ -30,7 +30,11 @@ export async function install(env: Readonly<Record<string, string>>): Promise<In
   let key: string | null = null;
   const ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
   const { store } = await openInstallation(config, ambient, async (tx) => {
-    key = await initializeInstallation(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, config.ownerEmail);
+    key = await initializeInstallation(
+      tx,
+      { now: systemClock.now(), ids: systemIds, random: systemRandom },
+      config.ownerEmail,
+    );
   });
   try {
     const digest = keyDigest(key ?? "");

@@ -25,7 +25,11 @@ export interface Sample {
 }
 
 /** Runs `concurrency` callers for `ms`, each of which waits for its response before the next call. */
-export async function sample({ pid, database, call, prepare }: Contender, concurrency: number, ms: number): Promise<Sample> {
+export async function sample(
+  { pid, database, call, prepare }: Contender,
+  concurrency: number,
+  ms: number,
+): Promise<Sample> {
   const used = () => cpuMsOf(pid) + (database === undefined ? 0 : cpuMsOfBackends(database));
   const times: number[] = [];
   await prepare?.();
@@ -59,8 +63,14 @@ export interface Rounds {
   readonly concurrency: number;
 }
 
-/** Returns the samples of each contender by round. The order is reversed every second round, so that it favours no contender. */
-export async function alternate(contenders: readonly Contender[], { rounds, ms, warmUpMs, concurrency }: Rounds): Promise<Sample[][]> {
+/**
+ * Returns the samples of each contender by round. The order is reversed every second round, so that it
+ * favours no contender.
+ */
+export async function alternate(
+  contenders: readonly Contender[],
+  { rounds, ms, warmUpMs, concurrency }: Rounds,
+): Promise<Sample[][]> {
   const samples: Sample[][] = contenders.map(() => []);
   const measure = async (index: number, duration: number) => {
     const contender = contenders[index];
@@ -70,6 +80,7 @@ export async function alternate(contenders: readonly Contender[], { rounds, ms, 
   const order = contenders.map((_, index) => index);
   for (const index of order) await measure(index, warmUpMs);
   for (let round = 0; round < rounds; round += 1)
-    for (const index of round % 2 === 0 ? order : order.toReversed()) samples[index]?.push(await measure(index, ms));
+    for (const index of round % 2 === 0 ? order : order.toReversed())
+      samples[index]?.push(await measure(index, ms));
   return samples;
 }

@@ -14,11 +14,21 @@ const port = 18_400;
 const url = `http://127.0.0.1:${port}`;
 
 /** Files of tests: of pure code, of an operation on SQLite, and of the store on both databases. */
-const files = { pure: "test/core/ids.test.ts", operation: "test/projects/create.test.ts", postgresql: "test/store/rows/counter.test.ts" };
+const files = {
+  pure: "test/core/ids.test.ts",
+  operation: "test/projects/create.test.ts",
+  postgresql: "test/store/rows/counter.test.ts",
+};
 
 /** Saved changes of a checkout: the text that is replaced, and what an answer has then. */
 const saves = {
-  ts: { file: "src/http/health.ts", from: 'send("ok\\n")', to: 'send("okay\\n")', path: "/livez", answers: "okay" },
+  ts: {
+    file: "src/http/health.ts",
+    from: 'send("ok\\n")',
+    to: 'send("okay\\n")',
+    path: "/livez",
+    answers: "okay",
+  },
   tsx: {
     file: "console/src/shell/shell.tsx",
     from: "Skip to content",
@@ -64,7 +74,9 @@ function copyOf(folder: string): void {
 async function answer(folder: string, { path }: Save): Promise<string> {
   if (!path.startsWith("/v2/")) return (await fetch(`${url}${path}`)).text();
   const headers = { "x-service-api-key": readFileSync(join(folder, ".dev/key"), "utf8").trim() };
-  return (await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify({ name: "x".repeat(300) }) })).text();
+  return (
+    await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify({ name: "x".repeat(300) }) })
+  ).text();
 }
 
 /** Vite does not see a second save of a file within a few milliseconds. */
@@ -104,11 +116,21 @@ export async function runLoop(print: (text: string) => void): Promise<LoopFigure
   });
   try {
     await new Promise((resolve) =>
-      dev.stderr.on("data", (chunk: Buffer) => chunk.includes("API key               in") && resolve(undefined)),
+      dev.stderr.on(
+        "data",
+        (chunk: Buffer) => chunk.includes("API key               in") && resolve(undefined),
+      ),
     );
     const measure = (save: Save) => medianOf(() => measureSave(folder, save));
-    const figures = { ...tests, ts: await measure(saves.ts), tsx: await measure(saves.tsx), proto: await measure(saves.proto) };
-    print(`vitest run: a pure file ${figures.pure} ms, an operation ${figures.operation} ms, both databases ${figures.postgresql} ms`);
+    const figures = {
+      ...tests,
+      ts: await measure(saves.ts),
+      tsx: await measure(saves.tsx),
+      proto: await measure(saves.proto),
+    };
+    print(
+      `vitest run: a pure file ${figures.pure} ms, an operation ${figures.operation} ms, both databases ${figures.postgresql} ms`,
+    );
     print(`npm run dev: a saved .ts ${figures.ts} ms, .tsx ${figures.tsx} ms, .proto ${figures.proto} ms`);
     return figures;
   } finally {

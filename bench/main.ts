@@ -20,7 +20,10 @@ import { runTestMode } from "./test-mode.ts";
 import { runWrites } from "./writes.ts";
 import { runYears } from "./years.ts";
 
-/** The arguments that request tests instead of figures: of endurance, fixed rates, the console, growth, years, an upgrade, writes, test mode, a contributor's wait. */
+/**
+ * The arguments that request tests instead of figures: of endurance, fixed rates, the console, growth, years,
+ * an upgrade, writes, test mode, a contributor's wait.
+ */
 const endurance = "endurance";
 const webApplication = "console";
 const twoYears = "years";
@@ -90,7 +93,8 @@ async function main(): Promise<void> {
   const { positionals: requested, values } = parseArgs({ allowPositionals: true, options });
   const known = values.against === undefined ? [...figureNames, ...tests] : comparedNames;
   const unknown = requested.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`unknown figure ${unknown}; the figures are ${known.join(", ")}`);
+  if (unknown !== undefined)
+    throw new Error(`unknown figure ${unknown}; the figures are ${known.join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -109,24 +113,43 @@ async function main(): Promise<void> {
     return;
   }
   await using databases = databasesIn(folder, print);
-  const stage: Stage = { databases, peers: peersIn(folder, print), sizes: values.sizes.split(",").map(Number), stack };
+  const stage: Stage = {
+    databases,
+    peers: peersIn(folder, print),
+    sizes: values.sizes.split(",").map(Number),
+    stack,
+  };
   const names = requested.filter((name) => !tests.includes(name));
   const figures = requested.length > 0 && names.length === 0 ? [] : selectFigures(names);
   for (const figure of figures)
-    for (const line of await measure(figure, stage)) if (names.length === 0 || names.includes(line.figure)) report(line);
+    for (const line of await measure(figure, stage))
+      if (names.length === 0 || names.includes(line.figure)) report(line);
   if (requested.includes(fixedRates))
     await unlessMissing("its rates", () =>
-      runOpen(stage, { rate: Number(values.rate), seconds: Number(values.seconds), dialects: dialectsOf(values.database) }, report),
+      runOpen(
+        stage,
+        { rate: Number(values.rate), seconds: Number(values.seconds), dialects: dialectsOf(values.database) },
+        report,
+      ),
     );
   if (requested.includes(webApplication)) await unlessMissing("its pages", () => runConsole(stage, report));
   if (requested.includes(moreTasks))
-    await unlessMissing("its databases", () => runGrowth(stage, { dialects: dialectsOf(values.database), isLarge: values.large }, report));
+    await unlessMissing("its databases", () =>
+      runGrowth(stage, { dialects: dialectsOf(values.database), isLarge: values.large }, report),
+    );
   if (requested.includes(twoYears))
     await unlessMissing("its databases", () =>
-      runYears(stage, { tasksEach: Number(values.tasks), dialects: dialectsOf(values.database) }, report, print),
+      runYears(
+        stage,
+        { tasksEach: Number(values.tasks), dialects: dialectsOf(values.database) },
+        report,
+        print,
+      ),
     );
   if (requested.includes(upgrade))
-    await unlessMissing("its database", () => runMigrations({ tasks: largeTasks, events: 5 * largeTasks }, report));
+    await unlessMissing("its database", () =>
+      runMigrations({ tasks: largeTasks, events: 5 * largeTasks }, report),
+    );
   if (requested.includes(databaseWrites))
     await unlessMissing("its figures", () => runWrites(stage, { tasks: 500, idleSeconds: 60 }, report));
   if (requested.includes(testMode)) {

@@ -25,7 +25,9 @@ export async function connect(url: string): Promise<Connection> {
 
 /** A database as 0.1.0 left it, with tasks, and events of them. */
 async function fill({ script }: Connection, tasks: number, events: number): Promise<void> {
-  for (const { name, sql, checksum } of migrationsOf("postgresql").filter((each) => each.name <= lastOfFirstRelease)) {
+  for (const { name, sql, checksum } of migrationsOf("postgresql").filter(
+    (each) => each.name <= lastOfFirstRelease,
+  )) {
     await script(sql);
     await script(`INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
       VALUES (gen_random_uuid(), '${checksum}', now(), '${name}', 1)`);
@@ -69,7 +71,10 @@ interface Lock {
   readonly at: number;
 }
 
-/** Runs all later migrations as a start does. Resolves with the time of each, with the locks, and with the time to build indexes. */
+/**
+ * Runs all later migrations as a start does. Resolves with the time of each, with the locks, and with the
+ * time to build indexes.
+ */
 async function migrateLater(url: string) {
   const connection = await connect(url);
   const steps: { readonly name: string; readonly ms: number }[] = [];
@@ -86,7 +91,8 @@ async function migrateLater(url: string) {
       const migration = names[names.indexOf(steps.at(-1)?.name ?? lastOfFirstRelease) + 1] ?? "";
       steps.push({ name: migration, ms: performance.now() - startedAt });
       for (const [table] of await connection.query(lockedTables))
-        if (!locks.has(String(table))) locks.set(String(table), { table: String(table), migration, at: startedAt });
+        if (!locks.has(String(table)))
+          locks.set(String(table), { table: String(table), migration, at: startedAt });
     },
   };
   await migrate("postgresql", target, undefined, await indexesForLater(target));
@@ -98,7 +104,10 @@ async function migrateLater(url: string) {
   return { steps, indexesMs, locks: [...locks.values()].map((lock) => ({ ...lock, ms: endedAt - lock.at })) };
 }
 
-/** Migrates a large database of 0.1.0 on PostgreSQL while others read and write it: how long each table is locked. */
+/**
+ * Migrates a large database of 0.1.0 on PostgreSQL while others read and write it: how long each table is
+ * locked.
+ */
 export async function runMigrations(
   { tasks, events }: { readonly tasks: number; readonly events: number },
   report: (finding: Finding) => void,
@@ -117,18 +126,30 @@ export async function runMigrations(
     const load = [
       longestOf(
         url,
-        () => `SELECT id, title FROM task WHERE space_id = 's${any() % accounts}' ORDER BY created_at DESC LIMIT 20`,
+        () =>
+          `SELECT id, title FROM task WHERE space_id = 's${any() % accounts}' ORDER BY created_at DESC LIMIT 20`,
         over.signal,
       ),
-      longestOf(url, () => `SELECT payload FROM task_event WHERE task_id = 't${any()}' ORDER BY seq`, over.signal),
+      longestOf(
+        url,
+        () => `SELECT payload FROM task_event WHERE task_id = 't${any()}' ORDER BY seq`,
+        over.signal,
+      ),
       longestOf(url, () => `UPDATE task SET updated_at = updated_at + 1 WHERE id = 't${any()}'`, over.signal),
     ];
     const { steps, indexesMs, locks } = await migrateLater(url);
     over.abort();
     const [list = 0, read = 0, write = 0] = (await Promise.all(load)).map(roundSignificant);
-    for (const { name, ms } of steps) report({ figure: `migrations.${name}`, ours: roundSignificant(ms), unit: "ms", goal: 1_000 });
+    for (const { name, ms } of steps)
+      report({ figure: `migrations.${name}`, ours: roundSignificant(ms), unit: "ms", goal: 1_000 });
     for (const { table, migration, ms } of locks)
-      report({ figure: `migrations.lock.${table}`, ours: roundSignificant(ms / 1000), unit: "s", goal: 1, from: migration });
+      report({
+        figure: `migrations.lock.${table}`,
+        ours: roundSignificant(ms / 1000),
+        unit: "s",
+        goal: 1,
+        from: migration,
+      });
     report({
       figure: "migrations.longest",
       ours: Math.max(list, read, write) / 1000,

@@ -22,10 +22,14 @@ export interface SeededFamily {
 /** A code, and its row as input for a floor. */
 export interface SeededCode {
   readonly code: string;
-  readonly row: Readonly<Record<"code_digest" | "client_id" | "grant_id" | "account_id" | "space_id", string>>;
+  readonly row: Readonly<
+    Record<"code_digest" | "client_id" | "grant_id" | "account_id" | "space_id", string>
+  >;
 }
 
-/** An app of the owner's team with a secret, and the owner's grant to it, written directly into the database. */
+/**
+ * An app of the owner's team with a secret, and the owner's grant to it, written directly into the database.
+ */
 export interface SeededApp extends AsyncDisposable {
   readonly clientId: string;
   readonly secret: string;
@@ -49,7 +53,12 @@ export async function seedApp({ env, owner }: Installed): Promise<SeededApp> {
     await tx.grants.lock({ id: grantId, accountId, spaceId, clientId, ...granted });
   });
   const base = { clientId, grantId, accountId, spaceId, scopes, challenge: null, generation, resource: null };
-  const issuing = { ids: systemIds, refreshTokens: refreshTokens(cipher, systemIds), requestId: "req_bench", address: "127.0.0.1" };
+  const issuing = {
+    ids: systemIds,
+    refreshTokens: refreshTokens(cipher, systemIds),
+    requestId: "req_bench",
+    address: "127.0.0.1",
+  };
   const columns = { client_id: clientId, grant_id: grantId, account_id: accountId, space_id: spaceId };
 
   function newFamily(now: number) {
@@ -62,7 +71,10 @@ export async function seedApp({ env, owner }: Installed): Promise<SeededApp> {
   function newCode(now: number) {
     const code = codeText(clientId, systemIds.short());
     const seeded: SeededCode = { code, row: { ...columns, code_digest: codeDigest(code) } };
-    return { seeded, row: { ...base, digest: codeDigest(code), redirectUri, createdAt: now, expiresAt: now + codeMs } };
+    return {
+      seeded,
+      row: { ...base, digest: codeDigest(code), redirectUri, createdAt: now, expiresAt: now + codeMs },
+    };
   }
 
   return {

@@ -15,7 +15,8 @@ const patienceMs = 30_000;
  * Makes each call at its time, whether or not earlier calls were answered.
  *
  * @param times milliseconds from the start, in order.
- * @param call must not reject; `elapsedMs` returns the time since the planned time of the call, so a late call is not faster.
+ * @param call must not reject; `elapsedMs` returns the time since the planned time of the call, so a late
+ * call is not faster.
  */
 export async function openLoop(
   times: readonly number[],

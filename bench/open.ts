@@ -21,7 +21,10 @@ interface OpenTest extends Rates {
 const kneeMs = 1_000;
 /** More than any contender carries on two cores. */
 const rateMax = 10_000;
-/** Tasks for each process before the first step, so that its code is compiled and its connections are open, and callers that run them. */
+/**
+ * Tasks for each process before the first step, so that its code is compiled and its connections are open,
+ * and callers that run them.
+ */
 const warmUp = { tasks: 1_500, callers: 32 };
 
 /** Planned times (milliseconds) of a Poisson process. */
@@ -33,8 +36,15 @@ export function plannedTimes({ rate, seconds }: Rates, random = randomFrom(rate)
   }
 }
 
-/** Runs tasks from their creation to their end at fixed rates, each twice the last, until a contender does not carry one. */
-export async function runOpen(parts: Stage, { dialects, ...rates }: OpenTest, report: (finding: Finding) => void): Promise<void> {
+/**
+ * Runs tasks from their creation to their end at fixed rates, each twice the last, until a contender does not
+ * carry one.
+ */
+export async function runOpen(
+  parts: Stage,
+  { dialects, ...rates }: OpenTest,
+  report: (finding: Finding) => void,
+): Promise<void> {
   for (const open of contendersOf(parts, dialects)) {
     await using stack = new AsyncDisposableStack();
     const contender = await open(stack);
@@ -86,8 +96,12 @@ async function runStep({ name, run, cpuMs }: Contender, rates: Rates): Promise<S
         part,
       ),
     );
-  const secondsPer1000 = (name: "server" | "database") => roundSignificant((after[name] - before[name]) / Math.max(1, ended.length));
-  const cpu = { cpu_s_per_1000: secondsPer1000("server"), database_cpu_s_per_1000: secondsPer1000("database") };
+  const secondsPer1000 = (name: "server" | "database") =>
+    roundSignificant((after[name] - before[name]) / Math.max(1, ended.length));
+  const cpu = {
+    cpu_s_per_1000: secondsPer1000("server"),
+    database_cpu_s_per_1000: secondsPer1000("database"),
+  };
   return {
     figure: `open.${name}`,
     rate: rates.rate,
@@ -103,7 +117,9 @@ async function runStep({ name, run, cpuMs }: Contender, rates: Rates): Promise<S
     created_p50_ms: at(acknowledged, 0.5),
     created_p99_ms: at(acknowledged, 0.99),
     ...cpu,
-    core_hours_per_million: roundSignificant(((cpu.cpu_s_per_1000 + cpu.database_cpu_s_per_1000) * 1000) / 3600),
+    core_hours_per_million: roundSignificant(
+      ((cpu.cpu_s_per_1000 + cpu.database_cpu_s_per_1000) * 1000) / 3600,
+    ),
     ...(errors[0] === undefined ? {} : { error: errors[0].slice(0, 200) }),
   };
 }

@@ -8,7 +8,10 @@ import type { Server } from "./servers.ts";
 /** Leaves all profiles to remote workers. */
 export const remoteEnv = { AGENT_PROFILES: "manus-1.6=remote,manus-1.6-lite=remote,manus-1.6-max=remote" };
 
-/** Creates a credential for remote workers. Call it before a server opens the database, which can be limited to one process. */
+/**
+ * Creates a credential for remote workers. Call it before a server opens the database, which can be limited
+ * to one process.
+ */
 export async function workerKey({ databaseUrl, owner }: Installed): Promise<string> {
   const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom });
   try {
@@ -46,7 +49,8 @@ interface PolledRuns {
 /** Starts workers, each with one poll at a time. */
 export function startPollers(server: Server, key: string, { count, maxRuns }: PollerPlan): Pollers {
   const headers = { "x-api-key": key };
-  const call = (method: string, body: object) => server.post(`/worker.v1.WorkerService/${method}`, body, headers);
+  const call = (method: string, body: object) =>
+    server.post(`/worker.v1.WorkerService/${method}`, body, headers);
   const watched = new Map<string, PromiseWithResolvers<number>>();
   const early = new Map<string, number>();
   let stopped = false;
@@ -61,7 +65,10 @@ export function startPollers(server: Server, key: string, { count, maxRuns }: Po
 
   async function work(): Promise<void> {
     while (!stopped) {
-      const { run, moreRuns = [] } = (await call("Poll", { waitSeconds: 30, ...(maxRuns > 1 && { maxRuns }) })) as PolledRuns;
+      const { run, moreRuns = [] } = (await call("Poll", {
+        waitSeconds: 30,
+        ...(maxRuns > 1 && { maxRuns }),
+      })) as PolledRuns;
       if (run) await Promise.all([run, ...moreRuns].map(finish));
     }
   }

@@ -26,7 +26,11 @@ export interface Results {
 }
 
 /** The line of a figure: ours is the first contender, the floor the second, the rest are others. */
-export function createLine(figure: string, { names, samples }: Results, more: Readonly<Record<string, unknown>> = {}): Line {
+export function createLine(
+  figure: string,
+  { names, samples }: Results,
+  more: Readonly<Record<string, unknown>> = {},
+): Line {
   const [ours = [], floor = [], ...others] = samples;
   const ratios = quotients(ours, floor, ({ perSecond }) => perSecond);
   return {
@@ -44,7 +48,9 @@ export function createLine(figure: string, { names, samples }: Results, more: Re
     floor_p50_ms: middle(floor, ({ p50 }) => p50),
     floor_p99_ms: middle(floor, ({ p99 }) => p99),
     floor_cpu_ms: middle(floor, ({ cpu }) => cpu),
-    ...(others.length === 0 ? {} : { others: others.map((other, index) => comparison(names[index + 2] ?? "", ours, other)) }),
+    ...(others.length === 0
+      ? {}
+      : { others: others.map((other, index) => comparison(names[index + 2] ?? "", ours, other)) }),
     ...more,
   };
 }
@@ -52,7 +58,10 @@ export function createLine(figure: string, { names, samples }: Results, more: Re
 /** The ratio and spread of a line, from the ratios of its rounds. */
 export const ratioOf = (ratios: readonly number[]): Pick<Line, "ratio" | "spread"> => {
   const [least, greatest] = spread(ratios);
-  return { ratio: roundSignificant(median(ratios)), spread: [roundSignificant(least), roundSignificant(greatest)] };
+  return {
+    ratio: roundSignificant(median(ratios)),
+    spread: [roundSignificant(least), roundSignificant(greatest)],
+  };
 };
 
 const comparison = (name: string, ours: readonly Sample[], other: readonly Sample[]) => ({
@@ -63,17 +72,26 @@ const comparison = (name: string, ours: readonly Sample[], other: readonly Sampl
   cpu_ms: middle(other, ({ cpu }) => cpu),
 });
 
-const middle = (samples: readonly Sample[], pick: (sample: Sample) => number): number => roundSignificant(median(samples.map(pick)));
+const middle = (samples: readonly Sample[], pick: (sample: Sample) => number): number =>
+  roundSignificant(median(samples.map(pick)));
 
 /** The quotients by round, because the machine's load differs between rounds. */
-const quotients = (above: readonly Sample[], below: readonly Sample[], pick: (sample: Sample) => number): number[] =>
+const quotients = (
+  above: readonly Sample[],
+  below: readonly Sample[],
+  pick: (sample: Sample) => number,
+): number[] =>
   above.flatMap((sample, round) => {
     const other = below[round];
     return other ? [pick(sample) / pick(other)] : [];
   });
 
 /** A line as text for people: its members, and below them the other contenders. */
-export function formatLine({ figure, others, ...members }: Pick<Line, "figure"> & Readonly<Record<string, unknown>>): string {
+export function formatLine({
+  figure,
+  others,
+  ...members
+}: Pick<Line, "figure"> & Readonly<Record<string, unknown>>): string {
   const texts = Object.entries(members).map(([name, value]) => `${name} ${valueText(value)}`);
   const below = Array.isArray(others) ? others.map((other: object) => `\n    ${valueText(other)}`) : [];
   return `${figure}\n    ${texts.join("  ")}${below.join("")}`;

@@ -50,7 +50,11 @@ export async function seed(installed: Installed, rows: number, each = tasksEach)
  * Fills a database with tasks of its owner, each with `eventsEach` events of about 400 bytes, as input for
  * an export. Returns the ID of one of the tasks.
  */
-export async function seedOwnerTasks({ databaseUrl, owner }: Installed, rows: number, eventsEach: number): Promise<string> {
+export async function seedOwnerTasks(
+  { databaseUrl, owner }: Installed,
+  rows: number,
+  eventsEach: number,
+): Promise<string> {
   const onSqlite = databaseUrl.startsWith("file:");
   const adapter = await (onSqlite
     ? new PrismaBetterSqlite3({ url: databaseUrl })
@@ -60,7 +64,12 @@ export async function seedOwnerTasks({ databaseUrl, owner }: Installed, rows: nu
     for (const statement of [
       ...(onSqlite ? ["PRAGMA synchronous = OFF"] : []),
       tasks(owner, rows, 1),
-      work(owner, rows, eventsEach, onSqlite ? "hex(randomblob(60))" : "md5(CAST(random() AS TEXT)) || md5(CAST(random() AS TEXT))"),
+      work(
+        owner,
+        rows,
+        eventsEach,
+        onSqlite ? "hex(randomblob(60))" : "md5(CAST(random() AS TEXT)) || md5(CAST(random() AS TEXT))",
+      ),
       `UPDATE task SET last_seq = ${eventsEach}, indexed_seq = ${eventsEach} WHERE type = 'standard'`,
       onSqlite ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE task, task_event",
     ])
@@ -80,7 +89,11 @@ export const rareTasks = 500;
  *
  * @param rare divides `rows`.
  */
-export async function seedFilters({ databaseUrl, owner }: Installed, rows: number, rare = rareTasks): Promise<void> {
+export async function seedFilters(
+  { databaseUrl, owner }: Installed,
+  rows: number,
+  rare = rareTasks,
+): Promise<void> {
   const onSqlite = databaseUrl.startsWith("file:");
   const adapter = await (onSqlite
     ? new PrismaBetterSqlite3({ url: databaseUrl })
@@ -92,7 +105,10 @@ export async function seedFilters({ databaseUrl, owner }: Installed, rows: numbe
   const of = { task_id: id, space_id: `'${spaceId}'`, account_id: `'${accountId}'` };
   const key = keyOf({ spaceId, accountId });
   const found = ["common", "what", "is", "the", "price"].map((word) => `'${key}${word}'`);
-  const words = [...found, `'${key}' || CASE WHEN ${isRare} THEN 'rare' ELSE 'other' || CAST(i % 1000 AS TEXT) END`].join(" || ' ' || ");
+  const words = [
+    ...found,
+    `'${key}' || CASE WHEN ${isRare} THEN 'rare' ELSE 'other' || CAST(i % 1000 AS TEXT) END`,
+  ].join(" || ' ' || ");
   try {
     for (const statement of [
       ...(onSqlite ? ["PRAGMA synchronous = OFF"] : []),
@@ -101,9 +117,21 @@ export async function seedFilters({ databaseUrl, owner }: Installed, rows: numbe
         project_id: `CASE WHEN ${isRare} THEN 'rare' WHEN i % 2 = 0 THEN 'common' END`,
         updated_at: `${begin} + (CAST(i AS BIGINT) * 7919) % 60000013`,
       }),
-      insert("task_metadata", { ...of, key: "'colour'", value: "CASE WHEN i % 2 = 0 THEN 'red' ELSE 'blue' END" }, rows),
-      insert("task_metadata", { ...of, key: "'ticket'", value: `CASE WHEN ${isRare} THEN 'rare' ELSE CAST(i / 10 AS TEXT) END` }, rows),
-      insert("task_text", { ...of, seq: "0", words: onSqlite ? `' ' || ${words} || ' '` : `CAST(${words} AS tsvector)` }, rows),
+      insert(
+        "task_metadata",
+        { ...of, key: "'colour'", value: "CASE WHEN i % 2 = 0 THEN 'red' ELSE 'blue' END" },
+        rows,
+      ),
+      insert(
+        "task_metadata",
+        { ...of, key: "'ticket'", value: `CASE WHEN ${isRare} THEN 'rare' ELSE CAST(i / 10 AS TEXT) END` },
+        rows,
+      ),
+      insert(
+        "task_text",
+        { ...of, seq: "0", words: onSqlite ? `' ' || ${words} || ' '` : `CAST(${words} AS tsvector)` },
+        rows,
+      ),
       onSqlite ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE",
     ])
       await adapter.executeScript(statement);
@@ -119,12 +147,19 @@ export interface Range {
 }
 
 /**
- * Adds tasks with these numbers, each with a title in the search index and `eventsEach` events. They belong to the owner and to
- * `accounts - 1` others in turn, and were created in the order of their numbers from `from` on, `stepMs` apart.
+ * Adds tasks with these numbers, each with a title in the search index and `eventsEach` events. They belong
+ * to the owner and to `accounts - 1` others in turn, and were created in the order of their numbers from
+ * `from` on, `stepMs` apart.
  */
 export async function seedMore(
   { databaseUrl, owner }: Installed,
-  { range, eventsEach, accounts, from, stepMs }: { range: Range; eventsEach: number; accounts: number; from: number; stepMs: number },
+  {
+    range,
+    eventsEach,
+    accounts,
+    from,
+    stepMs,
+  }: { range: Range; eventsEach: number; accounts: number; from: number; stepMs: number },
 ): Promise<void> {
   const onSqlite = databaseUrl.startsWith("file:");
   const adapter = await (onSqlite
@@ -132,8 +167,20 @@ export async function seedMore(
     : new PrismaPg({ connectionString: databaseUrl })
   ).connect();
   const time = (task: string) => `${from} + (CAST(${task} AS BIGINT) - ${range.first}) * ${stepMs}`;
-  const last = { last_seq: String(eventsEach), indexed_seq: String(eventsEach), message_seq: "1", answered_seq: "1", consumed_seq: "1" };
-  const at = { created_at: time("i"), updated_at: time("i"), last_message_at: time("i"), last_timestamp: time("i"), queued_at: time("i") };
+  const last = {
+    last_seq: String(eventsEach),
+    indexed_seq: String(eventsEach),
+    message_seq: "1",
+    answered_seq: "1",
+    consumed_seq: "1",
+  };
+  const at = {
+    created_at: time("i"),
+    updated_at: time("i"),
+    last_message_at: time("i"),
+    last_timestamp: time("i"),
+    queued_at: time("i"),
+  };
   const account = accountOf(owner, accounts);
   const words = `' ' || CAST(i AS TEXT) || 'price '`;
   const text = { task_id: id, space_id: `'${owner.spaceId}'`, account_id: account, seq: "0" };
@@ -141,9 +188,15 @@ export async function seedMore(
     for (const statement of [
       tasks(owner, range, accounts, { ...at, ...last }),
       insert("task_text", { ...text, words: onSqlite ? words : `CAST(${words} AS tsvector)` }, range),
-      work(owner, range, eventsEach, onSqlite ? "hex(randomblob(60))" : "md5(CAST(random() AS TEXT)) || md5(CAST(random() AS TEXT))", {
-        timestamp: time(`(i / ${eventsEach})`),
-      }),
+      work(
+        owner,
+        range,
+        eventsEach,
+        onSqlite ? "hex(randomblob(60))" : "md5(CAST(random() AS TEXT)) || md5(CAST(random() AS TEXT))",
+        {
+          timestamp: time(`(i / ${eventsEach})`),
+        },
+      ),
     ])
       await adapter.executeScript(statement);
   } finally {
@@ -159,7 +212,12 @@ const id = "'seed' || substr(CAST(1000000000000000000 + i AS TEXT), 2)";
 /** The time of the first task; the next ones follow, all in the past. */
 const begin = 1_700_000_000_000;
 
-function tasks(owner: Owner, rows: number | Range, accounts: number, members: Readonly<Record<string, string>> = {}): string {
+function tasks(
+  owner: Owner,
+  rows: number | Range,
+  accounts: number,
+  members: Readonly<Record<string, string>> = {},
+): string {
   const time = `${begin} + i * 60`;
   const values: Readonly<Record<string, string>> = {
     id,

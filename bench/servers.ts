@@ -14,7 +14,8 @@ export interface Server extends AsyncDisposable {
   /** Its resources, and its event loop's delay since the last probe; only for servers with bench/probe.ts. */
   probe(): Promise<Probe>;
   /**
-   * Posts JSON, or a form if the body is one, and returns the parsed response. Throws for any status but success.
+   * Posts JSON, or a form if the body is one, and returns the parsed response. Throws for any status but
+   * success.
    *
    * @param headers replaces the server's default headers.
    */
@@ -46,7 +47,10 @@ export const startPlatform = ({ env, key }: Installed, more: Environment = {}): 
     headers: { "x-service-api-key": key },
   });
 
-/** Starts the platform of a checkout as `npm start` does there, on an installation that it creates if there is none. */
+/**
+ * Starts the platform of a checkout as `npm start` does there, on an installation that it creates if there is
+ * none.
+ */
 export const startCheckout = (checkout: string, env: Environment): Promise<Server> =>
   start({ args: [...startFlags, ...programOf(checkout)], env: { ...ownEnv, ...env }, cwd: checkout });
 
@@ -54,7 +58,8 @@ export const startCheckout = (checkout: string, env: Environment): Promise<Serve
 const program = ["cli/main.ts", "serve"];
 /** Earlier releases serve by this program. */
 const earlier = "src/main.ts";
-const programOf = (checkout: string): readonly string[] => (existsSync(join(checkout, earlier)) ? [earlier] : program);
+const programOf = (checkout: string): readonly string[] =>
+  existsSync(join(checkout, earlier)) ? [earlier] : program;
 
 /** The flags of `npm start`. */
 const startFlags = ["--max-semi-space-size=8"];
@@ -68,11 +73,21 @@ export const startProbed = ({ env, key }: Installed, more: Environment = {}): Pr
   });
 
 /** Starts a floor: a server of bench/floors. */
-export const startFloor = (name: string, env: Environment = {}): Promise<Server> => start({ args: [`bench/floors/${name}.ts`], env });
+export const startFloor = (name: string, env: Environment = {}): Promise<Server> =>
+  start({ args: [`bench/floors/${name}.ts`], env });
 
 /** Starts a peer: a server of bench/peers. */
-export const startPeer = (name: string, folder: string, headers: Environment = {}, env: Environment = {}): Promise<Server> =>
-  start({ args: [`bench/peers/${name}.mjs`], env: { FOLDER: folder, LOG_LEVEL: "error", LOG_JSON: "true", ...env }, headers });
+export const startPeer = (
+  name: string,
+  folder: string,
+  headers: Environment = {},
+  env: Environment = {},
+): Promise<Server> =>
+  start({
+    args: [`bench/peers/${name}.mjs`],
+    env: { FOLDER: folder, LOG_LEVEL: "error", LOG_JSON: "true", ...env },
+    headers,
+  });
 
 interface Start {
   readonly args: readonly string[];
@@ -111,12 +126,20 @@ async function start({ args, env, headers = {}, cwd = root }: Start): Promise<Se
   };
 }
 
-async function post(pool: Pool, path: string, body: unknown, headers: Environment): Promise<Record<string, unknown>> {
+async function post(
+  pool: Pool,
+  path: string,
+  body: unknown,
+  headers: Environment,
+): Promise<Record<string, unknown>> {
   const isForm = body instanceof URLSearchParams;
   const { statusCode, body: answer } = await pool.request({
     path,
     method: "POST",
-    headers: { "content-type": isForm ? "application/x-www-form-urlencoded" : "application/json", ...headers },
+    headers: {
+      "content-type": isForm ? "application/x-www-form-urlencoded" : "application/json",
+      ...headers,
+    },
     body: isForm ? body.toString() : JSON.stringify(body),
   });
   const text = await answer.text();

@@ -1,4 +1,5 @@
-// Simulates days of many people with more and more calls, until answers take too long, and checks what must hold after each.
+// Simulates days of many people with more and more calls, until answers take too long, and checks what must
+// hold after each.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,11 +44,20 @@ const bytesMax = 10 * 2 ** 30;
 const kneeMs = 1_000;
 
 /** Whether the servers carried a day. */
-export const carried = ({ failed, unanswered, p99Ms }: DayResult): boolean => failed === 0 && unanswered === 0 && p99Ms.create <= kneeMs;
+export const carried = ({ failed, unanswered, p99Ms }: DayResult): boolean =>
+  failed === 0 && unanswered === 0 && p99Ms.create <= kneeMs;
 
 /** Runs days until one is not carried, or the database is full. */
-export async function* simulate(installed: Installed, servers: readonly Server[], simulation: Simulation): AsyncGenerator<SimulatedDay> {
-  const store = await openStore({ databaseUrl: installed.databaseUrl, clock: systemClock, random: systemRandom });
+export async function* simulate(
+  installed: Installed,
+  servers: readonly Server[],
+  simulation: Simulation,
+): AsyncGenerator<SimulatedDay> {
+  const store = await openStore({
+    databaseUrl: installed.databaseUrl,
+    clock: systemClock,
+    random: systemRandom,
+  });
   const people = new Map<number, Person>();
   let [messages, doubtful] = [0, 0];
   try {
@@ -62,7 +72,9 @@ export async function* simulate(installed: Installed, servers: readonly Server[]
       const result = await runDay(servers, people, arrivals);
       messages += result.messages;
       doubtful += result.failed + result.unanswered;
-      const violations = await withRows(installed, (rows) => violationsIn(rows, people.values(), messages, doubtful));
+      const violations = await withRows(installed, (rows) =>
+        violationsIn(rows, people.values(), messages, doubtful),
+      );
       const tasks = [...people.values()].reduce((sum, person) => sum + person.tasks.length, 0);
       yield { ...result, peak, acting: people.size, tasks, violations };
       if (!carried(result) || tasks * 2 > tasksMax || sizeOf(installed) * 2 > bytesMax) return;
@@ -72,7 +84,8 @@ export async function* simulate(installed: Installed, servers: readonly Server[]
   }
 }
 
-const sizeOf = ({ databaseUrl }: Installed): number => (databaseUrl.startsWith("file:") ? statSync(pathOf(databaseUrl)).size : 0);
+const sizeOf = ({ databaseUrl }: Installed): number =>
+  databaseUrl.startsWith("file:") ? statSync(pathOf(databaseUrl)).size : 0;
 
 async function withRows<T>({ databaseUrl }: Installed, work: (rows: Rows) => Promise<T>): Promise<T> {
   const isFile = databaseUrl.startsWith("file:");
@@ -102,7 +115,8 @@ const print = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options });
-  if (values.database !== "sqlite" && values.database !== "postgresql") throw new Error("--database must be sqlite or postgresql");
+  if (values.database !== "sqlite" && values.database !== "postgresql")
+    throw new Error("--database must be sqlite or postgresql");
   const processes = Number(values.processes);
   if (values.database === "sqlite" && processes !== 1) throw new Error("--processes must be 1 on SQLite");
   const folder = mkdtempSync(join(tmpdir(), "simulate-"));
@@ -111,10 +125,15 @@ async function main(): Promise<void> {
   const databases = stack.use(databasesIn(folder, print));
   const installed = await databases.empty(values.database);
   const servers: Server[] = [];
-  for (let index = 0; index < processes; index += 1) servers.push(stack.use(await startPlatform(installed, { QUEUE_DEPTH: "1000000" })));
-  const [people, rate, days, seconds, seed] = [values.people, values.rate, values.days, values.seconds, values.seed].map(Number) as [
-    ...[number, number, number, number, number],
-  ];
+  for (let index = 0; index < processes; index += 1)
+    servers.push(stack.use(await startPlatform(installed, { QUEUE_DEPTH: "1000000" })));
+  const [people, rate, days, seconds, seed] = [
+    values.people,
+    values.rate,
+    values.days,
+    values.seconds,
+    values.seed,
+  ].map(Number) as [...[number, number, number, number, number]];
   let knee = 0;
   for await (const day of simulate(installed, servers, { people, rate, days, seconds, seed })) {
     if (carried(day)) knee = day.peak;

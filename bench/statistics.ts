@@ -17,7 +17,10 @@ export function quartiles(values: readonly number[]): readonly number[] {
 }
 
 /** The minimum and the maximum. */
-export const spread = (values: readonly number[]): readonly [least: number, greatest: number] => [Math.min(...values), Math.max(...values)];
+export const spread = (values: readonly number[]): readonly [least: number, greatest: number] => [
+  Math.min(...values),
+  Math.max(...values),
+];
 
 /** Rounds to three significant digits, the precision of measurements on a busy machine. */
 export const roundSignificant = (value: number): number => Number(value.toPrecision(3));

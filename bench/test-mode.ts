@@ -41,6 +41,8 @@ export async function runTestMode(print: (text: string) => void): Promise<TestMo
     await platform.stop();
   }
   const figures = { start: median(starts), reset: median(resets), repeats: median(moves) };
-  print(`startPlatform ${figures.start} ms, reset ${figures.reset} ms, three days of webhook repeats ${figures.repeats} ms`);
+  print(
+    `startPlatform ${figures.start} ms, reset ${figures.reset} ms, three days of webhook repeats ${figures.repeats} ms`,
+  );
   return figures;
 }

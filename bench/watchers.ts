@@ -1,6 +1,8 @@
 import { connect, type Socket } from "node:net";
 
-/** Open streams of server-sent events on bare sockets, so that reading costs little compared with the server. */
+/**
+ * Open streams of server-sent events on bare sockets, so that reading costs little compared with the server.
+ */
 export interface Watchers extends Disposable {
   /** The number of received events. */
   events(): number;
@@ -50,7 +52,8 @@ export async function openWatchers(
     });
   }
 
-  for (let rest = taskIds; rest.length > 0; rest = rest.slice(openingMax)) await Promise.all(rest.slice(0, openingMax).map(open));
+  for (let rest = taskIds; rest.length > 0; rest = rest.slice(openingMax))
+    await Promise.all(rest.slice(0, openingMax).map(open));
   return {
     events: () => events,
     takeDelays() {

@@ -19,7 +19,8 @@ const concurrency = 32;
 const twentyEvents = "[[think a thought of an agent]][[sleep 0.2]]".repeat(19);
 
 async function writtenBy({ query }: Connection): Promise<Written> {
-  const [row = []] = await query(`SELECT COALESCE(SUM(n_tup_upd), 0)::bigint, COALESCE(SUM(n_tup_hot_upd), 0)::bigint,
+  const [row = []] =
+    await query(`SELECT COALESCE(SUM(n_tup_upd), 0)::bigint, COALESCE(SUM(n_tup_hot_upd), 0)::bigint,
     pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint FROM pg_stat_user_tables WHERE relname = 'task'`);
   const [updates = 0, hot = 0, walBytes = 0] = row.map(Number);
   return { updates, hot, walBytes };
@@ -32,7 +33,8 @@ async function runTasks({ post }: Server, content: string, tasks: number): Promi
     while (left-- > 0) {
       const { task_id } = await post("/v2/task.create", { message: { content } });
       const { task } = await post("/v2/task.detail", { task_id, wait_seconds: 30 });
-      if ((task as { readonly status: string }).status !== "stopped") throw new Error(`the task has not ended: ${task_id}`);
+      if ((task as { readonly status: string }).status !== "stopped")
+        throw new Error(`the task has not ended: ${task_id}`);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, live));
@@ -41,7 +43,10 @@ async function runTasks({ post }: Server, content: string, tasks: number): Promi
 /** A session reports its counts after at most a second. */
 const reportMs = 1_500;
 
-/** Measures what PostgreSQL writes for tasks, and for a process without work: rows and bytes, which other load does not change. */
+/**
+ * Measures what PostgreSQL writes for tasks, and for a process without work: rows and bytes, which other load
+ * does not change.
+ */
 export async function runWrites(
   { databases, stack }: Stage,
   { tasks, idleSeconds }: { readonly tasks: number; readonly idleSeconds: number },
@@ -58,7 +63,10 @@ export async function runWrites(
     await work();
     await sleep(reportMs);
     const after = await writtenBy(connection);
-    return { hot: (after.hot - before.hot) / (after.updates - before.updates), walBytes: after.walBytes - before.walBytes };
+    return {
+      hot: (after.hot - before.hot) / (after.updates - before.updates),
+      walBytes: after.walBytes - before.walBytes,
+    };
   };
   const kinds = [
     { name: "writes.trivial", content: "What is 12 * 4?", goal: 0.5 },
@@ -66,7 +74,13 @@ export async function runWrites(
   ];
   for (const { name, content, goal } of kinds) {
     const { hot, walBytes } = await measure(() => runTasks(platform, content, tasks));
-    report({ figure: name, ours: roundSignificant(hot), goal, unit: "HOT updates of task", wal_bytes: Math.round(walBytes / tasks) });
+    report({
+      figure: name,
+      ours: roundSignificant(hot),
+      goal,
+      unit: "HOT updates of task",
+      wal_bytes: Math.round(walBytes / tasks),
+    });
   }
   const { walBytes } = await measure(() => sleep(idleSeconds * 1_000));
   const idle = (walBytes / (idleSeconds * 1_000 + reportMs)) * dayMs;

@@ -45,14 +45,24 @@ export interface Month {
 }
 
 /** Half a year of tasks, a month of details, and the audit log of half a year. */
-export const halfYear: Retention = { taskDays: 180, eventDays: 0, verboseEventDays: 30, auditDays: 180, usageDays: 0, archiveEventDays: 0 };
+export const halfYear: Retention = {
+  taskDays: 180,
+  eventDays: 0,
+  verboseEventDays: 30,
+  auditDays: 180,
+  usageDays: 0,
+  archiveEventDays: 0,
+};
 
 const dayMs = 24 * 3_600_000;
 const monthMs = 30 * dayMs;
 /** The first month; the clock of the passes follows. */
 const begin = Date.UTC(2024, 0, 1);
 
-/** Lives through the months: tasks arrive, and at the end of each month the clock is moved there and retention runs. */
+/**
+ * Lives through the months: tasks arrive, and at the end of each month the clock is moved there and retention
+ * runs.
+ */
 export async function* liveYears(installed: Installed, years: Years): AsyncGenerator<Month> {
   let now = begin;
   const clock: Clock = { now: () => now, monotonic: () => performance.now(), sleep: async () => undefined };
@@ -67,7 +77,13 @@ export async function* liveYears(installed: Installed, years: Years): AsyncGener
     for (let month = 1; month <= years.months; month += 1) {
       const range = { first: (month - 1) * years.tasksEach, rows: years.tasksEach };
       const stepMs = Math.floor(monthMs / years.tasksEach);
-      await seedMore(installed, { range, accounts: years.accounts, eventsEach: years.eventsEach, from: now, stepMs });
+      await seedMore(installed, {
+        range,
+        accounts: years.accounts,
+        eventsEach: years.eventsEach,
+        from: now,
+        stepMs,
+      });
       now = begin + month * monthMs;
       const startedAt = performance.now();
       await runPasses(store, clock, years.retention);
@@ -100,7 +116,10 @@ const archive: RetainParts["archive"] = {
 async function runPasses(store: Store, clock: Clock, retention: Retention): Promise<void> {
   const { signal } = new AbortController();
   await sealer(store, clock)(signal);
-  await retain.run({ store, clock, archive, ids: systemIds, config: { retention, deletedTaskDays: 0, webhookLogDays: 0 } }, signal);
+  await retain.run(
+    { store, clock, archive, ids: systemIds, config: { retention, deletedTaskDays: 0, webhookLogDays: 0 } },
+    signal,
+  );
   await sealer(store, clock)(signal);
   await shrink(store, clock, signal);
 }
@@ -115,7 +134,10 @@ async function listTimes(store: Store, { owner }: Installed, calls: number) {
     if (tasks.length !== 20) throw new Error(`a list has ${tasks.length} tasks`);
   }
   const sorted = times.toSorted((a, b) => a - b);
-  return { listP50Ms: roundSignificant(percentile(sorted, 0.5)), listP99Ms: roundSignificant(percentile(sorted, 0.99)) };
+  return {
+    listP50Ms: roundSignificant(percentile(sorted, 0.5)),
+    listP99Ms: roundSignificant(percentile(sorted, 0.99)),
+  };
 }
 
 async function onConnection<T>(
@@ -133,9 +155,14 @@ async function onConnection<T>(
   }
 }
 
-/** The temporary PostgreSQL does not vacuum in the background as a real one does; the log of SQLite is written to its file. */
+/**
+ * The temporary PostgreSQL does not vacuum in the background as a real one does; the log of SQLite is written
+ * to its file.
+ */
 const vacuum = (installed: Installed): Promise<unknown> =>
-  onConnection(installed, (run) => run(installed.databaseUrl.startsWith("file:") ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE"));
+  onConnection(installed, (run) =>
+    run(installed.databaseUrl.startsWith("file:") ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM ANALYZE"),
+  );
 
 const sizesOf = (installed: Installed): Promise<readonly number[]> =>
   onConnection(installed, async (run) => {
@@ -148,7 +175,10 @@ const sizesOf = (installed: Installed): Promise<readonly number[]> =>
   });
 
 /** The plans of statements for any values, because they run with many. */
-const plansOf = ({ databaseUrl, ...installed }: Installed, statements: readonly string[]): Promise<readonly string[]> =>
+const plansOf = (
+  { databaseUrl, ...installed }: Installed,
+  statements: readonly string[],
+): Promise<readonly string[]> =>
   onConnection({ databaseUrl, ...installed }, async (run) => {
     const plans: string[] = [];
     for (const statement of statements) {
@@ -160,7 +190,10 @@ const plansOf = ({ databaseUrl, ...installed }: Installed, statements: readonly 
     return plans;
   });
 
-async function genericPlan(run: (sql: string) => Promise<readonly unknown[][]>, statement: string): Promise<readonly unknown[][]> {
+async function genericPlan(
+  run: (sql: string) => Promise<readonly unknown[][]>,
+  statement: string,
+): Promise<readonly unknown[][]> {
   const parameters = Math.max(0, ...[...statement.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
   await run("SET plan_cache_mode = force_generic_plan");
   await run(`PREPARE listed AS ${statement}`);
@@ -170,10 +203,16 @@ async function genericPlan(run: (sql: string) => Promise<readonly unknown[][]>, 
   return rows;
 }
 
-/** The months after which as much is removed as arrives: half a year, until the rows of its removal are old, and one more. */
+/**
+ * The months after which as much is removed as arrives: half a year, until the rows of its removal are old,
+ * and one more.
+ */
 const steadyFrom = 13;
 
-/** Two years on each database. The last year is compared with its first month, and lists with those of the first month. */
+/**
+ * Two years on each database. The last year is compared with its first month, and lists with those of the
+ * first month.
+ */
 export async function runYears(
   { databases }: Stage,
   { tasksEach, dialects }: { readonly tasksEach: number; readonly dialects: readonly Dialect[] },

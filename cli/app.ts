@@ -16,7 +16,8 @@ import { programHelp, routeHelp } from "./frame/help.ts";
 import { safeJson } from "./frame/text.ts";
 
 /** A command that this line does not use: lists have its name and its brief. */
-const unused = (brief: string): Target => buildCommand({ docs: { brief }, parameters: {}, func: () => undefined });
+const unused = (brief: string): Target =>
+  buildCommand({ docs: { brief }, parameters: {}, func: () => undefined });
 
 /** A route has the help of this program, as a command has. */
 const withHelp = (target: Target): Target =>
@@ -33,18 +34,25 @@ const { exceptionWhileParsingArguments, noCommandRegisteredForInput } = text_en;
 
 /** Names the flag of a wrong choice, which stricli's own text does not. */
 const wrongArguments: typeof exceptionWhileParsingArguments = function (error, hasColours) {
-  if (!(error instanceof EnumValidationError)) return exceptionWhileParsingArguments.call(this, error, hasColours);
+  if (!(error instanceof EnumValidationError))
+    return exceptionWhileParsingArguments.call(this, error, hasColours);
   return `--${error.externalFlagName}: must be one of ${error.values.join(", ")}`;
 };
 
-/** Whether a line wants JSON. It is known before the line is parsed, so that a line that is not valid is refused as JSON too. */
+/**
+ * Whether a line wants JSON. It is known before the line is parsed, so that a line that is not valid is
+ * refused as JSON too.
+ */
 function wantsJson(inputs: readonly string[]): boolean {
   const end = inputs.indexOf("--");
-  return inputs.slice(0, end === -1 ? inputs.length : end).some((input) => input === "--json" || /^--jq(=|$)/.test(input));
+  return inputs
+    .slice(0, end === -1 ? inputs.length : end)
+    .some((input) => input === "--json" || /^--jq(=|$)/.test(input));
 }
 
 /** The refusal of a command line, as text or as JSON. */
-const refusal = (isJson: boolean, message: string): string => (isJson ? safeJson({ error: ownObject(new UsageError(message)) }) : message);
+const refusal = (isJson: boolean, message: string): string =>
+  isJson ? safeJson({ error: ownObject(new UsageError(message)) }) : message;
 
 const description = [
   "The program of the Agent Task Platform",
@@ -69,7 +77,10 @@ async function applicationFor(inputs: readonly string[]): Promise<Application<Cl
   const rows = Object.entries(groups).map(
     ([title, names]) => [title, names.map((name) => [name, all[name]?.brief ?? ""] as const)] as const,
   );
-  const root: typeof routes = { ...routes, formatHelp: (args) => programHelp(description, Object.fromEntries(rows), examples, args) };
+  const root: typeof routes = {
+    ...routes,
+    formatHelp: (args) => programHelp(description, Object.fromEntries(rows), examples, args),
+  };
   return buildApplication(root, {
     name: "atp",
     versionInfo: { getCurrentVersion: async () => buildText(await currentBuild()) },
@@ -105,11 +116,17 @@ export async function runCli(inputs: readonly string[], context: CliContext): Pr
   return exitCodeOfFrame(context.process.exitCode);
 }
 
-/** Writes the words that can follow, one a line. Scripts of shells call it; the last input is the word that is completed. */
+/**
+ * Writes the words that can follow, one a line. Scripts of shells call it; the last input is the word that is
+ * completed.
+ */
 async function complete(inputs: readonly string[], context: CliContext): Promise<number> {
   const env = { ...context.process.env, ATP_COMPLETED_LINE: inputs.join("\n") };
   const application = await applicationFor(inputs);
-  const found = await proposeCompletions(application, [...inputs], { ...context, process: { ...context.process, env } });
+  const found = await proposeCompletions(application, [...inputs], {
+    ...context,
+    process: { ...context.process, env },
+  });
   const last = inputs.at(-1) ?? "";
   const proposed = [...subcommands(application.root, inputs), ...found.map(({ completion }) => completion)];
   const words = [...new Set(proposed)].filter((word) => word.startsWith(last));
@@ -122,8 +139,18 @@ async function complete(inputs: readonly string[], context: CliContext): Promise
  *
  * @param optional whether to return them there too
  */
-function subcommands(root: Target, [word = "", ...more]: readonly string[], optional = true): readonly string[] {
-  const target = "getAllEntries" in root && more.length === 1 ? root.getRoutingTargetForInput(word) : undefined;
-  if (target === undefined || !("getAllEntries" in target) || (!optional && target.getDefaultCommand() !== undefined)) return [];
+function subcommands(
+  root: Target,
+  [word = "", ...more]: readonly string[],
+  optional = true,
+): readonly string[] {
+  const target =
+    "getAllEntries" in root && more.length === 1 ? root.getRoutingTargetForInput(word) : undefined;
+  if (
+    target === undefined ||
+    !("getAllEntries" in target) ||
+    (!optional && target.getDefaultCommand() !== undefined)
+  )
+    return [];
   return target.getAllEntries().map(({ name }) => name.original);
 }

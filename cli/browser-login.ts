@@ -1,5 +1,12 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import { type Begun, type OAuthClient, OAuthError, oauthClient, type TokenStore, type Tokens } from "../packages/client/src/index.ts";
+import {
+  type Begun,
+  type OAuthClient,
+  OAuthError,
+  oauthClient,
+  type TokenStore,
+  type Tokens,
+} from "../packages/client/src/index.ts";
 import { withLockAsync } from "./file-lock.ts";
 import { ask, isInteractive } from "./frame/ask.ts";
 import type { CliContext } from "./frame/context.ts";
@@ -20,14 +27,27 @@ export const clientOf = (
   clientId: string,
   port = 0,
 ): OAuthClient =>
-  oauthClient({ issuer: origin, clientId, redirectUri: `http://127.0.0.1:${port}${path}`, fetch: within(origin, fetch), now, sleep });
+  oauthClient({
+    issuer: origin,
+    clientId,
+    redirectUri: `http://127.0.0.1:${port}${path}`,
+    fetch: within(origin, fetch),
+    now,
+    sleep,
+  });
 
-/** Codes and tokens are sent to the origin of the installation only, and to no other endpoint that it names. */
+/**
+ * Codes and tokens are sent to the origin of the installation only, and to no other endpoint that it names.
+ */
 const within =
   (origin: string, doFetch: typeof fetch): typeof fetch =>
   async (input, init) => {
     const target = new URL(input instanceof Request ? input.url : input).origin;
-    if (target !== origin) throw new OAuthError("invalid_endpoint", `${origin} names an endpoint of ${target}: nothing is sent there`);
+    if (target !== origin)
+      throw new OAuthError(
+        "invalid_endpoint",
+        `${origin} names an endpoint of ${target}: nothing is sent there`,
+      );
     return await doFetch(input, init);
   };
 
@@ -44,26 +64,35 @@ export const tokensIn = (profiles: Profiles, origin: string): TokenStore => ({
 export interface BrowserLogin {
   readonly origin: string;
   readonly clientId: string;
-  /** False: the address is only shown; on a terminal, the user can paste the address of the last page instead of coming back. */
+  /**
+   * False: the address is only shown; on a terminal, the user can paste the address of the last page instead
+   * of coming back.
+   */
   readonly opens: boolean;
   /** Gets the address to open. */
   readonly show: (url: string) => void;
 }
 
 /**
- * Signs in with the browser: authorization code with PKCE, and a redirect to a port of 127.0.0.1 that is open as long as this takes
- * (RFC 8252 7.3).
+ * Signs in with the browser: authorization code with PKCE, and a redirect to a port of 127.0.0.1 that is open
+ * as long as this takes (RFC 8252 7.3).
  *
  * @returns null if a browser should open and there is none.
  * @throws OAuthError when the user refuses; CommandError after 5 minutes
  */
-export async function signInWithBrowser(context: CliContext, { origin, clientId, opens, show }: BrowserLogin): Promise<Tokens | null> {
+export async function signInWithBrowser(
+  context: CliContext,
+  { origin, clientId, opens, show }: BrowserLogin,
+): Promise<Tokens | null> {
   const callbacks = Promise.withResolvers<Tokens>();
   const over = new AbortController();
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
   const oauth = clientOf(context, origin, clientId, portOf(server));
-  const timer = setTimeout(() => callbacks.reject(new CommandError("the browser did not come back within 5 minutes")), waitMs);
+  const timer = setTimeout(
+    () => callbacks.reject(new CommandError("the browser did not come back within 5 minutes")),
+    waitMs,
+  );
   const end = context.onInterrupt(() => callbacks.reject(interrupted()));
   try {
     const begun = await oauth.begin();
@@ -72,7 +101,10 @@ export async function signInWithBrowser(context: CliContext, { origin, clientId,
     if (opens && !(await context.openUrl(begun.url))) return null;
     show(begun.url);
     if (!opens && isInteractive(context))
-      readPasted(context, over.signal, (url) => oauth.finish(url, begun)).then(callbacks.resolve, callbacks.reject);
+      readPasted(context, over.signal, (url) => oauth.finish(url, begun)).then(
+        callbacks.resolve,
+        callbacks.reject,
+      );
     return await callbacks.promise;
   } finally {
     over.abort();
@@ -93,7 +125,9 @@ const answerCallback =
   (oauth: OAuthClient, begun: Begun, { resolve, reject }: PromiseWithResolvers<Tokens>): RequestListener =>
   (request, response) => {
     const answer = (status: number, text: string) =>
-      response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(`${text}\n`);
+      response
+        .writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" })
+        .end(`${text}\n`);
     const url = new URL(request.url ?? "/", `http://${request.headers.host ?? "127.0.0.1"}`);
     // Any page can open this address: without the state of this login it changes nothing.
     if (request.method !== "GET" || url.pathname !== path || url.searchParams.get("state") !== begun.state)
@@ -111,8 +145,14 @@ const answerCallback =
   };
 
 /** Reads the address of the last page, for a browser of another computer, which cannot open it. */
-async function readPasted(context: CliContext, signal: AbortSignal, finish: (url: URL) => Promise<Tokens>): Promise<Tokens> {
-  const text = (await ask(context, "If the browser cannot open the last page, paste its address here: ", false, signal)).trim();
+async function readPasted(
+  context: CliContext,
+  signal: AbortSignal,
+  finish: (url: URL) => Promise<Tokens>,
+): Promise<Tokens> {
+  const text = (
+    await ask(context, "If the browser cannot open the last page, paste its address here: ", false, signal)
+  ).trim();
   if (!URL.canParse(text)) throw new CommandError("this is not the address of a page: run the login again");
   return await finish(new URL(text));
 }

@@ -15,9 +15,13 @@ export interface DeviceLogin {
 /**
  * Signs in with a browser of another device: the user enters a code there (RFC 8628).
  *
- * @throws OAuthError when the user refuses or does not answer in time, or the installation or the app has no such login
+ * @throws OAuthError when the user refuses or does not answer in time, or the installation or the app has no
+ * such login
  */
-export async function signInWithDevice(context: CliContext, { origin, clientId, show }: DeviceLogin): Promise<Tokens> {
+export async function signInWithDevice(
+  context: CliContext,
+  { origin, clientId, show }: DeviceLogin,
+): Promise<Tokens> {
   const oauth = clientOf(context, origin, clientId);
   const ended = Promise.withResolvers<never>();
   const end = context.onInterrupt(() => ended.reject(interrupted()));
@@ -31,6 +35,10 @@ export async function signInWithDevice(context: CliContext, { origin, clientId, 
   }
 }
 
-/** Whether an installation or an app has no login with a code: it is an older one, or the app does not allow it. */
+/**
+ * Whether an installation or an app has no login with a code: it is an older one, or the app does not allow
+ * it.
+ */
 export const hasNoDevices = (error: unknown): boolean =>
-  error instanceof OAuthError && (error.code === "unsupported_grant_type" || error.code === "unauthorized_client");
+  error instanceof OAuthError &&
+  (error.code === "unsupported_grant_type" || error.code === "unauthorized_client");

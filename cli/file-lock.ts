@@ -30,7 +30,8 @@ function isStale(path: string): boolean {
   }
 }
 
-const tooLong = (path: string): CommandError => new CommandError(`${path}: another process has this lock for too long. Remove it.`);
+const tooLong = (path: string): CommandError =>
+  new CommandError(`${path}: another process has this lock for too long. Remove it.`);
 
 /** Runs work while no other process has the lock. @throws CommandError after 60 s */
 export function withLock<T>(path: string, work: () => T): T {

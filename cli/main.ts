@@ -4,14 +4,23 @@ import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { runCli } from "./app.ts";
 
-/** Whether a browser can have a window: a server has no display, and xdg-open would start a browser of the terminal, or none. */
-const hasDisplay = (): boolean => Boolean(process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"] || process.env["WSL_DISTRO_NAME"]);
+/**
+ * Whether a browser can have a window: a server has no display, and xdg-open would start a browser of the
+ * terminal, or none.
+ */
+const hasDisplay = (): boolean =>
+  Boolean(process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"] || process.env["WSL_DISTRO_NAME"]);
 
 /** Opens an address with the program that the system has for it. */
 async function openUrl(url: string): Promise<boolean> {
   const [program, ...first] =
-    process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["cmd", "/c", "start", ""] : ["xdg-open"];
-  if (program === undefined || !/^https?:\/\//.test(url) || (program === "xdg-open" && !hasDisplay())) return false;
+    process.platform === "darwin"
+      ? ["open"]
+      : process.platform === "win32"
+        ? ["cmd", "/c", "start", ""]
+        : ["xdg-open"];
+  if (program === undefined || !/^https?:\/\//.test(url) || (program === "xdg-open" && !hasDisplay()))
+    return false;
   const child = spawn(program, [...first, url], { stdio: "ignore", detached: true });
   child.unref();
   return await once(child, "spawn").then(

@@ -33,7 +33,10 @@ export interface Profiles {
   readonly named: (name: string) => Profile;
   readonly at: (origin: string) => Profile | undefined;
   readonly current: () => Profile | undefined;
-  /** Stores a profile instead of the one of its origin, and makes it the current one. @throws CommandError when another origin has the name */
+  /**
+   * Stores a profile instead of the one of its origin, and makes it the current one. @throws CommandError
+   * when another origin has the name
+   */
   readonly save: (profile: Profile) => void;
   /** Replaces the tokens of a profile. */
   readonly renew: (origin: string, tokens: Tokens) => void;
@@ -47,7 +50,8 @@ function folderOf(env: Environment): string {
   return join(base?.startsWith("/") ? base : join(env["HOME"] ?? homedir(), ".config"), "atp");
 }
 
-const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 
 /**
  * The origin of an address. A credential is sent over https, or to this machine only.
@@ -59,13 +63,16 @@ export function originOf(address: string): string {
   try {
     url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`);
   } catch {
-    throw new UsageError(`${address}: is not an address of an installation, for example https://agents.example.com`);
+    throw new UsageError(
+      `${address}: is not an address of an installation, for example https://agents.example.com`,
+    );
   }
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname)))
     throw new UsageError(
       `${url.protocol}//${url.host}: must begin with https, so that the credential is encrypted on its way; http is for loopback addresses`,
     );
-  if (url.username !== "" || url.password !== "") throw new UsageError("the address must not have a user name or a password");
+  if (url.username !== "" || url.password !== "")
+    throw new UsageError("the address must not have a user name or a password");
   return url.origin;
 }
 
@@ -85,7 +92,8 @@ export function openProfiles(env: Environment): Profiles {
       throw error;
     }
     const stored = parse(text);
-    if (!stored) throw new CommandError(`${path}: is not a file of profiles. Remove it, and run \`atp login\`.`);
+    if (!stored)
+      throw new CommandError(`${path}: is not a file of profiles. Remove it, and run \`atp login\`.`);
     return stored;
   }
 
@@ -116,7 +124,10 @@ export function openProfiles(env: Environment): Profiles {
       const found = profiles.find((profile) => profile.name === name || profile.origin === name);
       if (found) return found;
       const names = profiles.map((profile) => profile.name).join(", ");
-      throw new CommandError(`there is no profile ${name}${names === "" ? "; run `atp login`" : `; there are: ${names}`}`, "credential");
+      throw new CommandError(
+        `there is no profile ${name}${names === "" ? "; run `atp login`" : `; there are: ${names}`}`,
+        "credential",
+      );
     },
     current() {
       const { profiles, current } = read();
@@ -126,12 +137,15 @@ export function openProfiles(env: Environment): Profiles {
       change(({ profiles }) => {
         const others = profiles.filter(({ origin }) => origin !== profile.origin);
         if (others.some(({ name }) => name === profile.name))
-          throw new CommandError(`another installation has the profile ${profile.name}; choose a name with --name`);
+          throw new CommandError(
+            `another installation has the profile ${profile.name}; choose a name with --name`,
+          );
         return { profiles: [...others, profile], current: profile.origin };
       });
     },
     renew(origin, tokens) {
-      const renewed = ({ oauth, ...profile }: Profile): Profile => (oauth ? { ...profile, oauth: { ...oauth, tokens } } : profile);
+      const renewed = ({ oauth, ...profile }: Profile): Profile =>
+        oauth ? { ...profile, oauth: { ...oauth, tokens } } : profile;
       change((stored) => ({
         ...stored,
         profiles: stored.profiles.map((profile) => (profile.origin === origin ? renewed(profile) : profile)),
@@ -152,8 +166,15 @@ const isText = (value: unknown): value is string => typeof value === "string";
 
 function parse(text: string): Stored | undefined {
   try {
-    const { profiles, current } = JSON.parse(text) as { readonly profiles?: unknown; readonly current?: unknown };
-    if (!Array.isArray(profiles) || !profiles.every((each: Partial<Profile>) => isText(each.name) && isText(each.origin))) return undefined;
+    const { profiles, current } = JSON.parse(text) as {
+      readonly profiles?: unknown;
+      readonly current?: unknown;
+    };
+    if (
+      !Array.isArray(profiles) ||
+      !profiles.every((each: Partial<Profile>) => isText(each.name) && isText(each.origin))
+    )
+      return undefined;
     return { profiles, ...(isText(current) ? { current } : {}) };
   } catch {
     return undefined;

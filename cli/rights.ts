@@ -11,14 +11,18 @@ import type { Cli } from "./frame/command.ts";
 const rightsMs = 60_000;
 
 /** Clients of an installation for the protocols. The calls of each end with its signal. */
-export function remoteClients({ client: connect, context: { now, fetch } }: Cli): (ended: AbortSignal) => CallerClient {
+export function remoteClients({
+  client: connect,
+  context: { now, fetch },
+}: Cli): (ended: AbortSignal) => CallerClient {
   let known: { readonly rights: Rights; readonly until: number } | undefined;
   return (signal) => {
     const client = connect({ signal, strict: true });
     return {
       ...client,
       async rights() {
-        if (!known || now() >= known.until) known = { rights: rightsOf(await client.users.me()), until: now() + rightsMs };
+        if (!known || now() >= known.until)
+          known = { rights: rightsOf(await client.users.me()), until: now() + rightsMs };
         return known.rights;
       },
       async bytesOf({ download_url: downloadUrl }, most) {
@@ -34,10 +38,18 @@ export function remoteClients({ client: connect, context: { now, fetch } }: Cli)
 }
 
 /** The rights of a credential, as user.me describes them. */
-export function rightsOf({ credential_kind: credentialKind, scopes, project_ids: projectIds, role }: AnswerOf<"user.me">): Rights {
+export function rightsOf({
+  credential_kind: credentialKind,
+  scopes,
+  project_ids: projectIds,
+  role,
+}: AnswerOf<"user.me">): Rights {
   // Scopes and roles that this release does not know give no tool.
   if (credentialKind === "token")
-    return { credential: { kind: credentialKind, scopes: (scopes ?? []) as ScopeName[], service: false }, role: null };
+    return {
+      credential: { kind: credentialKind, scopes: (scopes ?? []) as ScopeName[], service: false },
+      role: null,
+    };
   return {
     credential: { kind: "key", keyKind: "general", scopes: (scopes ?? null) as KeyScope[] | null },
     role: role === undefined ? null : (role.replace("TEAM_MEMBER_ROLE_", "").toLowerCase() as Role),

@@ -43,7 +43,9 @@ export const faultName = (method: string | null): string => (method === batch ? 
 /** The method name in a path; null for other paths. */
 export function readMethod(path: string): string | null {
   const [, service, name = ""] = path.split("?")[0]?.split("/") ?? [];
-  return service === WorkerService.typeName && WorkerService.methods.some((method) => method.name === name) ? name : null;
+  return service === WorkerService.typeName && WorkerService.methods.some((method) => method.name === name)
+    ? name
+    : null;
 }
 
 /** A body and the headers that say how to read it. */
@@ -88,7 +90,9 @@ export function recordAnswer(method: string, calls: readonly Call[], status: num
     else if (method === batch) recordResult(call, readList(answer, "results")[index] ?? null);
     else {
       call.stop = readText(answer, "stop");
-      call.assigned = [readMember(answer, "run"), ...readList(answer, "moreRuns")].flatMap((run) => readRun(run) ?? []);
+      call.assigned = [readMember(answer, "run"), ...readList(answer, "moreRuns")].flatMap(
+        (run) => readRun(run) ?? [],
+      );
     }
   }
 }
@@ -97,7 +101,8 @@ export function recordAnswer(method: string, calls: readonly Call[], status: num
 function recordResult(call: Call, result: JsonValue): void {
   call.stop = readText(readMember(result, "appended"), "stop");
   const error = readMember(result, "error");
-  if (error !== null) Object.assign(call, { status: 400, code: readText(error, "code"), message: readText(error, "message") });
+  if (error !== null)
+    Object.assign(call, { status: 400, code: readText(error, "code"), message: readText(error, "message") });
 }
 
 /** Decodes JSON or binary to JSON with lowerCamelCase names; null for an invalid message. */

@@ -1,6 +1,9 @@
 import { type Clock, systemClock } from "../src/core/clock.ts";
 
-/** The machine's clock, which can be moved forward, so that a lease ends without waiting. `sleep` uses the machine's clock. */
+/**
+ * The machine's clock, which can be moved forward, so that a lease ends without waiting. `sleep` uses the
+ * machine's clock.
+ */
 export interface MovableClock extends Clock {
   advance(ms: number): void;
 }

@@ -55,7 +55,11 @@ export async function scratchPlatform(clock: Clock, baseUrl: string): Promise<Sc
     const { text } = await createKey(tx, making(), { ...owner, kind: "general", name: "worker-check" });
     const checked = await createWorker(tx, making(), { ...settings, name: "checked" });
     const other = await createWorker(tx, making(), { ...settings, name: "other" });
-    return { key: text, spaceId: owner.spaceId, workers: { checked: checked.text, checkedId: checked.worker.id, other: other.worker.id } };
+    return {
+      key: text,
+      spaceId: owner.spaceId,
+      workers: { checked: checked.text, checkedId: checked.worker.id, other: other.worker.id },
+    };
   });
   let platform: Platform | null = await startPlatform(config, store, cipher, ambient);
   const stop = async () => {
@@ -71,7 +75,8 @@ export async function scratchPlatform(clock: Clock, baseUrl: string): Promise<Sc
     workerKey: workers.checked,
     otherWorkerId: workers.other,
     user: (name, body) => callUser(`http://127.0.0.1:${platform?.port}/v2/${name}`, key, body),
-    revoke: () => store.change(async (tx) => void (await tx.workers.revoke(spaceId, workers.checkedId, clock.now()))),
+    revoke: () =>
+      store.change(async (tx) => void (await tx.workers.revoke(spaceId, workers.checkedId, clock.now()))),
     stop,
     async start() {
       platform ??= await startPlatform(config, store, cipher, ambient);

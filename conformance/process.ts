@@ -22,7 +22,12 @@ export interface WorkerProcess {
 
 /** Starts a command in the shell, with these variables in addition to those of this process. */
 export function startWorker(command: string, variables: Readonly<Record<string, string>>): WorkerProcess {
-  const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...variables } });
+  const child = spawn(command, {
+    shell: true,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...variables },
+  });
   const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
   let ended: string | null = null;
   let output: readonly string[] = [];

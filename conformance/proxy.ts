@@ -8,7 +8,10 @@ export interface FaultyProxy extends AsyncDisposable {
   readonly url: string;
   /** Every call so far, in order of arrival. */
   readonly calls: readonly Call[];
-  /** Drops the next response of this method: the platform has processed the call, and the worker does not receive the response. */
+  /**
+   * Drops the next response of this method: the platform has processed the call, and the worker does not
+   * receive the response.
+   */
   dropNextResponse(method: string): void;
   /** Holds calls of this method before the platform gets them, until they are released. */
   hold(method: string): Hold;
@@ -35,7 +38,8 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
     const startedAt = performance.now();
     const body = await buffer(incoming);
     const method = readMethod(incoming.url ?? "");
-    const recorded = method === null ? [] : recordCalls(method, { headers: incoming.headers, body }, startedAt);
+    const recorded =
+      method === null ? [] : recordCalls(method, { headers: incoming.headers, body }, startedAt);
     calls.push(...recorded);
     const hold = holds.get(faultName(method));
     if (hold) hold.isReached = true;
@@ -59,7 +63,9 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
     for (const call of recorded) call.answeredAt = performance.now();
   }
 
-  const server = createServer((incoming, outgoing) => void pass(incoming, outgoing).catch(() => incoming.socket.destroy()));
+  const server = createServer(
+    (incoming, outgoing) => void pass(incoming, outgoing).catch(() => incoming.socket.destroy()),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // It listens on TCP.
@@ -93,7 +99,10 @@ export async function openProxy(port: () => number | null): Promise<FaultyProxy>
 
 function refuseCall(incoming: IncomingMessage, outgoing: ServerResponse, how: "cut" | "unavailable"): void {
   if (how === "cut") incoming.socket.destroy();
-  else outgoing.writeHead(503, { "content-type": "application/json" }).end('{"code":"unavailable","message":"the platform is stopping"}');
+  else
+    outgoing
+      .writeHead(503, { "content-type": "application/json" })
+      .end('{"code":"unavailable","message":"the platform is stopping"}');
 }
 
 interface Answer {
@@ -103,7 +112,12 @@ interface Answer {
 }
 
 /** Forwards a call to the platform; if the worker disconnects, the platform's connection closes too. */
-function forward(incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer, port: number): Promise<Answer> {
+function forward(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  body: Buffer,
+  port: number,
+): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const { method, url: path } = incoming;
   const headers = { ...incoming.headers, "content-length": `${body.length}`, connection: "close" };

@@ -42,6 +42,8 @@ async function runCheck(check: Check, options: StageOptions): Promise<Verdict> {
   } catch (thrown) {
     flaws.push(thrown instanceof WorkerError ? thrown.message : `The check could not continue: ${thrown}`);
   }
-  flaws.push(...findViolations(stage.proxy.calls, [...stage.deaths, ...stage.suspensions], performance.now()));
+  flaws.push(
+    ...findViolations(stage.proxy.calls, [...stage.deaths, ...stage.suspensions], performance.now()),
+  );
   return { check, errors: flaws, seconds: (performance.now() - startedAt) / 1000 };
 }

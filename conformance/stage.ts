@@ -39,7 +39,10 @@ export interface Stage extends AsyncDisposable {
   waitForStatus(taskId: string, status: TaskStatus, seconds?: number): Promise<void>;
   /** Waits until the transcript has this line. @throws WorkerError */
   waitForLine(taskId: string, line: string): Promise<void>;
-  /** Repeats `look` until it returns a value. @param what returns the error text for a timeout. @throws WorkerError */
+  /**
+   * Repeats `look` until it returns a value. @param what returns the error text for a timeout. @throws
+   * WorkerError
+   */
   waitUntil<T>(what: () => string, look: () => T | Promise<T>, seconds?: number): Promise<NonNullable<T>>;
   /** Waits for the task's end and compares its transcript. @throws WorkerError */
   expectEnd(taskId: string, expected: readonly string[], status?: TaskStatus): Promise<void>;
@@ -80,8 +83,10 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
       const found = await look();
       if (found) return found;
       const lastWorker = workers.at(-1);
-      if (lastWorker?.ended) throw new WorkerError(`${what()} The worker ${lastWorker.ended}.${outputOf(lastWorker)}`);
-      if (performance.now() > deadline) throw new WorkerError(`${what()}${lastWorker ? outputOf(lastWorker) : ""}`);
+      if (lastWorker?.ended)
+        throw new WorkerError(`${what()} The worker ${lastWorker.ended}.${outputOf(lastWorker)}`);
+      if (performance.now() > deadline)
+        throw new WorkerError(`${what()}${lastWorker ? outputOf(lastWorker) : ""}`);
       await delay(lookEveryMs);
     }
   };
@@ -94,7 +99,9 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
         last = await task(taskId);
         // Another final status is final: the task cannot reach the expected status.
         if (last.status !== status && last.status !== "running")
-          throw new WorkerError(`${expectation}, but is \`${last.status}\`: ${(await transcript(taskId)).join(", ")}`);
+          throw new WorkerError(
+            `${expectation}, but is \`${last.status}\`: ${(await transcript(taskId)).join(", ")}`,
+          );
         return last.status === status;
       },
       seconds,
@@ -112,7 +119,12 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
     waitUntil: until,
     waitForStatus: reach,
     start() {
-      const worker = startWorker(command, { ATP_URL: proxy.url, BASE_URL: proxy.url, WORKER_KEY: scratch.workerKey, PROFILES: profile });
+      const worker = startWorker(command, {
+        ATP_URL: proxy.url,
+        BASE_URL: proxy.url,
+        WORKER_KEY: scratch.workerKey,
+        PROFILES: profile,
+      });
       workers.push(worker);
       void worker.exited.then(() => deaths.push(performance.now()));
       return worker;
@@ -122,7 +134,11 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
       worker.suspend();
     },
     async create(content) {
-      const { task_id: id } = await scratch.user("task.create", { message: { content }, interactive_mode: true, agent_profile: profile });
+      const { task_id: id } = await scratch.user("task.create", {
+        message: { content },
+        interactive_mode: true,
+        agent_profile: profile,
+      });
       return String(id);
     },
     async send(task_id, content) {
@@ -131,7 +147,8 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
     async waitForLine(taskId, line) {
       let last: readonly string[] = [];
       await until(
-        () => `${JSON.stringify(line)} was expected within ${patience} s; the events are: ${last.join(", ")}.`,
+        () =>
+          `${JSON.stringify(line)} was expected within ${patience} s; the events are: ${last.join(", ")}.`,
         async () => {
           last = await transcript(taskId);
           return last.includes(line);
@@ -145,7 +162,9 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
     async waitForExit(worker, seconds = patience) {
       const deadline = delay(seconds * 1000, "late", { ref: false });
       if ((await Promise.race([worker.exited, deadline])) === "late")
-        throw new WorkerError(`The worker was sent a signal to exit, and ${seconds} s later it still runs.${outputOf(worker)}`);
+        throw new WorkerError(
+          `The worker was sent a signal to exit, and ${seconds} s later it still runs.${outputOf(worker)}`,
+        );
     },
     async expireLeases() {
       await delay(arrivalMs);
@@ -154,9 +173,17 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
     reassign: (taskId) =>
       store.change(async (tx) => {
         const now = clock.now();
-        const written = await tx.tasks.advance(taskId, { now, set: { nodeId: workerNode(scratch.otherWorkerId), raiseFence: true } });
+        const written = await tx.tasks.advance(taskId, {
+          now,
+          set: { nodeId: workerNode(scratch.otherWorkerId), raiseFence: true },
+        });
         if (!written) throw new Error(`there is no task ${taskId}`);
-        const run = { taskId, spaceId: written.task.spaceId, workerId: scratch.otherWorkerId, fence: written.task.fence };
+        const run = {
+          taskId,
+          spaceId: written.task.spaceId,
+          workerId: scratch.otherWorkerId,
+          fence: written.task.fence,
+        };
         await tx.workerRuns.put([{ ...run, startedAt: now, leaseUntil: now + 10 * workerLeaseMs }]);
       }),
     async [Symbol.asyncDispose]() {
@@ -170,10 +197,19 @@ export async function openStage({ command, patience }: StageOptions): Promise<St
 const outputOf = ({ output }: WorkerProcess): string =>
   output.length === 0 ? "" : `\n  its output:\n${output.map((line) => `    ${line}`).join("\n")}`;
 
-/** Sends the user's decision on a pending approval. @throws WorkerError if the task does not wait for an approval of this kind. */
-export async function decideApproval({ platform, events }: Stage, task_id: string, kind: string, input: JsonObject): Promise<void> {
+/**
+ * Sends the user's decision on a pending approval. @throws WorkerError if the task does not wait for an
+ * approval of this kind.
+ */
+export async function decideApproval(
+  { platform, events }: Stage,
+  task_id: string,
+  kind: string,
+  input: JsonObject,
+): Promise<void> {
   const waiting = (await events(task_id)).findLast((event) => event.type === "status_update");
   const waitingKind = waiting?.payload.statusDetail?.waitingForEventType;
-  if (waiting === undefined || waitingKind !== kind) throw new WorkerError(`The task must wait for ${kind}, but waits for ${waitingKind}.`);
+  if (waiting === undefined || waitingKind !== kind)
+    throw new WorkerError(`The task must wait for ${kind}, but waits for ${waitingKind}.`);
   await platform.user("task.confirmAction", { task_id, event_id: eventId(task_id, waiting.seq - 1), input });
 }

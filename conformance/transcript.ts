@@ -30,13 +30,17 @@ function eventLine(event: TaskEvent): string | null {
 export const stepLines = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, i) => ["plan", "tool", `progress: step ${i + 1} of ${count}`]).flat();
 
-/** @throws WorkerError with the first duplicated line, or else the first missing line, or else the difference. */
+/**
+ * @throws WorkerError with the first duplicated line, or else the first missing line, or else the difference.
+ */
 export function expectTranscript(expected: readonly string[], actual: readonly string[]): void {
   if (actual.length === expected.length && actual.every((line, i) => line === expected[i])) return;
   const tail = `\n  expected: ${lineList(expected)}\n  actual:   ${lineList(actual)}`;
   // Lines with a text are the most informative.
   const candidates = [...actual.filter((line) => line.includes(": ")), ...actual];
-  const duplicated = candidates.find((line) => times(actual, line) > times(expected, line) && times(expected, line) > 0);
+  const duplicated = candidates.find(
+    (line) => times(actual, line) > times(expected, line) && times(expected, line) > 0,
+  );
   if (duplicated !== undefined)
     throw new WorkerError(
       `${quote(duplicated)} was written twice. Repeated requests, by this process or by its replacement, must have the same key and content.${tail}`,
@@ -46,6 +50,7 @@ export function expectTranscript(expected: readonly string[], actual: readonly s
   throw new WorkerError(`The task's events are not the expected ones.${tail}`);
 }
 
-const times = (lines: readonly string[], line: string): number => lines.filter((other) => other === line).length;
+const times = (lines: readonly string[], line: string): number =>
+  lines.filter((other) => other === line).length;
 const quote = (line: string): string => JSON.stringify(line);
 const lineList = (lines: readonly string[]): string => lines.join(", ") || "nothing";

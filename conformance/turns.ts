@@ -32,14 +32,16 @@ export async function settle(stage: Stage, { answer, turnSeconds }: RealAgent, i
       turnSeconds,
     );
     if (status === "stopped") return;
-    if (status === "error" || answered === answersMax) throw new WorkerError(await describeEnd(stage, id, status));
+    if (status === "error" || answered === answersMax)
+      throw new WorkerError(await describeEnd(stage, id, status));
     await decide(stage, answer, id);
     await untilAfter(stage, id, lastSeq);
   }
 }
 
 async function describeEnd(stage: Stage, id: string, status: Task["status"]): Promise<string> {
-  if (status !== "error") return `The agent still asked after ${answersMax} answers: give it another --message or --answer.`;
+  if (status !== "error")
+    return `The agent still asked after ${answersMax} answers: give it another --message or --answer.`;
   const error = (await stage.events(id)).findLast((event) => event.type === "error_message");
   return `The task must end with an answer, but ended in \`error\`: ${error?.payload.content ?? "without a text"}`;
 }
@@ -55,13 +57,24 @@ async function decide(stage: Stage, answer: string, id: string): Promise<void> {
   const waiting = (await stage.events(id)).findLast((event) => event.type === "status_update");
   const kind = waiting?.payload.statusDetail?.waitingForEventType ?? "";
   if (!isKind(kind) || isQuestion(kind)) await stage.send(id, answer);
-  else await decideApproval(stage, id, kind, inputFor(waiting?.payload.statusDetail?.confirmInputSchema ?? inputSchema(kind, "") ?? {}));
+  else
+    await decideApproval(
+      stage,
+      id,
+      kind,
+      inputFor(waiting?.payload.statusDetail?.confirmInputSchema ?? inputSchema(kind, "") ?? {}),
+    );
 }
 
 /** An input that accepts: `accept`, or the first choice that needs nothing else. */
 function inputFor({ properties, required }: JsonObject): JsonObject {
   const names = Array.isArray(required) ? required : [];
-  return Object.fromEntries(names.map((name) => [String(name), valueFor(isObject(properties) ? properties[String(name)] : undefined)]));
+  return Object.fromEntries(
+    names.map((name) => [
+      String(name),
+      valueFor(isObject(properties) ? properties[String(name)] : undefined),
+    ]),
+  );
 }
 
 function valueFor(schema: Json | undefined): Json {
@@ -73,35 +86,49 @@ function valueFor(schema: Json | undefined): Json {
 const underWayMs = 2_000;
 
 /**
- * Creates a task, and waits until the worker works on it: it has appended events, wants to finish, or has had the run for 2 s. Its
- * Finish is held until `release` is called, so that a fault is always in the middle of the run, however fast the agent is.
+ * Creates a task, and waits until the worker works on it: it has appended events, wants to finish, or has had
+ * the run for 2 s. Its Finish is held until `release` is called, so that a fault is always in the middle of
+ * the run, however fast the agent is.
  */
-export async function createUnderWay(stage: Stage, { message }: RealAgent): Promise<{ readonly id: string; readonly release: () => void }> {
+export async function createUnderWay(
+  stage: Stage,
+  { message }: RealAgent,
+): Promise<{ readonly id: string; readonly release: () => void }> {
   const hold = stage.proxy.hold("Finish");
   const id = await stage.create(message);
   const claimed = await stage.waitUntil(
-    () => `A task was available, and no Poll claimed it within ${stage.patience} s. Poll for the profiles in PROFILES, or for all.`,
-    () => stage.proxy.calls.find(({ assigned, answeredAt }) => assigned.some(({ taskId }) => taskId === id) && answeredAt !== null),
+    () =>
+      `A task was available, and no Poll claimed it within ${stage.patience} s. Poll for the profiles in PROFILES, or for all.`,
+    () =>
+      stage.proxy.calls.find(
+        ({ assigned, answeredAt }) => assigned.some(({ taskId }) => taskId === id) && answeredAt !== null,
+      ),
   );
   const since = claimed.answeredAt ?? 0;
   const isUnderWay = () =>
     hold.reached() ||
     performance.now() - since > underWayMs ||
-    stage.proxy.calls.some(({ method, run, answeredAt }) => method === "Append" && run?.taskId === id && answeredAt !== null);
+    stage.proxy.calls.some(
+      ({ method, run, answeredAt }) => method === "Append" && run?.taskId === id && answeredAt !== null,
+    );
   while (!isUnderWay()) await delay(20);
   return { id, release: hold.release };
 }
 
 /** The content of an event, apart from its number. */
-const contentOf = ({ type, payload }: TaskEvent): string => jsonDigest({ type, payload: JSON.parse(JSON.stringify(payload)) });
+const contentOf = ({ type, payload }: TaskEvent): string =>
+  jsonDigest({ type, payload: JSON.parse(JSON.stringify(payload)) });
 
 /**
- * Fails when later events repeat earlier ones: a process that continues a run made new keys for events that the turn had.
+ * Fails when later events repeat earlier ones: a process that continues a run made new keys for events that
+ * the turn had.
  *
  * @param written the number of events when the earlier process ended.
  */
 export async function expectNoRepeats(stage: Stage, id: string, written: number): Promise<void> {
-  const own = (await stage.events(id)).filter(({ type }) => type === "tool_used" || type === "assistant_message" || type === "plan_update");
+  const own = (await stage.events(id)).filter(
+    ({ type }) => type === "tool_used" || type === "assistant_message" || type === "plan_update",
+  );
   const before = new Set(own.filter(({ seq }) => seq <= written).map(contentOf));
   const repeated = own.find((event) => event.seq > written && before.has(contentOf(event)));
   if (repeated === undefined) return;

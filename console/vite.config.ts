@@ -30,11 +30,15 @@ const decoder = "decode-named-character-reference";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  // Chunks name each other relatively; the server sets the path of the first ones (src/sign-in-pages/application.ts).
+  // Chunks name each other relatively; the server sets the path of the first ones
+  // (src/sign-in-pages/application.ts).
   base: "./",
   plugins: [react(), precompressed()],
-  // Its variant for browsers decodes `&lt;` by innerHTML, which Trusted Types refuse: a message with it would break the page.
-  resolve: { alias: { [decoder]: fileURLToPath(new URL(`../node_modules/${decoder}/index.js`, import.meta.url)) } },
+  // Its variant for browsers decodes `&lt;` by innerHTML, which Trusted Types refuse: a message with it would
+  // break the page.
+  resolve: {
+    alias: { [decoder]: fileURLToPath(new URL(`../node_modules/${decoder}/index.js`, import.meta.url)) },
+  },
   cacheDir: "../node_modules/.cache/vite",
   logLevel: "warn",
   build: {

@@ -26,7 +26,10 @@ export function configurationPage(): string {
   return [preface, ...groups].join("\n");
 }
 
-function section(name: string, { type, fallback, unset, rule, example, description, secret }: Variable<unknown>): string {
+function section(
+  name: string,
+  { type, fallback, unset, rule, example, description, secret }: Variable<unknown>,
+): string {
   return `### ${name}
 
 ${description}${secret ? ` It is a secret: messages and logs do not show it. ${code(`${name}_FILE`)} names a file with it.` : ""}

@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import { PrismaPg } from "@prisma/adapter-pg";
-import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory, SqlQuery } from "@prisma/driver-adapter-utils";
+import type {
+  SqlDriverAdapter,
+  SqlMigrationAwareDriverAdapterFactory,
+  SqlQuery,
+} from "@prisma/driver-adapter-utils";
 
 /** The IDs of PostgreSQL's one-byte type `"char"`, which its catalogs use, and of `text`. */
 const charType = 18;
@@ -18,7 +22,8 @@ export function describableSqlite(): SqlMigrationAwareDriverAdapterFactory {
     const queryRaw = adapter.queryRaw.bind(adapter);
     return Object.assign(adapter, {
       executeRaw: async ({ sql }: SqlQuery) => adapter.executeScript(sql).then(() => 0),
-      queryRaw: (query: SqlQuery) => queryRaw({ ...query, sql: query.sql.replace(/ name = "(.*?)"/, " name = '$1'") }),
+      queryRaw: (query: SqlQuery) =>
+        queryRaw({ ...query, sql: query.sql.replace(/ name = "(.*?)"/, " name = '$1'") }),
     });
   };
   return {
@@ -45,7 +50,10 @@ export function describablePostgres(url: string): SqlMigrationAwareDriverAdapter
   };
 }
 
-/** A temporary database for a comparison. The adapter's implementation drops it while still connected, and with a URL it creates the database but does not connect to it. */
+/**
+ * A temporary database for a comparison. The adapter's implementation drops it while still connected, and
+ * with a URL it creates the database but does not connect to it.
+ */
 async function createShadow(url: string): Promise<SqlDriverAdapter> {
   const database = `shadow_${randomBytes(8).toString("hex")}`;
   const server = await new PrismaPg(connectionOptions(url)).connect();
@@ -61,7 +69,9 @@ async function createShadow(url: string): Promise<SqlDriverAdapter> {
   });
 }
 
-/** The URL as options, so that the database can be replaced. Idle connections do not keep the process alive. */
+/**
+ * The URL as options, so that the database can be replaced. Idle connections do not keep the process alive.
+ */
 function connectionOptions(url: string) {
   const { hostname, port, username, password, pathname } = new URL(url);
   const [user, secret, database] = [username, password, pathname.slice(1)].map(decodeURIComponent);
@@ -75,11 +85,16 @@ function connectionOptions(url: string) {
   };
 }
 
-/** Returns columns of the type `"char"` as text, and runs complete scripts: the adapter would cut the text of a function at its semicolons. */
+/**
+ * Returns columns of the type `"char"` as text, and runs complete scripts: the adapter would cut the text of
+ * a function at its semicolons.
+ */
 function withCharColumns(adapter: ConnectedPostgres): ConnectedPostgres {
   const pool = adapter.underlyingDriver();
   // The driver's `query` has a dozen overloads; the adapter uses the one that returns a promise.
-  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<{ fields: { dataTypeID: number }[] }>;
+  const query = pool.query.bind(pool) as (
+    ...args: unknown[]
+  ) => Promise<{ fields: { dataTypeID: number }[] }>;
   const queryAsText = async (...args: unknown[]) => {
     const result = await query(...args);
     for (const field of result.fields) if (field.dataTypeID === charType) field.dataTypeID = textType;

@@ -11,9 +11,9 @@ const root = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathna
 const cli = createRequire(import.meta.url).resolve("prisma/build/index.js");
 
 /**
- * Writes the clients into `sqlite` and `postgresql` of a folder, and the tables of both into `tables.ts`. It needs no
- * network: generation does not use the schema engine, but Prisma downloads it unless an executable is configured; Node's
- * executable serves for that.
+ * Writes the clients into `sqlite` and `postgresql` of a folder, and the tables of both into `tables.ts`. It
+ * needs no network: generation does not use the schema engine, but Prisma downloads it unless an executable
+ * is configured; Node's executable serves for that.
  *
  * @param {string} folder the target folder; the store imports `src/gen/prisma`.
  */
@@ -33,8 +33,16 @@ async function generate(database, folder) {
       (_, space, path) => `output${space}= ${output(path)}`,
     );
     await writeFile(join(copy, "schema.prisma"), withOutput);
-    const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: "1", CHECKPOINT_DISABLE: "1" };
-    await promisify(execFile)(process.execPath, [cli, "generate", "--schema", copy, "--no-hints"], { cwd: root, env });
+    const env = {
+      ...process.env,
+      PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+      PRISMA_HIDE_UPDATE_MESSAGE: "1",
+      CHECKPOINT_DISABLE: "1",
+    };
+    await promisify(execFile)(process.execPath, [cli, "generate", "--schema", copy, "--no-hints"], {
+      cwd: root,
+      env,
+    });
   } finally {
     await rm(copy, { recursive: true, force: true });
   }

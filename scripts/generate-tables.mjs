@@ -1,9 +1,10 @@
-// A Prisma generator: writes the tables of the models, for both databases, as TypeScript. For every model, it writes the
-// type of its rows, the names of the members that a new row may omit, its primary key and its columns. `src/store/table.ts` builds
-// readers, inserts and assignments from them. It is plain JavaScript because setup runs it with the installed Node.
+// A Prisma generator: writes the tables of the models, for both databases, as TypeScript. For every model, it
+// writes the type of its rows, the names of the members that a new row may omit, its primary key and its
+// columns. `src/store/table.ts` builds readers, inserts and assignments from them. It is plain JavaScript
+// because setup runs it with the installed Node.
 //
-// A comment `/// @type T from FILE` sets the type T of a text column; `/// @json T from FILE` means that the text is JSON
-// of that type. FILE is a module of src/core; it is omitted for built-in types.
+// A comment `/// @type T from FILE` sets the type T of a text column; `/// @json T from FILE` means that the
+// text is JSON of that type. FILE is a module of src/core; it is omitted for built-in types.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import helper from "@prisma/generator-helper";
@@ -27,9 +28,11 @@ function columnOf(model, { name, dbName, type, isRequired, hasDefaultValue, docu
   const [kind, plain] = kinds[type] ?? [];
   if (!kind) throw new Error(`${model}.${name}: no columns of the type ${type}`);
   const [, annotation, annotated, file] = /^@(type|json) (.+?)(?: from (\S+))?$/m.exec(documentation) ?? [];
-  if (annotation && kind !== "text") throw new Error(`${model}.${name}: only a text column accepts @${annotation}`);
+  if (annotation && kind !== "text")
+    throw new Error(`${model}.${name}: only a text column accepts @${annotation}`);
   const names = annotated?.match(/\b[A-Z]\w*/g)?.filter((each) => !builtIn.has(each)) ?? [];
-  if (names.length > 0 !== (file !== undefined)) throw new Error(`${model}.${name}: write \`@${annotation} ${annotated} from FILE\``);
+  if (names.length > 0 !== (file !== undefined))
+    throw new Error(`${model}.${name}: write \`@${annotation} ${annotated} from FILE\``);
   return {
     member: name,
     column: dbName ?? name,
@@ -72,7 +75,9 @@ const schemaOf = ({ key, name, columns, identity }) => [
   `    name: ${JSON.stringify(name)},`,
   `    key: ${JSON.stringify(identity)},`,
   "    columns: {",
-  ...columns.map(({ member, column, kind }) => `      ${member}: [${JSON.stringify(column)}, ${JSON.stringify(kind)}],`),
+  ...columns.map(
+    ({ member, column, kind }) => `      ${member}: [${JSON.stringify(column)}, ${JSON.stringify(kind)}],`,
+  ),
   "    },",
   "  },",
 ];

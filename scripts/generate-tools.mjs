@@ -1,5 +1,6 @@
-// Writes the tools of the Model Context Protocol that are one operation of v2 each: title, description and JSON Schema of the
-// input, from `api/openapi.json`. It is plain JavaScript because setup runs it with the installed Node.
+// Writes the tools of the Model Context Protocol that are one operation of v2 each: title, description and
+// JSON Schema of the input, from `api/openapi.json`. It is plain JavaScript because setup runs it with the
+// installed Node.
 //
 // Usage: node scripts/generate-tools.mjs FOLDER
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,14 +18,17 @@ const { paths, components } = JSON.parse(readFileSync("api/openapi.json", "utf8"
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * A schema as the input of a tool: references are written out, because not all clients follow them, and an optional member is
- * left out instead of null.
+ * A schema as the input of a tool: references are written out, because not all clients follow them, and an
+ * optional member is left out instead of null.
  */
 function resolve(schema, depth) {
   const { $ref: reference, ...own } = schema;
   if (depth > depthMax) return {};
-  if (typeof reference === "string") return resolve({ ...components.schemas[reference.split("/").at(-1)], ...own }, depth);
-  return withoutNull(Object.fromEntries(Object.entries(own).flatMap(([key, value]) => member(key, value, depth))));
+  if (typeof reference === "string")
+    return resolve({ ...components.schemas[reference.split("/").at(-1)], ...own }, depth);
+  return withoutNull(
+    Object.fromEntries(Object.entries(own).flatMap(([key, value]) => member(key, value, depth))),
+  );
 }
 
 function member(key, value, depth) {
@@ -45,7 +49,9 @@ function withoutNull(schema) {
   }
   if (Array.isArray(anyOf)) {
     const others = anyOf.filter((one) => !(isObject(one) && one.type === "null"));
-    return others.length === 1 && isObject(others[0]) ? { ...others[0], ...more } : { ...more, anyOf: others };
+    return others.length === 1 && isObject(others[0])
+      ? { ...others[0], ...more }
+      : { ...more, anyOf: others };
   }
   return schema;
 }
@@ -56,10 +62,10 @@ function toolOf([operation, { summary: title, description = "", requestBody }]) 
     operation,
     title,
     // A description that only repeats the title is for OpenAPI.
-    description: (description === `${title}.` ? description : [title, description].join(". ").replace(/\. $/, ".")).slice(
-      0,
-      descriptionMax,
-    ),
+    description: (description === `${title}.`
+      ? description
+      : [title, description].join(". ").replace(/\. $/, ".")
+    ).slice(0, descriptionMax),
     inputSchema: { properties: {}, ...resolve(request, 0), type: "object" },
   };
 }

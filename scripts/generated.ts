@@ -25,7 +25,8 @@ const schema = readSchema();
 
 type Files = ReadonlyMap<string, string>;
 /** The files that git ignores. */
-const ignored = (): Files => new Map([typescriptModules, pythonModules, documents, pages].flatMap((make) => [...make(schema)]));
+const ignored = (): Files =>
+  new Map([typescriptModules, pythonModules, documents, pages].flatMap((make) => [...make(schema)]));
 
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
 
@@ -34,7 +35,11 @@ async function kept(): Promise<Files> {
   const { withLeftOut } = await import("./reference/compatibility.ts");
   const { withRooms } = await import("./architecture/table.ts");
   const [readme, page] = ["README.md", "docs/internals/architecture.md"];
-  return new Map([...v2Documents(schema), [readme, withLeftOut(textOf(readme), root)], [page, withRooms(textOf(page))]]);
+  return new Map([
+    ...v2Documents(schema),
+    [readme, withLeftOut(textOf(readme), root)],
+    [page, withRooms(textOf(page))],
+  ]);
 }
 
 function write(files: Files): void {
@@ -54,7 +59,8 @@ function writeIgnored(): void {
 
 async function nameStale(): Promise<void> {
   const stale = [...(await kept())].filter(([path, text]) => textOf(path) !== text).map(([path]) => path);
-  if (stale.length > 0) console.error(`${stale.join(", ")}: stale; run \`node scripts/generated.ts --write\``);
+  if (stale.length > 0)
+    console.error(`${stale.join(", ")}: stale; run \`node scripts/generated.ts --write\``);
   process.exitCode = stale.length > 0 ? 1 : 0;
 }
 

@@ -23,7 +23,9 @@ export function migrationComplaints(prisma: string): readonly string[] {
       ([path]) =>
         `${path} ${now.has(path) ? "has changed" : "is missing"}, but a recorded migration must not change: ${restoreAdvice(path)}`,
     ),
-    ...unrecorded.map((path) => `${path} has no digest in prisma/${digestFile}: \`${recordCommand}\` adds it`),
+    ...unrecorded.map(
+      (path) => `${path} has no digest in prisma/${digestFile}: \`${recordCommand}\` adds it`,
+    ),
   ];
 }
 
@@ -49,7 +51,9 @@ export function freezeMigrations(prisma: string): FrozenMigrations {
   return { count, sha256: sha256(firstLines(prisma, count)) };
 }
 
-/** The releases whose lines have changed, one sentence each. A changed line would hide a changed migration. */
+/**
+ * The releases whose lines have changed, one sentence each. A changed line would hide a changed migration.
+ */
 export const frozenComplaints = (
   prisma: string,
   releases: readonly { readonly version: string; readonly migrations?: FrozenMigrations }[],
@@ -65,7 +69,10 @@ export const frozenComplaints = (
 const restoreAdvice = (path: string): string =>
   `restore it (\`git log -- prisma/${path}\` shows the commits) and write a new migration for your change (\`npm run migration NAME\`)`;
 
-/** Adds a digest for each migration in `prisma` that has none; other digests stay unchanged. @returns the added paths. */
+/**
+ * Adds a digest for each migration in `prisma` that has none; other digests stay unchanged. @returns the
+ * added paths.
+ */
 export function recordMigrations(prisma: string): readonly string[] {
   const recorded = recordedDigests(prisma);
   const added = [...digestsOf(prisma)].filter(([path]) => !recorded.has(path));
@@ -82,6 +89,8 @@ function recordedDigests(prisma: string): ReadonlyMap<string, string> {
 
 /** The digests of all migration files, by path in `prisma`: `sqlite/migrations/0001_first/migration.sql`. */
 function digestsOf(prisma: string): ReadonlyMap<string, string> {
-  const paths = databases.flatMap((database) => globSync(`${database}/migrations/*/*`, { cwd: prisma }).toSorted());
+  const paths = databases.flatMap((database) =>
+    globSync(`${database}/migrations/*/*`, { cwd: prisma }).toSorted(),
+  );
   return new Map(paths.map((path) => [path, sha256(readFileSync(join(prisma, path)))]));
 }

@@ -11,7 +11,8 @@ import { startPostgres } from "./scratch-postgres.ts";
  */
 export async function migrationDrift(postgresUrl?: string): Promise<Record<Database, string>> {
   const sqlite = await diffToModels("sqlite", await openEngine("sqlite", describableSqlite()));
-  const postgresql = postgresUrl === undefined ? await onScratch(postgresDrift) : await postgresDrift(postgresUrl);
+  const postgresql =
+    postgresUrl === undefined ? await onScratch(postgresDrift) : await postgresDrift(postgresUrl);
   return { sqlite, postgresql };
 }
 
@@ -21,7 +22,8 @@ async function postgresDrift(url: string): Promise<string> {
 
 async function onScratch<T>(work: (url: string) => Promise<T>): Promise<T> {
   const server = await startPostgres();
-  if (server === undefined) throw new Error("PostgreSQL is needed to read its migrations, and is not installed");
+  if (server === undefined)
+    throw new Error("PostgreSQL is needed to read its migrations, and is not installed");
   try {
     return await work(server.url("postgres"));
   } finally {

@@ -1,4 +1,5 @@
-// The schema as a module for a registry: `node scripts/module.ts FOLDER` writes it, and `buf push FOLDER` publishes it.
+// The schema as a module for a registry: `node scripts/module.ts FOLDER` writes it, and `buf push FOLDER`
+// publishes it.
 import { resolve } from "node:path";
 import { writeModule } from "./documents/module.ts";
 

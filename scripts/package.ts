@@ -1,4 +1,5 @@
-// `npm run package [-- --out FOLDER]`: makes the npm package of the server (docs/operate/install.md), and prints its path.
+// `npm run package [-- --out FOLDER]`: makes the npm package of the server (docs/operate/install.md), and
+// prints its path.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +8,10 @@ import { buildPackage, pack } from "./package/build.ts";
 import { root } from "./package/bundle.ts";
 
 const { values } = parseArgs({ options: { out: { type: "string", default: join(root, "dist") } } });
-execFileSync(process.execPath, ["scripts/setup.mjs", "--tests", "--docs"], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+execFileSync(process.execPath, ["scripts/setup.mjs", "--tests", "--docs"], {
+  cwd: root,
+  stdio: ["ignore", "inherit", "inherit"],
+});
 const folder = mkdtempSync(join(root, ".setup/package-"));
 try {
   await buildPackage(folder);

@@ -21,10 +21,15 @@ async function digestOf(name: string, tag: string): Promise<string> {
   const [host = "", ...path] = name.split("/");
   const at = host === "docker.io" ? "registry-1.docker.io" : host;
   const url = `https://${at}/v2/${path.join("/")}/manifests/${tag}`;
-  const accept = "application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json";
-  const ask = (authorization?: string) => fetch(url, { method: "HEAD", headers: { accept, ...(authorization && { authorization }) } });
+  const accept =
+    "application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json";
+  const ask = (authorization?: string) =>
+    fetch(url, { method: "HEAD", headers: { accept, ...(authorization && { authorization }) } });
   const first = await ask();
-  const answer = first.status === 401 ? await ask(`Bearer ${await tokenFor(first.headers.get("www-authenticate") ?? "")}`) : first;
+  const answer =
+    first.status === 401
+      ? await ask(`Bearer ${await tokenFor(first.headers.get("www-authenticate") ?? "")}`)
+      : first;
   const digest = answer.headers.get("docker-content-digest") ?? "";
   if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`${url}: no digest, status ${answer.status}`);
   return digest;
@@ -32,7 +37,9 @@ async function digestOf(name: string, tag: string): Promise<string> {
 
 /** A token for anonymous pulls, from the challenge of the registry. */
 async function tokenFor(challenge: string): Promise<string> {
-  const { realm = "", ...query } = Object.fromEntries([...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]));
+  const { realm = "", ...query } = Object.fromEntries(
+    [...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),
+  );
   const answer = await fetch(`${realm}?${new URLSearchParams(query)}`);
   return ((await answer.json()) as { readonly token: string }).token; // The registry's own form.
 }
@@ -57,7 +64,8 @@ const places: readonly Place[] = [
     file: `.github/workflows/${name}.yml`,
     form: /^( *- uses: )([\w./-]+)@(?:([0-9a-f]{40}) # )?(v[\w.]+)$/gm,
     lookUp: commitOf,
-    write: (before: string, action: string, tag: string, commit: string) => `${before}${action}@${commit} # ${tag}`,
+    write: (before: string, action: string, tag: string, commit: string) =>
+      `${before}${action}@${commit} # ${tag}`,
   })),
 ];
 
@@ -77,7 +85,10 @@ const referencesIn = (text: string, { form }: Place): readonly Reference[] =>
     return { whole, before, name, tag, pinned };
   });
 
-/** The references that a tag alone names, as `file: name tag`. @param readText the text of a file of the repository */
+/**
+ * The references that a tag alone names, as `file: name tag`. @param readText the text of a file of the
+ * repository
+ */
 export const unpinned = (readText: (file: string) => string): readonly string[] =>
   places.flatMap((place) =>
     referencesIn(readText(place.file), place)
@@ -85,22 +96,31 @@ export const unpinned = (readText: (file: string) => string): readonly string[] 
       .map(({ name, tag }) => `${place.file}: ${name} ${tag}`),
   );
 
-/** The text of a file with the digest or commit of each reference. @param found the digest or commit of a name and a tag */
+/**
+ * The text of a file with the digest or commit of each reference. @param found the digest or commit of a name
+ * and a tag
+ */
 export async function pinnedText(file: string, text: string, found?: Place["lookUp"]): Promise<string> {
   let written = text;
   for (const place of places.filter((each) => each.file === file))
     for (const { whole, before, name, tag } of referencesIn(text, place))
-      written = written.replace(whole, place.write(before, name, tag, await (found ?? place.lookUp)(name, tag)));
+      written = written.replace(
+        whole,
+        place.write(before, name, tag, await (found ?? place.lookUp)(name, tag)),
+      );
   return written;
 }
 
 const readText = (file: string): string => readFileSync(join(root, file), "utf8");
 
 async function main(): Promise<void> {
-  if (process.argv[2] === "--write") for (const { file } of places) writeFileSync(join(root, file), await pinnedText(file, readText(file)));
+  if (process.argv[2] === "--write")
+    for (const { file } of places) writeFileSync(join(root, file), await pinnedText(file, readText(file)));
   const open = unpinned(readText);
   if (open.length === 0) return;
-  console.error(`not pinned:\n  ${open.join("\n  ")}\nnode scripts/pins.ts --write looks them up and writes them.`);
+  console.error(
+    `not pinned:\n  ${open.join("\n  ")}\nnode scripts/pins.ts --write looks them up and writes them.`,
+  );
   process.exitCode = 1;
 }
 

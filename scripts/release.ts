@@ -7,14 +7,22 @@ import { parseArgs } from "node:util";
 import { root, runTool } from "./check/command.ts";
 import { cut, Refused } from "./release/cut.ts";
 
-const { values } = parseArgs({ options: { cut: { type: "string" }, out: { type: "string", default: join(root, "dist/release") } } });
+const { values } = parseArgs({
+  options: { cut: { type: "string" }, out: { type: "string", default: join(root, "dist/release") } },
+});
 const runScript = (...words: readonly string[]) =>
   execFileSync(process.execPath, words, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
 
 async function makeCommit(version: string): Promise<string> {
   const today = new Date().toISOString().slice(0, 10);
   const check = () => runTool(["node", "scripts/check.ts"]);
-  const commit = await cut({ root, version, today, check, describe: () => void runScript("scripts/generated.ts", "--write") });
+  const commit = await cut({
+    root,
+    version,
+    today,
+    check,
+    describe: () => void runScript("scripts/generated.ts", "--write"),
+  });
   return `The release is commit ${commit}. Nothing was pushed: \`git tag --annotate v${version} --message "${version}"\` tags it.`;
 }
 

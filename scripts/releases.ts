@@ -30,7 +30,8 @@ export function readReleases(folder = root): { readonly all: readonly Release[];
 }
 
 /** The path of the image of a release's schema in the checkout, made by `buf build --exclude-source-info`. */
-export const imageOf = ({ version }: Pick<Release, "version">): string => `proto/releases/${version}.binpb.gz`;
+export const imageOf = ({ version }: Pick<Release, "version">): string =>
+  `proto/releases/${version}.binpb.gz`;
 
 /**
  * The schema of a release.
@@ -40,6 +41,7 @@ export const imageOf = ({ version }: Pick<Release, "version">): string => `proto
 export function schemaOf(release: Release): FileDescriptorSet {
   const bytes = readFileSync(join(root, imageOf(release)));
   const digest = createHash("sha256").update(bytes).digest("hex");
-  if (digest !== release.wire) throw new Error(`${imageOf(release)} is not the image of the release: releases.json has another digest`);
+  if (digest !== release.wire)
+    throw new Error(`${imageOf(release)} is not the image of the release: releases.json has another digest`);
   return fromBinary(FileDescriptorSetSchema, gunzipSync(bytes));
 }

@@ -14,7 +14,10 @@ export interface ScratchPostgres {
   /** Like `url`, over a Unix socket, where a statement costs a third less processor time. */
   socketUrl(database: string): string;
   createDatabase(name: string): Promise<void>;
-  /** Stops the server, `fast` or immediately as in a crash, unless it has already ended, and starts it again after `downMs`. */
+  /**
+   * Stops the server, `fast` or immediately as in a crash, unless it has already ended, and starts it again
+   * after `downMs`.
+   */
   restart(how: "fast" | "immediate", downMs: number): Promise<void>;
   /** False if it has ended. */
   isRunning(): boolean;
@@ -64,11 +67,23 @@ export const startPostgres = async (options?: ScratchOptions): Promise<ScratchPo
  * Chooses a folder and a free port of the loopback address for a server. Returns undefined if PostgreSQL
  * is not installed. By default it neither syncs nor vacuums, because its data is temporary.
  */
-export async function planPostgres({ fsync = false, parent = tmpdir() }: ScratchOptions = {}): Promise<PlannedPostgres | undefined> {
+export async function planPostgres({
+  fsync = false,
+  parent = tmpdir(),
+}: ScratchOptions = {}): Promise<PlannedPostgres | undefined> {
   const bin = postgresPrograms();
   if (bin === undefined) return undefined;
-  const place: Place = { bin, fsync, folder: mkdtempSync(join(parent, "scratch-postgres-")), port: await freePort() };
-  return { ...urlsOf(place), start: () => startIn(place), stop: async () => rmSync(place.folder, { recursive: true, force: true }) };
+  const place: Place = {
+    bin,
+    fsync,
+    folder: mkdtempSync(join(parent, "scratch-postgres-")),
+    port: await freePort(),
+  };
+  return {
+    ...urlsOf(place),
+    start: () => startIn(place),
+    stop: async () => rmSync(place.folder, { recursive: true, force: true }),
+  };
 }
 
 /** Where and how a server runs. */
@@ -88,7 +103,12 @@ async function startIn(place: Place): Promise<ScratchPostgres> {
   const account = accountOfServers();
   if (account) chownSync(folder, account.uid, account.gid);
   const data = join(folder, "data");
-  const options = { ...account, cwd: folder, env: { LC_ALL: "C" }, stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"] };
+  const options = {
+    ...account,
+    cwd: folder,
+    env: { LC_ALL: "C" },
+    stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"],
+  };
   const initial = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
   await promisify(execFile)(join(bin, "initdb"), initial, { ...account, cwd: folder, env: options.env });
   const settings = { ...(fsync ? {} : fastSettings), ...baseSettings, unix_socket_directories: folder, port };
@@ -142,14 +162,18 @@ async function launchServer(start: () => ChildProcess): Promise<ServerProcess> {
 }
 
 /**
- * The folder of PostgreSQL's server programs: `POSTGRES_BIN`, or else the newest release in /usr/lib/postgresql;
- * undefined if there is none.
+ * The folder of PostgreSQL's server programs: `POSTGRES_BIN`, or else the newest release in
+ * /usr/lib/postgresql; undefined if there is none.
  */
 export function postgresPrograms(): string | undefined {
   const configured = process.env["POSTGRES_BIN"];
   if (configured !== undefined) return existsSync(join(configured, "initdb")) ? configured : undefined;
-  const releases = existsSync(packages) ? readdirSync(packages).toSorted((a, b) => Number(b) - Number(a)) : [];
-  return releases.map((release) => join(packages, release, "bin")).find((bin) => existsSync(join(bin, "initdb")));
+  const releases = existsSync(packages)
+    ? readdirSync(packages).toSorted((a, b) => Number(b) - Number(a))
+    : [];
+  return releases
+    .map((release) => join(packages, release, "bin"))
+    .find((bin) => existsSync(join(bin, "initdb")));
 }
 
 /** The user and the group to start servers as; undefined: those of this process. */
@@ -162,14 +186,16 @@ function ids(account: string): { uid: number; gid: number } {
 }
 
 /**
- * A port below those that the system gives to outgoing connections: while the server restarts, one of its clients could get the
- * server's port as its own.
+ * A port below those that the system gives to outgoing connections: while the server restarts, one of its
+ * clients could get the server's port as its own.
  */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(...portRange);
     const probe = createServer();
-    const isFree = await new Promise((resolve) => probe.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true)));
+    const isFree = await new Promise((resolve) =>
+      probe.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true)),
+    );
     probe.close();
     if (isFree) return port;
   }

@@ -2,8 +2,8 @@
 // It is plain JavaScript because on a new clone it runs with the installed Node. It writes to
 // standard error only: standard output belongs to the scripts that run after it.
 //
-// `--tests` also installs what only tests and checks need. `--docs` also builds the site of the documentation. `--code` only
-// generates code from the schemas, for `npm run dev`.
+// `--tests` also installs what only tests and checks need. `--docs` also builds the site of the
+// documentation. `--code` only generates code from the schemas, for `npm run dev`.
 import { fileURLToPath } from "node:url";
 import { generated } from "./setup/generated.mjs";
 import { installed } from "./setup/installed.mjs";
@@ -32,8 +32,20 @@ const proto = generated(root, {
 const texts = written(root, {
   name: "texts",
   inputs: [
-    ...["proto", "buf.yaml", "package.json", "scripts/generated.ts", "scripts/documents/sources", "docs/reference/compatibility"],
-    ...["docs/spec", "test/golden/v2-examples.json", "test/golden/webhook-bodies.txt", "packages/python/src/agent_task_platform/_async"],
+    ...[
+      "proto",
+      "buf.yaml",
+      "package.json",
+      "scripts/generated.ts",
+      "scripts/documents/sources",
+      "docs/reference/compatibility",
+    ],
+    ...[
+      "docs/spec",
+      "test/golden/v2-examples.json",
+      "test/golden/webhook-bodies.txt",
+      "packages/python/src/agent_task_platform/_async",
+    ],
   ],
   command: ["node", "scripts/generated.ts", "--ignored"],
 });
@@ -61,7 +73,14 @@ const browserProto = generated(root, {
 const consoleBuild = generated(root, {
   name: "console",
   inputs: ["console", "proto", "buf.yaml", "buf.gen.console.yaml", ...sharedRules, ...shownDocs],
-  command: (folder) => ["vite", "build", "--config", "console/vite.config.ts", "--outDir", `../${folder}/src/gen/console`],
+  command: (folder) => [
+    "vite",
+    "build",
+    "--config",
+    "console/vite.config.ts",
+    "--outDir",
+    `../${folder}/src/gen/console`,
+  ],
 });
 /** Chains of steps: those of a chain read what the one before wrote, and chains run at the same time. */
 const codeChains = [[proto, texts], [browserProto], [prisma], [tools]];
@@ -71,7 +90,12 @@ const builtDocs = generated(root, {
   name: "docs",
   inputs: [
     "docs",
-    ...["site/.vitepress/config.ts", "site/.vitepress/markdown.ts", "site/.vitepress/theme", "site/.vitepress/unlink-sources.ts"],
+    ...[
+      "site/.vitepress/config.ts",
+      "site/.vitepress/markdown.ts",
+      "site/.vitepress/theme",
+      "site/.vitepress/unlink-sources.ts",
+    ],
     ...[
       "site/build.ts",
       "site/diagrams.ts",
@@ -88,7 +112,9 @@ const builtDocs = generated(root, {
 const isCodeOnly = process.argv.includes("--code");
 /** Sequential stages of chains. */
 const stages = [
-  ...(isCodeOnly ? [codeChains] : [[[installed(root, { withTests: process.argv.includes("--tests") })]], allChains]),
+  ...(isCodeOnly
+    ? [codeChains]
+    : [[[installed(root, { withTests: process.argv.includes("--tests") })]], allChains]),
   ...(process.argv.includes("--docs") ? [[[builtDocs]]] : []),
 ];
 

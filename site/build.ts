@@ -1,6 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -28,7 +37,8 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 function install(): void {
   const installed = join(site, "node_modules/.package-lock.json");
   const locked = join(site, "package-lock.json");
-  if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(locked).mtimeMs) run("npm", "ci", "--loglevel=error");
+  if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(locked).mtimeMs)
+    run("npm", "ci", "--loglevel=error");
 }
 
 /** Builds one version into a folder, which it replaces. */
@@ -67,7 +77,10 @@ const inlineScripts = (html: string): readonly string[] =>
     ([, source = ""]) => `'sha256-${createHash("sha256").update(source).digest("base64")}'`,
   );
 
-/** Copies docs/ to `site/pages`, with the home page, with the groups of code as VitePress writes them, and with pictures. */
+/**
+ * Copies docs/ to `site/pages`, with the home page, with the groups of code as VitePress writes them, and
+ * with pictures.
+ */
 async function writePages(): Promise<void> {
   // It needs a package that `install` brings.
   const { withDiagrams } = await import("./diagrams.ts");
@@ -80,14 +93,19 @@ async function writePages(): Promise<void> {
   }
 }
 
-/** Blocks of code between `<!-- tabs -->` and `<!-- /tabs -->` say the same in several languages: ```sh curl` names its tab. */
+/**
+ * Blocks of code between `<!-- tabs -->` and `<!-- /tabs -->` say the same in several languages: ```sh curl`
+ * names its tab.
+ */
 const withTabs = (page: string): string =>
   page.replaceAll(/^<!-- tabs -->$([\s\S]*?)^<!-- \/tabs -->$/gm, (_, blocks: string) =>
     ["::: code-group", blocks.replaceAll(/^```(\w+) (.+)$/gm, "```$1 [$2]"), ":::"].join("\n"),
   );
 
 function writeVersions(out: string, base: string): void {
-  const versions = readdirSync(out, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
+  const versions = readdirSync(out, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? entry.name : [],
+  );
   versions.sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
   writeFileSync(join(out, "versions.json"), `${JSON.stringify(versions)}\n`);
   const newest = `${base}${versions[0]}/`;

@@ -22,7 +22,9 @@ export function navigation(): Navigation {
     .map((part) => ({ text: part.split("\n")[0] ?? "", collapsed: true, items: entriesOf(part) }));
   const sections = sidebar.flatMap(({ text, items: [first] }) =>
     // A section is the folder of its first page.
-    first ? { text, link: first.link, activeMatch: `^${first.link.slice(0, first.link.lastIndexOf("/") + 1)}` } : [],
+    first
+      ? { text, link: first.link, activeMatch: `^${first.link.slice(0, first.link.lastIndexOf("/") + 1)}` }
+      : [],
   );
   return { sections, sidebar };
 }
@@ -31,7 +33,10 @@ export function navigation(): Navigation {
 function entriesOf(section: string): Entry[] {
   const rows = section.split("\n").filter((line) => line.startsWith("| ["));
   return (rows.length > 0 ? rows : [section]).flatMap((text) => {
-    const links = [...text.matchAll(/\[([^\]]+)\]\(([^)#]+)\.md\)/g)].map(([, name = "", path]) => ({ text: name, link: `/${path}` }));
+    const links = [...text.matchAll(/\[([^\]]+)\]\(([^)#]+)\.md\)/g)].map(([, name = "", path]) => ({
+      text: name,
+      link: `/${path}`,
+    }));
     return rows.length > 0 ? links.slice(0, 1) : links;
   });
 }

@@ -28,9 +28,15 @@ import { isTestFolder, lockFolder, makeFolder, tightenFiles } from "./store/fold
  * @param program how the operator starts commands, for messages
  * @param exit ends the process with this code.
  * @param test what test mode adds, and its messages.
- * @throws ConfigError, Failure when it cannot start. It may have locked the folder and claimed tasks: then the process must end.
+ * @throws ConfigError, Failure when it cannot start. It may have locked the folder and claimed tasks: then
+ * the process must end.
  */
-export async function serve(config: Config, program: string, exit: (code: number) => never, test?: TestStart): Promise<void> {
+export async function serve(
+  config: Config,
+  program: string,
+  exit: (code: number) => never,
+  test?: TestStart,
+): Promise<void> {
   const metrics = await openMetrics(config);
   const telemetry = await openTelemetry(config, { metrics, log: (...line) => log(...line) });
   const log = createLog(config, telemetry);
@@ -56,14 +62,23 @@ export async function serve(config: Config, program: string, exit: (code: number
   await test?.server.open();
   const check = needsSharedFolder(config) ? await refusePeers(store) : undefined;
   // Handle signals from here on: a signal during the start drains the platform as soon as it is open.
-  const { asked, step } = awaitEnd(endLimitMs(config), (cause) => log("warn", "the end is not watched", { cause }), exit);
+  const { asked, step } = awaitEnd(
+    endLimitMs(config),
+    (cause) => log("warn", "the end is not watched", { cause }),
+    exit,
+  );
   const platform = await startPlatform(config, store, cipher, ambient, check);
   const { host, role, database, rateFactor } = config;
   log("info", "ready", { host, port: platform.port, role, database, rate_limits: rateFactor ?? "off" });
   if (test) await test.ready(platform);
-  else await first.show({ isTTY: process.stdout.isTTY === true, ...outputOf(1) }, { store, program, ...platform });
+  else
+    await first.show(
+      { isTTY: process.stdout.isTTY === true, ...outputOf(1) },
+      { store, program, ...platform },
+    );
   const stopping = new AbortController();
-  const uncollected = (cause: unknown) => log("warn", "the garbage of the start was not collected", { cause });
+  const uncollected = (cause: unknown) =>
+    log("warn", "the garbage of the start was not collected", { cause });
   collectOnceIdle(systemClock, stopping.signal).catch(uncollected);
   await asked;
   stopping.abort();
@@ -92,15 +107,23 @@ function refuseTestFolder({ dataDir, database, databaseUrl }: Config): void {
   throw new ConfigError([{ variable: "DATA_DIR", text }]);
 }
 
-function createLog({ logLevel, dataDir, database, databaseUrl }: Config, telemetry: Telemetry | undefined): Log {
+function createLog(
+  { logLevel, dataDir, database, databaseUrl }: Config,
+  telemetry: Telemetry | undefined,
+): Log {
   const places = { folder: dataDir, ...(database === "sqlite" && { database: pathOf(databaseUrl) }) };
   return processLog(logLevel, places, undefined, telemetry?.recordLine ?? null);
 }
 
-/** Creates the data folder, removes other users' access to its files, and locks it if only one process may use it. */
+/**
+ * Creates the data folder, removes other users' access to its files, and locks it if only one process may use
+ * it.
+ */
 async function openFolder({ dataDir, database, databaseUrl }: Config, log: Log) {
   makeFolder(dataDir, "DATA_DIR");
-  const files = ["encryption-key", "encryption-key-previous", "first-key", "files", "lock.db"].map((name) => `${dataDir}/${name}`);
+  const files = ["encryption-key", "encryption-key-previous", "first-key", "files", "lock.db"].map(
+    (name) => `${dataDir}/${name}`,
+  );
   const path = pathOf(databaseUrl);
   const parts = database === "sqlite" ? ["", "-wal", "-shm", "-start"].map((end) => `${path}${end}`) : [];
   const warning = tightenFiles(dataDir, [...files, ...parts]);
@@ -113,7 +136,8 @@ const needsSharedFolder = ({ database, bucket, isDataDirShared }: Config): boole
   database === "postgresql" && bucket === null && !isDataDirShared;
 
 /**
- * Refuses to start if another process runs on the database. Returns a check for processes that start at the same time.
+ * Refuses to start if another process runs on the database. Returns a check for processes that start at the
+ * same time.
  *
  * @throws ConfigError when another process runs on the database; the returned check throws it too.
  */
@@ -132,5 +156,9 @@ const separateFolders = new ConfigError([
   },
 ]);
 
-/** A drain that is not over after this time, in milliseconds, ends by a kill: DRAIN_NOTICE_SECONDS, DRAIN_SECONDS and 10 seconds. */
-const endLimitMs = ({ noticeSeconds, drainSeconds }: Config): number => (noticeSeconds + drainSeconds + 10) * 1_000;
+/**
+ * A drain that is not over after this time, in milliseconds, ends by a kill: DRAIN_NOTICE_SECONDS,
+ * DRAIN_SECONDS and 10 seconds.
+ */
+const endLimitMs = ({ noticeSeconds, drainSeconds }: Config): number =>
+  (noticeSeconds + drainSeconds + 10) * 1_000;

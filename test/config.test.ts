@@ -6,8 +6,13 @@ import { type Config, ConfigError, loadConfig } from "../src/config/config.ts";
 import type { Variable } from "../src/config/variable.ts";
 import { variableGroups } from "../src/config/variables.ts";
 
-const entries: [string, Variable<unknown>][] = Object.values(variableGroups).flatMap((group) => Object.entries<Variable<unknown>>(group));
-const postgres = { DATABASE_URL: "postgresql://u:pass-word@db/p", ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") };
+const entries: [string, Variable<unknown>][] = Object.values(variableGroups).flatMap((group) =>
+  Object.entries<Variable<unknown>>(group),
+);
+const postgres = {
+  DATABASE_URL: "postgresql://u:pass-word@db/p",
+  ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64"),
+};
 
 function problemsOf(env: Record<string, string>): ConfigError {
   try {
@@ -47,7 +52,12 @@ describe("SITES_DOMAIN", () => {
 describe("RATE_LIMITS by default", () => {
   test.each([
     {},
-    { HOST: "::1", BASE_URL: "http://localhost:8080", CONSENT_URL: "http://[::1]:8080", APP_URL: "http://127.0.0.1:1" },
+    {
+      HOST: "::1",
+      BASE_URL: "http://localhost:8080",
+      CONSENT_URL: "http://[::1]:8080",
+      APP_URL: "http://127.0.0.1:1",
+    },
     { ADMIN_PORT: "9090" },
     { AGENT_PROFILES: "manus-1.6=remote;labels=gpu,manus-1.6-max=offline" },
     { RATE_LIMITS: "auto" },
@@ -136,7 +146,11 @@ describe("a good value", () => {
     [{ PORT: "0" }, { port: 0 }],
     [
       { BASE_URL: "https://api.example.com/" },
-      { baseUrl: "https://api.example.com", consentUrl: "https://api.example.com", appUrl: "https://api.example.com" },
+      {
+        baseUrl: "https://api.example.com",
+        consentUrl: "https://api.example.com",
+        appUrl: "https://api.example.com",
+      },
     ],
     [{ BASE_URL: "https://example.com/agents/" }, { baseUrl: "https://example.com/agents" }],
     [{ BASE_URL: "http://localhost:8080" }, { baseUrl: "http://localhost:8080" }],
@@ -151,7 +165,10 @@ describe("a good value", () => {
     [{ BASE_URL: "https://[2001:db8::1]:8443" }, { delegateDomain: "localhost" }],
     [{ BASE_URL: "https://api.example.com/x" }, { delegateDomain: "api.example.com" }],
     [{ DELEGATE_DOMAIN: "People.Example.com" }, { delegateDomain: "people.example.com" }],
-    [{ CONSENT_URL: "https://id.example.com" }, { baseUrl: "http://127.0.0.1:8080", appUrl: "https://id.example.com" }],
+    [
+      { CONSENT_URL: "https://id.example.com" },
+      { baseUrl: "http://127.0.0.1:8080", appUrl: "https://id.example.com" },
+    ],
     [{ TRUST_PROXY: "X-Forwarded-For" }, { trustProxy: "x-forwarded-for" }],
     [
       { BASE_URL: "https://a.example", SECURITY_CONTACT: "mailto:s@a.example" },
@@ -161,7 +178,10 @@ describe("a good value", () => {
       { BASE_URL: "https://a.example", HSTS: "off" },
       { hsts: false, securityContact: null },
     ],
-    [{ CORS_ORIGINS: "https://a.example, http://localhost:5173" }, { corsOrigins: ["https://a.example", "http://localhost:5173"] }],
+    [
+      { CORS_ORIGINS: "https://a.example, http://localhost:5173" },
+      { corsOrigins: ["https://a.example", "http://localhost:5173"] },
+    ],
     [{ DATA_DIR: "/var/lib/x" }, { dataDir: "/var/lib/x", databaseUrl: "file:/var/lib/x/platform.db" }],
     [{ DATABASE_URL: "file:other.db" }, { database: "sqlite", databaseUrl: `file:${resolve("other.db")}` }],
     [{ ...postgres }, { databaseUrl: postgres.DATABASE_URL, poolerUrl: null }],
@@ -187,7 +207,17 @@ describe("a good value", () => {
     [{ OAUTH_REFRESH_REPLAY_SECONDS: "60" }, { refreshReplaySeconds: 60 }],
     [
       { S3_BUCKET: "files" },
-      { bucket: { name: "files", endpoint: null, region: "us-east-1", credentials: null, prefix: "", pathStyle: false, redirect: false } },
+      {
+        bucket: {
+          name: "files",
+          endpoint: null,
+          region: "us-east-1",
+          credentials: null,
+          prefix: "",
+          pathStyle: false,
+          redirect: false,
+        },
+      },
     ],
     [
       {
@@ -200,7 +230,14 @@ describe("a good value", () => {
       },
       {
         bucket: {
-          ...{ name: "files", endpoint: "http://127.0.0.1:9000", region: "us-east-1", prefix: "a/b/", pathStyle: true, redirect: true },
+          ...{
+            name: "files",
+            endpoint: "http://127.0.0.1:9000",
+            region: "us-east-1",
+            prefix: "a/b/",
+            pathStyle: true,
+            redirect: true,
+          },
           credentials: { accessKeyId: "id", secretAccessKey: "s" },
         },
       },
@@ -228,14 +265,20 @@ describe("a good value", () => {
     ],
     [{ CREDITS: "5" }, { credits: 5 }],
     [{ BUDGET_STEP: "0" }, { budgetStep: 0 }],
-    [{ SANDBOX_COMMAND: " /bin/box  -w {workspace} sh " }, { sandbox: { command: ["/bin/box", "-w", "{workspace}", "sh"], user: null } }],
+    [
+      { SANDBOX_COMMAND: " /bin/box  -w {workspace} sh " },
+      { sandbox: { command: ["/bin/box", "-w", "{workspace}", "sh"], user: null } },
+    ],
     [
       { AGENT_PROFILES: "manus-1.6=offline, manus-1.6-max=remote" },
       { agentProfiles: { "manus-1.6": "offline", "manus-1.6-max": "remote" }, profileLabels: {} },
     ],
     [
       { AGENT_PROFILES: "train=remote;labels=gpu+eu.west+gpu,research=offline" },
-      { agentProfiles: { train: "remote", research: "offline" }, profileLabels: { train: ["eu.west", "gpu"] } },
+      {
+        agentProfiles: { train: "remote", research: "offline" },
+        profileLabels: { train: ["eu.west", "gpu"] },
+      },
     ],
     [
       { WEBHOOK_ALLOW: "loopback,10.1.0.0/16:8443,fd00::/8" },
@@ -255,10 +298,19 @@ describe("a good value", () => {
   // The examples of the encryption keys are placeholders, and the files of the others do not exist.
   test.each(
     entries.filter(
-      ([name]) => !["ENCRYPTION_KEY", "ENCRYPTION_KEY_PREVIOUS", "MODELS_FILE", "A2A_AGENTS_FILE", "CONFIG_FILE"].includes(name),
+      ([name]) =>
+        ![
+          "ENCRYPTION_KEY",
+          "ENCRYPTION_KEY_PREVIOUS",
+          "MODELS_FILE",
+          "A2A_AGENTS_FILE",
+          "CONFIG_FILE",
+        ].includes(name),
     ),
   )("of %s is its own example", (name, { example }) => {
-    expect(() => loadConfig({ ...postgres, ...company, DATA_DIR_SHARED: "true", [name]: example })).not.toThrow();
+    expect(() =>
+      loadConfig({ ...postgres, ...company, DATA_DIR_SHARED: "true", [name]: example }),
+    ).not.toThrow();
   });
 });
 
@@ -281,7 +333,10 @@ const company = {
 describe("a variable that requires another", () => {
   test.each([
     { env: { OIDC_ISSUER: "https://login.example.com" }, missing: ["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] },
-    { env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" }, missing: ["OIDC_CLIENT_SECRET"] },
+    {
+      env: { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "platform" },
+      missing: ["OIDC_CLIENT_SECRET"],
+    },
     { env: { OIDC_GROUPS_CLAIM: "groups" }, missing: ["OIDC_ISSUER"] },
     { env: { OIDC_GROUPS_SCOPE: "groups" }, missing: ["OIDC_GROUPS_CLAIM"] },
     { env: { SMTP_URL: "smtp://mail.example.com" }, missing: ["MAIL_FROM"] },
@@ -306,7 +361,17 @@ describe("a variable that requires another", () => {
   });
 });
 
-const range = ["10.0.0.0", "10.0.0.0/33", "fd00::/129", "10.0.0.0/8:0", "10.0.0.0/8:70000", "example.com/8", "/8", "loopback,", "Loopback"];
+const range = [
+  "10.0.0.0",
+  "10.0.0.0/33",
+  "fd00::/129",
+  "10.0.0.0/8:0",
+  "10.0.0.0/8:70000",
+  "example.com/8",
+  "/8",
+  "loopback,",
+  "Loopback",
+];
 const url = [
   "example.com",
   "ftp://example.com",
@@ -326,7 +391,12 @@ const clear = [
   "http://128.0.0.1",
 ];
 const bad: Record<string, readonly string[]> = {
-  OIDC_ISSUER: ["http://login.example.com", "login.example.com", "https://a:b@login.example.com", "https://login.example.com?x"],
+  OIDC_ISSUER: [
+    "http://login.example.com",
+    "login.example.com",
+    "https://a:b@login.example.com",
+    "https://login.example.com?x",
+  ],
   OIDC_CLIENT_ID: ["a\nb", "x".repeat(257)],
   OIDC_CLIENT_SECRET: ["a\nb"],
   OIDC_DOMAINS: ["*", "@example.com", "example.com,"],
@@ -355,7 +425,15 @@ const bad: Record<string, readonly string[]> = {
   ],
   DATA_DIR: ["a\0b"],
   DATA_DIR_SHARED: ["on", "1", "TRUE", "yes"],
-  DATABASE_URL: ["mysql://db/x", "file:", "file::memory:", "file:data/", "./platform.db", "postgresql://", "postgresql://a b"],
+  DATABASE_URL: [
+    "mysql://db/x",
+    "file:",
+    "file::memory:",
+    "file:data/",
+    "./platform.db",
+    "postgresql://",
+    "postgresql://a b",
+  ],
   DATABASE_READ_URL: ["file:platform.db", "mysql://db/x", "postgresql://a b", "db.example.com"],
   DATABASE_DIRECT_URL: ["file:platform.db", "mysql://db/x", "postgresql://a b", "db.example.com"],
   ENCRYPTION_KEY: [
@@ -374,8 +452,23 @@ const bad: Record<string, readonly string[]> = {
     Buffer.alloc(31).toString("base64"),
     Buffer.alloc(32).toString("hex"),
   ],
-  DELEGATE_DOMAIN: ["@example.com", "a b", "example..com", "-a.com", `${"a.".repeat(100)}com`, "https://example.com"],
-  SITES_DOMAIN: ["https://sites.example", "sites.example:8443", "a b", "-a.com", "127.0.0.1", "a..com", ".com"],
+  DELEGATE_DOMAIN: [
+    "@example.com",
+    "a b",
+    "example..com",
+    "-a.com",
+    `${"a.".repeat(100)}com`,
+    "https://example.com",
+  ],
+  SITES_DOMAIN: [
+    "https://sites.example",
+    "sites.example:8443",
+    "a b",
+    "-a.com",
+    "127.0.0.1",
+    "a..com",
+    ".com",
+  ],
   TASK_DAYS: ["-1", "1.5", "36501"],
   EVENT_DAYS: ["-1", "1.5", "36501"],
   VERBOSE_EVENT_DAYS: ["-1", "1.5", "36501"],
@@ -456,7 +549,13 @@ const bad: Record<string, readonly string[]> = {
   PDF_RENDERER_UID: ["0", "-1", "4294967295", "nobody"],
   SANDBOX_UID: ["0", "-1", "4294967295", "nobody"],
   SANDBOX_GID: ["0", "nogroup"],
-  TRANSCRIBE_URL: ["127.0.0.1:8178", "ftp://example.com", "https://a@example.com", "https://example.com/?q", "https://example.com/#f"],
+  TRANSCRIBE_URL: [
+    "127.0.0.1:8178",
+    "ftp://example.com",
+    "https://a@example.com",
+    "https://example.com/?q",
+    "https://example.com/#f",
+  ],
   TRANSCRIBE_MODEL: ["a b", "x".repeat(201)],
   TRANSCRIBE_KEY: ["a b", "x".repeat(4097)],
   TRANSCRIBE_PRICE: ["-1", "100001", "0.0001", "free"],
@@ -466,8 +565,20 @@ const bad: Record<string, readonly string[]> = {
   LOG_LEVEL: ["verbose", "INFO"],
   CALL_LOG: ["on", "101%", "-1%", "5"],
   SLOW_STATEMENT_MS: ["-1", "1s", "3600001"],
-  OTEL_EXPORTER_OTLP_ENDPOINT: ["collector:4318", "ftp://collector", "http://a@collector", "http://collector/?q"],
-  OTEL_EXPORTER_OTLP_HEADERS: ["authorization", "a=%zz", "a=x%0d%0ab", "a b=c", "a=b,", `a=${"x".repeat(8_191)}`],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    "collector:4318",
+    "ftp://collector",
+    "http://a@collector",
+    "http://collector/?q",
+  ],
+  OTEL_EXPORTER_OTLP_HEADERS: [
+    "authorization",
+    "a=%zz",
+    "a=x%0d%0ab",
+    "a b=c",
+    "a=b,",
+    `a=${"x".repeat(8_191)}`,
+  ],
   OTEL_SERVICE_NAME: ["a\nb", "x".repeat(256)],
   OTEL_TRACES_SAMPLER: ["sometimes", "ALWAYS_ON"],
   OTEL_TRACES_SAMPLER_ARG: ["1.1", "-1", "5%", "1e-3"],
@@ -511,11 +622,9 @@ describe("a bad value", () => {
   });
 
   test("is reported together with all others", () => {
-    expect(problemsOf({ PORT: "x", ROLE: "y", LOG_LEVEL: "z" }).problems.map(({ variable }) => variable)).toEqual([
-      "PORT",
-      "ROLE",
-      "LOG_LEVEL",
-    ]);
+    expect(
+      problemsOf({ PORT: "x", ROLE: "y", LOG_LEVEL: "z" }).problems.map(({ variable }) => variable),
+    ).toEqual(["PORT", "ROLE", "LOG_LEVEL"]);
   });
 });
 
@@ -536,7 +645,9 @@ describe("variables together", () => {
 
   test("a direct address requires a pooler's", () => {
     const direct = { DATABASE_DIRECT_URL: "postgresql://db/x", ENCRYPTION_KEY: postgres.ENCRYPTION_KEY };
-    expect(problemsOf(direct).problems).toMatchObject([{ variable: "DATABASE_DIRECT_URL", text: expect.stringContaining("DATABASE_URL") }]);
+    expect(problemsOf(direct).problems).toMatchObject([
+      { variable: "DATABASE_DIRECT_URL", text: expect.stringContaining("DATABASE_URL") },
+    ]);
   });
 
   test("a malformed encryption key is one problem, not two", () => {
@@ -548,15 +659,23 @@ describe("variables together", () => {
     expect(loadConfig({ ...postgres, ROLE: role, DATA_DIR_SHARED: "true" }).role).toBe(role);
   });
 
-  test.each(["api", "worker"])("%s on PostgreSQL demands a bucket, or a data folder that is said to be shared", (role) => {
+  test.each([
+    "api",
+    "worker",
+  ])("%s on PostgreSQL demands a bucket, or a data folder that is said to be shared", (role) => {
     const { problems, message } = problemsOf({ ...postgres, ROLE: role });
     expect(problems.map(({ variable }) => variable)).toEqual(["DATA_DIR_SHARED"]);
-    expect(message).toMatch(/^ROLE=\w+ needs files that all processes can read: set S3_BUCKET, or DATA_DIR_SHARED=true when/);
+    expect(message).toMatch(
+      /^ROLE=\w+ needs files that all processes can read: set S3_BUCKET, or DATA_DIR_SHARED=true when/,
+    );
     expect(() => loadConfig({ ...postgres, ROLE: role, S3_BUCKET: "files" })).not.toThrow();
   });
 
   test.each([
-    ["manus-1.6-mx", "a name of the public API that is none of manus-1.6, manus-1.6-lite, manus-1.6-max; did you mean manus-1.6-max?"],
+    [
+      "manus-1.6-mx",
+      "a name of the public API that is none of manus-1.6, manus-1.6-lite, manus-1.6-max; did you mean manus-1.6-max?",
+    ],
     ["lite", "a name of the public API that is none of manus-1.6, manus-1.6-lite, manus-1.6-max"],
     ["2.0-max", "a name of the public API that is none of manus-1.6, manus-1.6-lite, manus-1.6-max"],
   ])("AGENT_PROFILES refuses the profile %s, which means another one", (profile, says) => {
@@ -569,7 +688,8 @@ describe("variables together", () => {
 describe("the configuration", () => {
   test("cannot be changed, at any depth", () => {
     const config = loadConfig({ WEBHOOK_ALLOW: "10.0.0.0/8" });
-    for (const part of [config, config.agentProfiles, config.webhookAllow, config.webhookAllow[0]]) expect(part).toSatisfy(Object.isFrozen);
+    for (const part of [config, config.agentProfiles, config.webhookAllow, config.webhookAllow[0]])
+      expect(part).toSatisfy(Object.isFrozen);
   });
 
   test("is documented as implemented", () => {

@@ -11,7 +11,10 @@ const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "encryption-key-"));
 test("a configured key is used, and no file is created", async () => {
   await using folder = await emptyFolder();
   const configured = Buffer.alloc(32, 3);
-  const key = await openEncryptionKey({ encryptionKey: configured.toString("base64"), dataDir: folder.path }, randomBytes);
+  const key = await openEncryptionKey(
+    { encryptionKey: configured.toString("base64"), dataDir: folder.path },
+    randomBytes,
+  );
   expect(Buffer.from(key)).toEqual(configured);
   expect(await readdir(folder.path)).toEqual([]);
 });
@@ -35,11 +38,17 @@ test("processes that start at once get the same key and leave no other file", as
   expect(await readdir(folder.path)).toEqual(["encryption-key"]);
 });
 
-test.each(["", "c2hvcnQ=\n", "no key at all"])("a file that holds %j stops the start and is left alone", async (content) => {
+test.each([
+  "",
+  "c2hvcnQ=\n",
+  "no key at all",
+])("a file that holds %j stops the start and is left alone", async (content) => {
   await using folder = await emptyFolder();
   const path = join(folder.path, "encryption-key");
   await writeFile(path, content);
-  await expect(openEncryptionKey({ encryptionKey: null, dataDir: folder.path }, randomBytes)).rejects.toThrow(ConfigError);
+  await expect(openEncryptionKey({ encryptionKey: null, dataDir: folder.path }, randomBytes)).rejects.toThrow(
+    ConfigError,
+  );
   expect(await readFile(path, "utf8")).toBe(content);
 });
 

@@ -27,7 +27,12 @@ const starting = (dataDir: string) =>
   firstKeys({ dataDir, ownerEmail: "ann@example.com", now: Date.now, ids: systemIds, random: systemRandom });
 
 /** A server that listens over this database. */
-const serving = ({ store }: TestStore) => ({ store, baseUrl, pagesUrl: "https://accounts.example.com", program: "atp" });
+const serving = ({ store }: TestStore) => ({
+  store,
+  baseUrl,
+  pagesUrl: "https://accounts.example.com",
+  program: "atp",
+});
 
 function screen(isTTY: boolean): Output & { text: string } {
   return {
@@ -87,7 +92,10 @@ describeOnOne("the first key", (kind) => {
     expect(output.text).toBe("");
   });
 
-  test.each(["is missing", "holds another key"])("that is lost is reported with the way to make another: its file %s", async (how) => {
+  test.each([
+    "is missing",
+    "holds another key",
+  ])("that is lost is reported with the way to make another: its file %s", async (how) => {
     await using folder = await emptyFolder();
     await using database = await openTestStore(kind);
     await using other = await openTestStore(kind);
@@ -197,7 +205,12 @@ class Life {
 }
 
 const me = async (port: string, key: string) =>
-  (await fetch(`http://127.0.0.1:${port}/v2/user.me`, { method: "POST", headers: { "x-service-api-key": key } })).status;
+  (
+    await fetch(`http://127.0.0.1:${port}/v2/user.me`, {
+      method: "POST",
+      headers: { "x-service-api-key": key },
+    })
+  ).status;
 
 // The following tests start separate processes, concurrently.
 describe.concurrent("a first start that is killed", () => {
@@ -213,7 +226,9 @@ describe.concurrent("a first start that is killed", () => {
   ];
 
   // With the seed of `npm test`: after the file, which only a kill leaves without a key in the database.
-  test.each(share(moments, 6, 8))("%s leaves nothing, or a key that the next start shows", async (moment, says) => {
+  test.each(
+    share(moments, 6, 8),
+  )("%s leaves nothing, or a key that the next start shows", async (moment, says) => {
     await using folder = await emptyFolder();
     const killed = new Life({ DATA_DIR: folder.path, KILL_AT: moment });
     expect(await killed.ended, killed.err).toEqual([null, "SIGKILL"]);
@@ -231,7 +246,9 @@ test.concurrent("a start on a used port, and one that cannot write the first key
   const { port } = holder.address() as { readonly port: number }; // It listens on TCP.
   const refused = new Life({ DATA_DIR: folder.path, PORT: String(port) });
   expect(await refused.ended).toEqual([1, null]);
-  expect(refused.err).toMatch(new RegExp(`^PORT: 127\\.0\\.0\\.1:${port} is in use by another process: [^\\n]+\\n$`));
+  expect(refused.err).toMatch(
+    new RegExp(`^PORT: 127\\.0\\.0\\.1:${port} is in use by another process: [^\\n]+\\n$`),
+  );
   expect(existsSync(join(folder.path, "platform.db"))).toBe(false);
   holder.close();
 

@@ -17,7 +17,11 @@ const emptyFolder = () => mkdtempDisposable(join(tmpdir(), "installation-"));
 
 describeOnEach("a command", (kind) => {
   const configOf = (dataDir: string, url: string) =>
-    loadConfig({ DATA_DIR: dataDir, DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") });
+    loadConfig({
+      DATA_DIR: dataDir,
+      DATABASE_URL: url,
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+    });
   const missing = /^no installation in the (file|database) .+; set DATA_DIR or DATABASE_URL$/;
 
   test("creates nothing without a database, and refuses a migrated one without an account", async () => {
@@ -27,7 +31,9 @@ describeOnEach("a command", (kind) => {
     await expect(openExisting(config, outside)).rejects.toThrow(missing);
     expect(readdirSync(folder.path)).toEqual([]);
     if (kind === "postgresql")
-      expect(await rowsIn(database.url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
+      expect(
+        await rowsIn(database.url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),
+      ).toEqual([]);
     await (await openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom })).close();
     await expect(openExisting(config, outside)).rejects.toThrow(missing);
     expect(readdirSync(folder.path)).toEqual([]);
@@ -44,8 +50,13 @@ describeOnEach("a command", (kind) => {
     const { store } = await openExisting(config, outside);
     expect(await store.accounts.firstTeam()).not.toBeNull();
     await store.close();
-    const other = loadConfig({ DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 8).toString("base64") });
-    await expect(openExisting(other, outside)).rejects.toThrow("ENCRYPTION_KEY is not the key that this database was created with");
+    const other = loadConfig({
+      DATABASE_URL: database.url,
+      ENCRYPTION_KEY: Buffer.alloc(32, 8).toString("base64"),
+    });
+    await expect(openExisting(other, outside)).rejects.toThrow(
+      "ENCRYPTION_KEY is not the key that this database was created with",
+    );
   });
 });
 

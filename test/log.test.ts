@@ -13,7 +13,10 @@ describe("an error in the process log", () => {
   });
 
   test("has none of its other properties", () => {
-    const thrown = Object.assign(new Error("cut"), { client: { password: "quite secret" }, detail: "Key (email)=(ann@example.com)" });
+    const thrown = Object.assign(new Error("cut"), {
+      client: { password: "quite secret" },
+      detail: "Key (email)=(ann@example.com)",
+    });
     expect(JSON.stringify(describeError(thrown, 5))).not.toMatch(/secret|ann@/);
   });
 
@@ -44,19 +47,28 @@ function logged(places?: LogPaths) {
 }
 
 const driverError = (code: string, message: string) => Object.assign(new Error(message), { code });
-const away = (cause: Error) => new Failure("unavailable", "the database is not available, try again", { cause });
+const away = (cause: Error) =>
+  new Failure("unavailable", "the database is not available, try again", { cause });
 
 describe("a line with a cause", () => {
   test.each([
     ["SQLITE_FULL", "database or disk is full", "SQLITE_FULL: database or disk is full (/srv/x/platform.db)"],
     ["ENOSPC", "ENOSPC: no space left on device, write", "ENOSPC: no space left on device, write (/srv/x)"],
-    ["ENOSPC", "ENOSPC: no space left on device, open '/srv/x/files/a'", "ENOSPC: no space left on device, open '/srv/x/files/a'"],
+    [
+      "ENOSPC",
+      "ENOSPC: no space left on device, open '/srv/x/files/a'",
+      "ENOSPC: no space left on device, open '/srv/x/files/a'",
+    ],
     ["57P03", "the database system is starting up", "57P03: the database system is starting up"],
   ])("has the innermost cause in its text: %s, %s", (code, message, head) => {
     const { log, lines } = logged({ database: "/srv/x/platform.db", folder: "/srv/x" });
     log("error", "taking jobs failed", { kind: "run", cause: away(driverError(code, message)) });
     expect(lines).toMatchObject([
-      { msg: `taking jobs failed: ${head}`, kind: "run", cause: { message: expect.stringContaining("not available") } },
+      {
+        msg: `taking jobs failed: ${head}`,
+        kind: "run",
+        cause: { message: expect.stringContaining("not available") },
+      },
     ]);
   });
 });
@@ -64,13 +76,25 @@ describe("a line with a cause", () => {
 test("a line within a trace has its id, and goes to a second destination with the same level, without driver errors' members", () => {
   const lines: { readonly msg: string; readonly traceId?: string }[] = [];
   const also: unknown[] = [];
-  const log = processLog("info", {}, { write: (line) => void lines.push(JSON.parse(line)) }, (...line) => void also.push(line));
-  const trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", isSampled: true, isTrusted: true };
+  const log = processLog(
+    "info",
+    {},
+    { write: (line) => void lines.push(JSON.parse(line)) },
+    (...line) => void also.push(line),
+  );
+  const trace = {
+    traceId: "0af7651916cd43dd8448eb211c80319c",
+    spanId: "b7ad6b7169203331",
+    isSampled: true,
+    isTrusted: true,
+  };
   const span = untraced.begin({ name: "call" }, trace);
   runInSpan(span, () => log("info", "inside"));
   log("info", "outside");
   log("debug", "too detailed");
-  log("error", "failed", { cause: Object.assign(new Error("cut"), { client: { password: "quite secret" } }) });
+  log("error", "failed", {
+    cause: Object.assign(new Error("cut"), { client: { password: "quite secret" } }),
+  });
   expect(lines.map(({ msg, traceId }) => [msg, traceId])).toEqual([
     ["inside", trace.traceId],
     ["outside", undefined],
@@ -121,14 +145,24 @@ describe("a line that is repeated", () => {
     log("error", "failed", { kind: "deliver" });
     log("error", "failed", { kind: "run", cause: refused() });
     for (let i = 0; i < 2; i += 1) log("info", "ready");
-    expect(texts()).toEqual(["failed", "failed", "failed", "failed: connect ECONNREFUSED 127.0.0.1:5432", "ready", "ready"]);
+    expect(texts()).toEqual([
+      "failed",
+      "failed",
+      "failed",
+      "failed: connect ECONNREFUSED 127.0.0.1:5432",
+      "ready",
+      "ready",
+    ]);
   });
 
   test("is no longer counted after 200 newer lines, and its count is written", () => {
     const { log, texts } = logged();
     for (let i = 0; i < 2; i += 1) log("error", "oldest");
     for (let i = 0; i < 200; i += 1) log("error", "other", { i });
-    expect(texts().filter((text) => text !== "other")).toEqual(["oldest", "oldest (repeated once in the last 0 s)"]);
+    expect(texts().filter((text) => text !== "other")).toEqual([
+      "oldest",
+      "oldest (repeated once in the last 0 s)",
+    ]);
     log("error", "oldest");
     expect(texts().at(-1)).toBe("oldest");
   });

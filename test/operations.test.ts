@@ -41,7 +41,9 @@ describe("the operation table", () => {
 
   test("holds every service in proto/, except the two standard ones and that of test mode", () => {
     const root = new URL("../proto/", import.meta.url);
-    const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith("_service.proto"));
+    const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith("_service.proto"),
+    );
     const named = files.flatMap((file) => {
       const text = readFileSync(new URL(file, root), "utf8");
       const pack = /^package ([\w.]+);/m.exec(text)?.[1];
@@ -73,7 +75,10 @@ describe("the operation table", () => {
       why: "an unknown scope",
       facts: {
         ...sound,
-        who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.OAUTH], anyScope: ["all"] } },
+        who: {
+          case: "access" as const,
+          value: { ...access, credentials: [Access_Credential.OAUTH], anyScope: ["all"] },
+        },
       },
       gap: "unknown scope all",
     },
@@ -86,17 +91,28 @@ describe("the operation table", () => {
       why: "roles without general keys or sessions",
       facts: {
         ...sound,
-        who: { case: "access" as const, value: { ...access, credentials: [Access_Credential.SIEM], roles: [Access_Role.OWNER] } },
+        who: {
+          case: "access" as const,
+          value: { ...access, credentials: [Access_Credential.SIEM], roles: [Access_Role.OWNER] },
+        },
       },
       gap: "roles without API_KEY or SESSION",
     },
-    { why: "a change without a credential", facts: { ...sound, who: anonymous }, gap: "an anonymous operation cannot be a change" },
+    {
+      why: "a change without a credential",
+      facts: { ...sound, who: anonymous },
+      gap: "an anonymous operation cannot be a change",
+    },
     {
       why: "more than 64 KiB without a credential",
       facts: { ...sound, who: anonymous },
       gap: "an anonymous operation reads at most 65536 bytes",
     },
-    { why: "a change that is marked as an audited read", facts: { ...sound, audited: true }, gap: "only a unary read" },
+    {
+      why: "a change that is marked as an audited read",
+      facts: { ...sound, audited: true },
+      gap: "only a unary read",
+    },
     {
       why: "a change that does not say whether it is destructive",
       facts: { ...sound, destructive: undefined },
@@ -108,7 +124,9 @@ describe("the operation table", () => {
   });
 
   test("stops the start when two methods have one name", () => {
-    expect(() => operationTable([withFacts(sound), withFacts(sound)])).toThrow("the name task.delete is taken");
+    expect(() => operationTable([withFacts(sound), withFacts(sound)])).toThrow(
+      "the name task.delete is taken",
+    );
   });
 });
 
@@ -131,6 +149,8 @@ function line({
       : [...access.credentials].map((value) => Access_CredentialSchema.value[value]?.name).join(",");
   const scopes = access && access.anyScope.length > 0 ? ` scopes=${access.anyScope.join("|")}` : "";
   const roles =
-    access && access.roles.size > 0 ? ` roles=${[...access.roles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}` : "";
+    access && access.roles.size > 0
+      ? ` roles=${[...access.roles].map((value) => Access_RoleSchema.value[value]?.name).join("|")}`
+      : "";
   return `${name ?? "-"}  ${change ? "POST" : "GET|POST"}  ${rpc}  ${credentials}${scopes}${roles}  ${rateClass}${counted}${secretAnswer ? "  secret" : ""}${audited ? "  audited" : ""}  max=${maxRequestBytes}`;
 }

@@ -57,9 +57,12 @@ test("every file of the core belongs to a module of the stated order", () => {
 });
 
 test("modules of the core import only modules before them", () => {
-  const isAfter = (path: string, target: string) => order.indexOf(roomOf(target) ?? "") > order.indexOf(roomOf(path) ?? "");
+  const isAfter = (path: string, target: string) =>
+    order.indexOf(roomOf(target) ?? "") > order.indexOf(roomOf(path) ?? "");
   const wrong = core.flatMap(({ path, imports }) =>
-    imports.filter(({ target }) => target !== hub && isAfter(path, target)).map(({ target }) => `${path} imports ${target}`),
+    imports
+      .filter(({ target }) => target !== hub && isAfter(path, target))
+      .map(({ target }) => `${path} imports ${target}`),
   );
   expect(wrong).toEqual([]);
 });
@@ -80,6 +83,8 @@ test("no files import each other in a circle, including types, except through th
 
 test(`no file has more than ${linesMax} lines`, () => {
   expect(
-    files.map(({ path, text }) => `${path}: ${text.split("\n").length - 1}`).filter((line) => Number(line.split(": ")[1]) > linesMax),
+    files
+      .map(({ path, text }) => `${path}: ${text.split("\n").length - 1}`)
+      .filter((line) => Number(line.split(": ")[1]) > linesMax),
   ).toEqual([]);
 });

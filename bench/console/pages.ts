@@ -20,7 +20,13 @@ const batch = 20;
 const urlOf = ({ port }: Server): string => `http://127.0.0.1:${port}`;
 
 /** How long a page takes until it can be used; each time in a new profile, so that nothing is cached. */
-async function loadTimes(browser: Browser, url: string, session: string, path: string, selector: string): Promise<number> {
+async function loadTimes(
+  browser: Browser,
+  url: string,
+  session: string,
+  path: string,
+  selector: string,
+): Promise<number> {
   const page = await openPage(browser, url, session);
   await page.goto(path, { waitUntil: "commit" });
   const time = await interactiveAt(page, selector);
@@ -53,7 +59,12 @@ async function listTime(browser: Browser, url: string, session: string): Promise
 }
 
 /** Opens a task of 5,000 events, loads all of them by going to its beginning, and scrolls. */
-async function longConversation(browser: Browser, url: string, session: string, taskId: string): Promise<readonly Finding[]> {
+async function longConversation(
+  browser: Browser,
+  url: string,
+  session: string,
+  taskId: string,
+): Promise<readonly Finding[]> {
   const page = await openPage(browser, url, session);
   await page.goto(`/app/${taskId}`, { waitUntil: "commit" });
   const open = await interactiveAt(page, "article");
@@ -69,7 +80,14 @@ async function longConversation(browser: Browser, url: string, session: string, 
   const articles = await page.locator("article").count();
   await page.context().close();
   return [
-    { figure: "console.events.open", ours: roundSignificant(open), goal: 1000, unit: "ms", events: eventsShown, ...longestOf(opening) },
+    {
+      figure: "console.events.open",
+      ours: roundSignificant(open),
+      goal: 1000,
+      unit: "ms",
+      events: eventsShown,
+      ...longestOf(opening),
+    },
     {
       figure: "console.events.scroll",
       ours: roundSignificant(Math.max(0, ...scrolling)),
@@ -82,7 +100,10 @@ async function longConversation(browser: Browser, url: string, session: string, 
   ];
 }
 
-const longestOf = (tasks: readonly number[]) => ({ long_tasks: tasks.length, longest_task: roundSignificant(Math.max(0, ...tasks)) });
+const longestOf = (tasks: readonly number[]) => ({
+  long_tasks: tasks.length,
+  longest_task: roundSignificant(Math.max(0, ...tasks)),
+});
 
 /** Goes to the beginning until no older events are loaded. */
 async function loadAll(page: Page): Promise<void> {
@@ -105,11 +126,17 @@ async function press(page: Page, key: string, times: number): Promise<void> {
 }
 
 /** List and task on a database with 50 tasks of the owner, one of them with 5,000 events. */
-export async function measurePages(browser: Browser, { databases, stack }: Stage): Promise<readonly Finding[]> {
+export async function measurePages(
+  browser: Browser,
+  { databases, stack }: Stage,
+): Promise<readonly Finding[]> {
   const seeded = await databases.seeded("sqlite", eventsShown, tasksShown);
   const session = await signInOwner(seeded);
   const url = urlOf(stack.use(await startPlatform(seeded)));
-  return [await listTime(browser, url, session), ...(await longConversation(browser, url, session, seeded.longTaskId))];
+  return [
+    await listTime(browser, url, session),
+    ...(await longConversation(browser, url, session, seeded.longTaskId)),
+  ];
 }
 
 interface Run {
@@ -118,11 +145,15 @@ interface Run {
 }
 
 /** The heap of a task's page and of the list after the events of an hour, which are sent without pauses. */
-export async function measureMemory(browser: Browser, { databases, stack }: Stage): Promise<readonly Finding[]> {
+export async function measureMemory(
+  browser: Browser,
+  { databases, stack }: Stage,
+): Promise<readonly Finding[]> {
   const installed = await databases.empty("sqlite");
   const [session, key] = [await signInOwner(installed), await workerKey(installed)];
   const server = stack.use(await startPlatform(installed, remoteEnv));
-  const call = (method: string, body: object) => server.post(`/worker.v1.WorkerService/${method}`, body, { "x-api-key": key });
+  const call = (method: string, body: object) =>
+    server.post(`/worker.v1.WorkerService/${method}`, body, { "x-api-key": key });
   await server.post("/v2/task.create", { message: { content: "Work for an hour" } });
   const { run } = (await call("Poll", { waitSeconds: 30 })) as { readonly run: Run };
   const { taskId, fence } = run;
@@ -135,7 +166,11 @@ export async function measureMemory(browser: Browser, { databases, stack }: Stag
   const pages = await Promise.all([task, list].map(async (page) => page.context().newCDPSession(page)));
   const before = await Promise.all(pages.map(heapBytes));
   for (let sent = 0; sent < hourOfEvents; sent += batch)
-    await call("Append", { taskId, fence, events: Array.from({ length: batch }, (_, index) => eventOf(sent + index)) });
+    await call("Append", {
+      taskId,
+      fence,
+      events: Array.from({ length: batch }, (_, index) => eventOf(sent + index)),
+    });
   await task.getByText(`Message ${hourOfEvents - batch}.`, { exact: true }).waitFor();
   const after = await Promise.all(pages.map(heapBytes));
   return ["console.memory.task", "console.memory.list"].map((figure, index) => {
@@ -160,5 +195,10 @@ const eventOf = (number: number) =>
     ? { key: String(number), assistantMessage: { content: `Message ${number}.` } }
     : {
         key: String(number),
-        toolUsed: { tool: "read_file", actionId: `use-${number}`, status: "success", brief: `Read part ${number}` },
+        toolUsed: {
+          tool: "read_file",
+          actionId: `use-${number}`,
+          status: "success",
+          brief: `Read part ${number}`,
+        },
       };

@@ -14,7 +14,10 @@ export async function openChromium(): Promise<Browser> {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const executablePath = folders.map((folder) => join(folder, "chromium")).find((path) => existsSync(path));
   if (executablePath === undefined) throw new MissingDependency("Chromium is not installed");
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"] });
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+  });
 }
 
 /** Signs the owner in. Call it before a server opens the database, which can be limited to one process. */
@@ -25,7 +28,15 @@ export async function signInOwner({ databaseUrl, owner }: Installed): Promise<st
     const now = systemClock.now();
     const { accountId, spaceId } = owner;
     const times = { createdAt: now, provedAt: now, expiresAt: now + sessionMs };
-    await store.change((tx) => tx.sessions.insert({ id: systemIds.short(), digest: sessionDigest(text), accountId, spaceId, ...times }));
+    await store.change((tx) =>
+      tx.sessions.insert({
+        id: systemIds.short(),
+        digest: sessionDigest(text),
+        accountId,
+        spaceId,
+        ...times,
+      }),
+    );
     return text;
   } finally {
     await store.close();
@@ -39,14 +50,20 @@ const recorder = `
 
 /** A page of a new browser profile, signed in. */
 export async function openPage(browser: Browser, url: string, session: string): Promise<Page> {
-  const context = await browser.newContext({ baseURL: url, viewport: { width: 1280, height: 800 }, locale: "en-GB" });
+  const context = await browser.newContext({
+    baseURL: url,
+    viewport: { width: 1280, height: 800 },
+    locale: "en-GB",
+  });
   context.setDefaultTimeout(120_000);
   await context.addCookies([{ name: sessionCookieName(url), value: session, url }]);
   await context.addInitScript(recorder);
   return context.newPage();
 }
 
-/** The milliseconds since the navigation at which a selector is there and the main thread has nothing to do. */
+/**
+ * The milliseconds since the navigation at which a selector is there and the main thread has nothing to do.
+ */
 export const interactiveAt = (page: Page, selector: string): Promise<number> =>
   page.evaluate<number>(`new Promise((resolve) => {
     const look = () => document.querySelector(${JSON.stringify(selector)})
@@ -56,7 +73,8 @@ export const interactiveAt = (page: Page, selector: string): Promise<number> =>
   })`);
 
 /** The long tasks since the last call. */
-export const takeLongTasks = (page: Page): Promise<readonly number[]> => page.evaluate<number[]>("window.longTasks.splice(0)");
+export const takeLongTasks = (page: Page): Promise<readonly number[]> =>
+  page.evaluate<number[]>("window.longTasks.splice(0)");
 
 /** The bytes of the JavaScript heap in use, after a collection. */
 export async function heapBytes(session: CDPSession): Promise<number> {

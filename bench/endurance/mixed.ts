@@ -31,12 +31,17 @@ async function pace(server: Server, perSecond: number, ms: number): Promise<void
   await Promise.all(open);
 }
 
-const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+const total = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 /** Mixed load at half of the capacity: measures growth of memory and handles, and the event loop's delay. */
 export async function mixedLoad({ databases, stack }: Stage, minutes: number): Promise<readonly Finding[]> {
   const server = stack.use(await startProbed(await databases.empty("sqlite")));
-  const { perSecond } = await sample({ name: "mixed", pid: server.pid, call: () => work(server) }, concurrency, maximumMs);
+  const { perSecond } = await sample(
+    { name: "mixed", pid: server.pid, call: () => work(server) },
+    concurrency,
+    maximumMs,
+  );
   const half = perSecond / 2;
   await pace(server, half, 60_000);
   const [first, firstKb] = [await server.probe(), residentKbOf(server.pid)];
@@ -58,6 +63,12 @@ export async function mixedLoad({ databases, stack }: Stage, minutes: number): P
       before: first.resources,
       after: last.resources,
     },
-    { figure: "endurance.loop.p99", ours: roundSignificant(last.loopDelayP99Ms), unit: "ms", goal: 50, ...load },
+    {
+      figure: "endurance.loop.p99",
+      ours: roundSignificant(last.loopDelayP99Ms),
+      unit: "ms",
+      goal: 50,
+      ...load,
+    },
   ];
 }

@@ -18,9 +18,16 @@ const settleMs = 1_000;
 export async function stalledReaders(stage: Stage): Promise<Finding> {
   const watched = await startWatchedPlatform(stage);
   const { server, taskIds } = watched;
-  const others = { name: "others", pid: server.pid, call: () => server.post("/v2/task.detail", { task_id: taskIds[0] }) };
+  const others = {
+    name: "others",
+    pid: server.pid,
+    call: () => server.post("/v2/task.detail", { task_id: taskIds[0] }),
+  };
   const p99 = async () => {
-    const [{ p99: value }] = await Promise.all([sample(others, 4, roundMs), createEvents(watched, roundMs, () => undefined)]);
+    const [{ p99: value }] = await Promise.all([
+      sample(others, 4, roundMs),
+      createEvents(watched, roundMs, () => undefined),
+    ]);
     return value;
   };
   await p99();

@@ -11,7 +11,11 @@ const settleMs = 5_000;
 const grpcWatchers = 1_000;
 
 /** Kilobytes per watcher: the growth of an idle process divided by `count`. */
-async function kbEach({ pid }: Server, count: number, open: (count: number) => Promise<Disposable>): Promise<number> {
+async function kbEach(
+  { pid }: Server,
+  count: number,
+  open: (count: number) => Promise<Disposable>,
+): Promise<number> {
   // Memory that the first watchers load once does not count.
   (await open(10))[Symbol.dispose]();
   await sleep(settleMs);
@@ -25,7 +29,13 @@ async function kbEach({ pid }: Server, count: number, open: (count: number) => P
 export async function sseWatchers(stage: Stage, count: number): Promise<Finding> {
   const watched = await startWatchedPlatform(stage);
   const kb = await kbEach(watched.server, count, (watchers) => watch(watched, watchers));
-  return { figure: "endurance.sse.memory", ours: roundSignificant(kb), unit: "kB a watcher", watchers: count, goal: 60 };
+  return {
+    figure: "endurance.sse.memory",
+    ours: roundSignificant(kb),
+    unit: "kB a watcher",
+    watchers: count,
+    goal: 60,
+  };
 }
 
 /** The memory of gRPC streams, compared with those of a static Connect handler. */

@@ -35,13 +35,17 @@ interface Measurement {
 }
 
 /** The peak since it was reset (proc_pid_clear_refs(5)). */
-const peakKbOf = (pid: number): number => Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+const peakKbOf = (pid: number): number =>
+  Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
 
 async function buildArchive(server: Server, { owner }: Installed, taskId: string): Promise<Measurement> {
   writeFileSync(`/proc/${server.pid}/clear_refs`, "5");
   const atRestKb = residentKbOf(server.pid);
   const [startedAt, cpu] = [performance.now(), cpuMsOf(server.pid)];
-  const { uid } = await server.post("/v2/enterprise.export.create", { user_id: owner.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
+  const { uid } = await server.post("/v2/enterprise.export.create", {
+    user_id: owner.accountId,
+    scope: "ENTERPRISE_EXPORT_SCOPE_FULL",
+  });
   const callsMs: number[] = [];
   for (;;) {
     const calledAt = performance.now();
@@ -66,7 +70,10 @@ async function buildArchive(server: Server, { owner }: Installed, taskId: string
   }
 }
 
-/** The floor: the same rows, read by the driver and deflated to a file, without parsing JSON. No export can be faster. */
+/**
+ * The floor: the same rows, read by the driver and deflated to a file, without parsing JSON. No export can be
+ * faster.
+ */
 async function floor({ databaseUrl, env }: Installed): Promise<number> {
   const factory = databaseUrl.startsWith("file:")
     ? new PrismaBetterSqlite3({ url: databaseUrl })
@@ -81,7 +88,11 @@ async function floor({ databaseUrl, env }: Installed): Promise<number> {
     }
   }
   const startedAt = performance.now();
-  await pipeline(Readable.from(pages()), createDeflateRaw(), createWriteStream(join(env["DATA_DIR"] ?? "", "floor.bin")));
+  await pipeline(
+    Readable.from(pages()),
+    createDeflateRaw(),
+    createWriteStream(join(env["DATA_DIR"] ?? "", "floor.bin")),
+  );
   const seconds = (performance.now() - startedAt) / 1000;
   await connection.dispose();
   return seconds;
@@ -128,4 +139,7 @@ const figure = (name: string, dialect: Dialect): Figure => ({
 });
 
 /** An archive of 10,000 tasks with 200,000 events. */
-export const archiveFigures: readonly Figure[] = [figure("export.archive", "sqlite"), figure("export.archive.pg", "postgresql")];
+export const archiveFigures: readonly Figure[] = [
+  figure("export.archive", "sqlite"),
+  figure("export.archive.pg", "postgresql"),
+];

@@ -10,7 +10,11 @@ type Answer = Readonly<Record<string, unknown>>;
 export const createPoster = (
   name: string,
   server: Server,
-  { path, body, check }: { readonly path: string; readonly body: () => unknown; readonly check: (answer: Answer) => boolean },
+  {
+    path,
+    body,
+    check,
+  }: { readonly path: string; readonly body: () => unknown; readonly check: (answer: Answer) => boolean },
 ): Contender => ({
   name,
   pid: server.pid,
@@ -32,4 +36,5 @@ export const floorInput = ({ owner }: Installed, taskId = "") => ({
 });
 
 /** Whether a member of a response is a list with this length. */
-export const isListOf = (value: unknown, length: number): boolean => Array.isArray(value) && value.length === length;
+export const isListOf = (value: unknown, length: number): boolean =>
+  Array.isArray(value) && value.length === length;

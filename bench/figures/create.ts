@@ -7,7 +7,10 @@ import { createPoster, floorInput } from "./calls.ts";
 
 const concurrency = 32;
 
-/** One slot for runs, which the first task occupies permanently, so that only creating is measured, without agents' work. */
+/**
+ * One slot for runs, which the first task occupies permanently, so that only creating is measured, without
+ * agents' work.
+ */
 const busy = { RUN_CONCURRENCY: "1", QUEUE_DEPTH: "1000000" };
 
 const ours = (server: Server): Contender =>
@@ -18,7 +21,12 @@ const ours = (server: Server): Contender =>
   });
 
 /** A floor that creates one row, or does the work of its name. */
-export const createFloorContender = (name: string, server: Server, database: Installed, path = "/create"): Contender =>
+export const createFloorContender = (
+  name: string,
+  server: Server,
+  database: Installed,
+  path = "/create",
+): Contender =>
   createPoster(name, server, {
     path,
     body: () => floorInput(database),
@@ -26,13 +34,14 @@ export const createFloorContender = (name: string, server: Server, database: Ins
   });
 
 /** The floors of figures that create tasks, each on a separate database. */
-export const creatingFloors: Readonly<Record<Dialect, readonly (readonly [floor: string, name: string])[]>> = {
-  sqlite: [
-    ["prisma", "node:http + Prisma create"],
-    ["sqlite", "node:http + better-sqlite3 create"],
-  ],
-  postgresql: [["pg", "node:http + pg, the statements of a create"]],
-};
+export const creatingFloors: Readonly<Record<Dialect, readonly (readonly [floor: string, name: string])[]>> =
+  {
+    sqlite: [
+      ["prisma", "node:http + Prisma create"],
+      ["sqlite", "node:http + better-sqlite3 create"],
+    ],
+    postgresql: [["pg", "node:http + pg, the statements of a create"]],
+  };
 
 const create = (name: string, dialect: Dialect): Figure =>
   race({
@@ -50,4 +59,7 @@ const create = (name: string, dialect: Dialect): Figure =>
   });
 
 /** Creating a task, acknowledged when it is durable. */
-export const createFigures: readonly Figure[] = [create("task.create", "sqlite"), create("task.create.pg", "postgresql")];
+export const createFigures: readonly Figure[] = [
+  create("task.create", "sqlite"),
+  create("task.create.pg", "postgresql"),
+];

@@ -37,9 +37,19 @@ async function startWriting({ databases, stack }: Stage): Promise<Writing> {
   const model = stack.use(await openModel());
   const folder = mkdtempSync(join(tmpdir(), "bench-model-"));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const settings = { api: "openai", base_url: model.baseUrl, model: "bench", context_tokens: 32_000, max_output_tokens: 4_000 };
+  const settings = {
+    api: "openai",
+    base_url: model.baseUrl,
+    model: "bench",
+    context_tokens: 32_000,
+    max_output_tokens: 4_000,
+  };
   writeFileSync(join(folder, "models.json"), JSON.stringify({ bench: settings }));
-  const env = { MODELS_FILE: join(folder, "models.json"), AGENT_PROFILES: "manus-1.6=model:bench", WATCH_LIMIT: "100000" };
+  const env = {
+    MODELS_FILE: join(folder, "models.json"),
+    AGENT_PROFILES: "manus-1.6=model:bench",
+    WATCH_LIMIT: "100000",
+  };
   return { server: stack.use(await startPlatform(database, env)), model, key: database.key };
 }
 
@@ -52,7 +62,12 @@ async function beginText({ server, model, key }: Writing, count: number) {
   return { taskId, watchers };
 }
 
-const watch = (server: Server, taskId: string, count: number, how: { readonly path: string; readonly key: string }): Promise<Watchers> =>
+const watch = (
+  server: Server,
+  taskId: string,
+  count: number,
+  how: { readonly path: string; readonly key: string },
+): Promise<Watchers> =>
   openWatchers(
     server.port,
     Array.from({ length: count }, () => taskId),
@@ -75,13 +90,22 @@ async function firstLetterTimes(writing: Writing): Promise<readonly number[]> {
 }
 
 /** CPU-ms of a server while a text is written to watchers. */
-async function cpuOfText(server: Server, taskId: string, watchers: Watchers, write: (sent: () => void) => Promise<void>) {
+async function cpuOfText(
+  server: Server,
+  taskId: string,
+  watchers: Watchers,
+  write: (sent: () => void) => Promise<void>,
+) {
   await sleep(500);
   watchers.takeDelays();
   const [events, cpu] = [watchers.events(), cpuMsOf(server.pid)];
   await write(() => watchers.markStart(taskId));
   await sleep(500);
-  return { cpuMs: cpuMsOf(server.pid) - cpu, received: watchers.events() - events, delays: watchers.takeDelays() };
+  return {
+    cpuMs: cpuMsOf(server.pid) - cpu,
+    received: watchers.events() - events,
+    delays: watchers.takeDelays(),
+  };
 }
 
 type Measure = (count: number) => Promise<Awaited<ReturnType<typeof cpuOfText>>>;
@@ -101,7 +125,9 @@ const textOfModel =
     const { taskId, watchers } = await beginText(writing, count);
     using _open = watchers;
     // Awaited here, because the watchers end with this function.
-    return await cpuOfText(writing.server, taskId, watchers, (sent) => writing.model.answer(pieces, pauseMs, sent));
+    return await cpuOfText(writing.server, taskId, watchers, (sent) =>
+      writing.model.answer(pieces, pauseMs, sent),
+    );
   };
 
 const textOfFloor =
@@ -134,7 +160,8 @@ export const deltaFigure: Figure = {
       ];
       for (const measure of count % 2 === 0 ? measures : measures.toReversed()) await measure();
     }
-    const middle = (costs: readonly Cost[], pick: (cost: Cost) => number) => roundSignificant(median(costs.map(pick)));
+    const middle = (costs: readonly Cost[], pick: (cost: Cost) => number) =>
+      roundSignificant(median(costs.map(pick)));
     const cpu = ({ cpuMs }: Cost) => cpuMs;
     return [
       {

@@ -23,13 +23,20 @@ const connect = (name: string, server: Server, database: Seeded): Contender =>
   });
 
 const floor = (name: string, server: Server, database: Seeded): Contender =>
-  createPoster(name, server, { path: "/detail", body: () => floorInput(database, anyTask(database)), check: ({ id }) => id !== undefined });
+  createPoster(name, server, {
+    path: "/detail",
+    body: () => floorInput(database, anyTask(database)),
+    check: ({ id }) => id !== undefined,
+  });
 
 /** GetTask of @a2a-js/sdk, with as many tasks in its memory. */
 async function a2a({ peers, stack }: Stage): Promise<Contender | null> {
   const server = stack.use(await peers.start("a2a", { "a2a-version": "1.0" }));
   if (!server) return null;
-  const send = { method: "SendMessage", params: { message: { messageId: "1", role: "ROLE_USER", parts: [{ text: "hi" }] } } };
+  const send = {
+    method: "SendMessage",
+    params: { message: { messageId: "1", role: "ROLE_USER", parts: [{ text: "hi" }] } },
+  };
   const { result } = await server.post("/", { jsonrpc: "2.0", id: 1, ...send });
   const { id } = (result as { readonly task: { readonly id: string } }).task;
   return createPoster("@a2a-js/sdk GetTask, in memory", server, {
@@ -76,7 +83,11 @@ const onPostgres = (name: string, ours: (server: Server, database: Seeded) => Co
       const database = await databases.seeded("postgresql" satisfies Dialect, rows);
       return [
         ours(stack.use(await startPlatform(database)), database),
-        floor("node:http + pg, the same statements", stack.use(await startFloor("pg", database.env)), database),
+        floor(
+          "node:http + pg, the same statements",
+          stack.use(await startFloor("pg", database.env)),
+          database,
+        ),
       ];
     },
   });

@@ -11,7 +11,8 @@ const pageSize = 1_000;
 /** Other calls during repeated list calls. */
 const otherCalls = { concurrency: 4, ms: 5_000 } as const;
 
-const databaseOf = ({ databases }: Stage, dialect: Dialect): Promise<Seeded> => databases.seeded(dialect, rows, rows);
+const databaseOf = ({ databases }: Stage, dialect: Dialect): Promise<Seeded> =>
+  databases.seeded(dialect, rows, rows);
 
 /** The bare queries also count the main task, which has not started. */
 const isCompletePage =
@@ -36,7 +37,10 @@ const detail = (server: Server, database: Seeded): Contender =>
 /** Measures other callers' calls while one caller lists, and without it. */
 async function othersOf(listing: Contender, other: Contender): Promise<Readonly<Record<string, unknown>>> {
   const alone = await sample(other, otherCalls.concurrency, otherCalls.ms);
-  const [, during] = await Promise.all([sample(listing, 1, otherCalls.ms), sample(other, otherCalls.concurrency, otherCalls.ms)]);
+  const [, during] = await Promise.all([
+    sample(listing, 1, otherCalls.ms),
+    sample(other, otherCalls.concurrency, otherCalls.ms),
+  ]);
   return {
     detail_p50_ms: roundSignificant(during.p50),
     detail_p99_ms: roundSignificant(during.p99),
@@ -45,7 +49,10 @@ async function othersOf(listing: Contender, other: Contender): Promise<Readonly<
   };
 }
 
-/** A page of a user's million tasks and their exact count, compared with the two queries that it needs at least. */
+/**
+ * A page of a user's million tasks and their exact count, compared with the two queries that it needs at
+ * least.
+ */
 function figure(name: string, dialect: Dialect, page: number): Figure {
   const servers = new Map<string, Server>();
   return race({
@@ -59,7 +66,11 @@ function figure(name: string, dialect: Dialect, page: number): Figure {
       const body = () => ({ ...floorInput(database), limit: pageSize, offset: (page - 1) * pageSize });
       return [
         list(server, database, page),
-        createPoster("node:http, COUNT and page", floor, { path: "/tasks", body, check: isCompletePage(rows + 1) }),
+        createPoster("node:http, COUNT and page", floor, {
+          path: "/tasks",
+          body,
+          check: isCompletePage(rows + 1),
+        }),
       ];
     },
     async more(stage, ours) {

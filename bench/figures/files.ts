@@ -19,7 +19,10 @@ const startFilesFloor = async ({ stack }: Stage, { env }: Installed): Promise<Se
   stack.use(await startFloor("files", { FOLDER: join(env["DATA_DIR"] ?? "", "floor") }));
 
 async function put(server: Server, path: string): Promise<void> {
-  const { statusCode, body } = await request(`http://127.0.0.1:${server.port}${path}`, { method: "PUT", body: bytes });
+  const { statusCode, body } = await request(`http://127.0.0.1:${server.port}${path}`, {
+    method: "PUT",
+    body: bytes,
+  });
   const text = await body.text();
   if (statusCode !== 200) throw new Error(`PUT answered ${statusCode}: ${text}`);
 }
@@ -28,7 +31,8 @@ async function get(server: Server, path: string): Promise<void> {
   const { statusCode, body } = await request(`http://127.0.0.1:${server.port}${path}`);
   let length = 0;
   for await (const chunk of body) length += (chunk as Buffer).length; // no encoding is set
-  if (statusCode !== 200 || length !== bytes.length) throw new Error(`GET answered ${statusCode} with ${length} bytes`);
+  if (statusCode !== 200 || length !== bytes.length)
+    throw new Error(`GET answered ${statusCode} with ${length} bytes`);
 }
 
 /** Uploads a new file as callers do; returns its ID. */
@@ -46,7 +50,9 @@ async function linkOf(server: Server, fileId: string): Promise<string> {
   ];
   const { task_id } = await server.post("/v2/task.create", { message: { content } });
   const [, path] =
-    /"https?:\/\/[^/"]+(\/downloads\/[^"]+)"/.exec(JSON.stringify(await server.post("/v2/task.listMessages", { task_id }))) ?? [];
+    /"https?:\/\/[^/"]+(\/downloads\/[^"]+)"/.exec(
+      JSON.stringify(await server.post("/v2/task.listMessages", { task_id })),
+    ) ?? [];
   if (path === undefined) throw new Error("the message has no link to its file");
   return path;
 }

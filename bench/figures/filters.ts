@@ -32,7 +32,11 @@ type Call = (filter: TaskFilter, orderBy: TaskOrder | "counts") => Promise<numbe
 async function openDatabase({ databases, stack }: Stage, dialect: Dialect, rows: number): Promise<Call> {
   const installed = await databases.empty(dialect);
   await seedFilters(installed, rows);
-  const store = await openStore({ databaseUrl: installed.databaseUrl, clock: systemClock, random: systemRandom });
+  const store = await openStore({
+    databaseUrl: installed.databaseUrl,
+    clock: systemClock,
+    random: systemRandom,
+  });
   stack.defer(() => store.close());
   return async (filter, orderBy) => {
     const startedAt = performance.now();
@@ -54,7 +58,11 @@ async function medianOf(call: () => Promise<number>): Promise<number> {
 }
 
 /** Compares the largest size with the smallest, round by round. */
-async function growth(figure: string, calls: readonly (() => Promise<number>)[], sizes: readonly number[]): Promise<Line> {
+async function growth(
+  figure: string,
+  calls: readonly (() => Promise<number>)[],
+  sizes: readonly number[],
+): Promise<Line> {
   const measured: number[][] = calls.map(() => []);
   for (let round = -1; round < rounds; round += 1)
     for (const [index, call] of calls.entries()) {
@@ -95,4 +103,7 @@ const figure = (dialect: Dialect, name: string): Figure => ({
 });
 
 /** First pages of 20 tasks by one filter, in the store: the time of many tasks, divided by that of few. */
-export const filterFigures: readonly Figure[] = [figure("sqlite", "task.list.filters"), figure("postgresql", "task.list.filters.pg")];
+export const filterFigures: readonly Figure[] = [
+  figure("sqlite", "task.list.filters"),
+  figure("postgresql", "task.list.filters.pg"),
+];

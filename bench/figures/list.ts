@@ -13,7 +13,11 @@ const growthRounds = { rounds: 9, ms: 500, warmUpMs: 1_500, concurrency };
 /** The first page of a list, over v2 and from a floor. */
 interface List {
   readonly name: string;
-  readonly v2: { readonly path: string; readonly member: string; readonly body: (database: Seeded) => object };
+  readonly v2: {
+    readonly path: string;
+    readonly member: string;
+    readonly body: (database: Seeded) => object;
+  };
   readonly floorPath: string;
   readonly length: number;
 }
@@ -26,7 +30,11 @@ const list = ({ name, v2, floorPath, length }: List): Figure => {
       check: (answer) => isListOf(answer[v2.member], length),
     });
   }
-  async function floor({ stack }: Stage, database: Seeded, [server, title]: readonly [string, string]): Promise<Contender> {
+  async function floor(
+    { stack }: Stage,
+    database: Seeded,
+    [server, title]: readonly [string, string],
+  ): Promise<Contender> {
     return createPoster(title, stack.use(await startFloor(server, database.env)), {
       path: floorPath,
       body: () => floorInput(database, database.longTaskId),
@@ -48,7 +56,10 @@ const list = ({ name, v2, floorPath, length }: List): Figure => {
       const small = await platform(stage, await stage.databases.seeded("sqlite", few));
       const [large = [], little = []] = await alternate([ours, small], growthRounds);
       const growth = median(large.map(({ p50 }, round) => p50 / (little[round]?.p50 ?? Number.NaN)));
-      return { p50_of_10k_ms: roundSignificant(median(little.map(({ p50 }) => p50))), p50_growth: roundSignificant(growth) };
+      return {
+        p50_of_10k_ms: roundSignificant(median(little.map(({ p50 }) => p50))),
+        p50_growth: roundSignificant(growth),
+      };
     },
   });
 };
@@ -63,7 +74,11 @@ export const listFigures: readonly Figure[] = [
   }),
   list({
     name: "task.listMessages.1m",
-    v2: { path: "/v2/task.listMessages", member: "messages", body: ({ longTaskId }) => ({ task_id: longTaskId, limit: 50 }) },
+    v2: {
+      path: "/v2/task.listMessages",
+      member: "messages",
+      body: ({ longTaskId }) => ({ task_id: longTaskId, limit: 50 }),
+    },
     floorPath: "/events",
     length: 50,
   }),

@@ -7,9 +7,16 @@ import { anyTask, createPoster } from "./calls.ts";
 const concurrency = 8;
 const rows = 10_000;
 
-/** A client of the Model Context Protocol: it accepts JSON and server-sent events, of which the platform chooses one. */
+/**
+ * A client of the Model Context Protocol: it accepts JSON and server-sent events, of which the platform
+ * chooses one.
+ */
 function client(name: string, server: Server, key: string, message: () => object): Contender {
-  const headers = { "x-service-api-key": key, "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const headers = {
+    "x-service-api-key": key,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
   return {
     name,
     pid: server.pid,
@@ -17,7 +24,8 @@ function client(name: string, server: Server, key: string, message: () => object
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, ...message() });
       const answer = await fetch(`http://127.0.0.1:${server.port}/mcp`, { method: "POST", headers, body });
       const text = await answer.text();
-      if (!text.includes('"result"') || text.includes('"isError"')) throw new Error(`${name}: ${answer.status} ${text}`);
+      if (!text.includes('"result"') || text.includes('"isError"'))
+        throw new Error(`${name}: ${answer.status} ${text}`);
     },
   };
 }

@@ -38,8 +38,15 @@ interface Endpoint {
 const form = ({ clientId, secret }: Credentials, members: Members): URLSearchParams =>
   new URLSearchParams({ ...members, client_id: clientId, client_secret: secret });
 
-const refreshing = (refreshToken: string): Members => ({ grant_type: "refresh_token", refresh_token: refreshToken });
-const exchanging = (code: string): Members => ({ grant_type: "authorization_code", code, redirect_uri: redirectUri });
+const refreshing = (refreshToken: string): Members => ({
+  grant_type: "refresh_token",
+  refresh_token: refreshToken,
+});
+const exchanging = (code: string): Members => ({
+  grant_type: "authorization_code",
+  code,
+  redirect_uri: redirectUri,
+});
 
 /** Reads a text member of a response. */
 function readText(answer: Readonly<Record<string, unknown>>, name: string): string {
@@ -49,12 +56,18 @@ function readText(answer: Readonly<Record<string, unknown>>, name: string): stri
 }
 
 /** Starts a platform with an app of its owner. */
-async function platform({ stack }: Stage, database: Installed): Promise<{ readonly server: Server; readonly app: SeededApp }> {
+async function platform(
+  { stack }: Stage,
+  database: Installed,
+): Promise<{ readonly server: Server; readonly app: SeededApp }> {
   const server = stack.use(await startPlatform(database));
   return { server, app: stack.use(await seedApp(database)) };
 }
 
-const peerApp = { name: "oidc-provider, in memory", app: { clientId: "bench", secret: "a-secret-of-the-benchmark" } } as const;
+const peerApp = {
+  name: "oidc-provider, in memory",
+  app: { clientId: "bench", secret: "a-secret-of-the-benchmark" },
+} as const;
 
 /** Starts the peer, with a function that creates codes and tokens in it; null if it is unavailable. */
 async function peer({ peers, stack }: Stage) {
@@ -77,15 +90,21 @@ async function jose({ stack }: Stage): Promise<Contender> {
 }
 
 /** Refreshes families round-robin; each response's token is the family's next token. */
-function refreshContender({ name, server, path, app }: Endpoint, { take, put, fill }: Stock<string>): Contender {
-  const call = async () => put(readText(await server.post(path, form(app, refreshing(take()))), "refresh_token"));
+function refreshContender(
+  { name, server, path, app }: Endpoint,
+  { take, put, fill }: Stock<string>,
+): Contender {
+  const call = async () =>
+    put(readText(await server.post(path, form(app, refreshing(take()))), "refresh_token"));
   return { name, pid: server.pid, prepare: fill, call };
 }
 
 async function refreshFloor({ stack }: Stage, database: Installed): Promise<Contender> {
   const server = stack.use(await startFloor("oauth", database.env));
   const app = stack.use(await seedApp(database));
-  const { take, put, fill } = stock(families, async (count) => (await app.families(count)).map(({ row }) => row));
+  const { take, put, fill } = stock(families, async (count) =>
+    (await app.families(count)).map(({ row }) => row),
+  );
   const call = async () => {
     const { family_id, ...next } = take();
     put({ family_id, digest: readText(await server.post("/refresh", { family_id, ...next }), "digest") });
@@ -100,7 +119,9 @@ const refresh = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
     async contenders(stage) {
       const { server, app } = await platform(stage, await stage.databases.empty(dialect));
       const other = await peer(stage);
-      const ours = stock(families, async (count) => (await app.families(count)).map(({ refreshToken }) => refreshToken));
+      const ours = stock(families, async (count) =>
+        (await app.families(count)).map(({ refreshToken }) => refreshToken),
+      );
       return [
         refreshContender({ name: "ours", server, path: "/oauth/token", app }, ours),
         await refreshFloor(stage, await stage.databases.empty(dialect)),
@@ -152,7 +173,9 @@ const exchange = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
 async function accessTokens(server: Server, app: SeededApp, count: number): Promise<readonly string[]> {
   const texts: string[] = [];
   for (const { refreshToken } of await app.families(count))
-    texts.push(readText(await server.post("/oauth/token", form(app, refreshing(refreshToken))), "access_token"));
+    texts.push(
+      readText(await server.post("/oauth/token", form(app, refreshing(refreshToken))), "access_token"),
+    );
   return texts;
 }
 
@@ -172,7 +195,10 @@ const introspect = ([suffix, dialect]: (typeof dialects)[number]): Figure =>
       if (!other) throw new MissingDependency("oidc-provider is the floor, and is unavailable");
       const { server, app } = await platform(stage, await stage.databases.empty(dialect));
       return [
-        introspectContender({ name: "ours", server, path: "/oauth/introspect", app }, await accessTokens(server, app, tokens)),
+        introspectContender(
+          { name: "ours", server, path: "/oauth/introspect", app },
+          await accessTokens(server, app, tokens),
+        ),
         introspectContender(
           { ...peerApp, server: other.server, path: "/token/introspection" },
           await other.createTokens("AccessToken", tokens),
@@ -194,7 +220,10 @@ const detail = ([suffix, dialect]: (typeof dialects)[number]): Figure => {
       const path = "/v2/task.detail";
       const body = () => ({ task_id: anyTask(database) });
       const check = ({ task }: Readonly<Record<string, unknown>>) => task !== undefined;
-      const withToken = { ...server, post: (path: string, body: unknown) => server.post(path, body, { authorization: `Bearer ${token}` }) };
+      const withToken = {
+        ...server,
+        post: (path: string, body: unknown) => server.post(path, body, { authorization: `Bearer ${token}` }),
+      };
       revocations.push(async () => {
         await server.post("/oauth/revoke", form(app, { token }));
         return withToken.post(path, body()).then(
@@ -212,4 +241,9 @@ const detail = ([suffix, dialect]: (typeof dialects)[number]): Figure => {
 };
 
 /** OAuth 2.0: tokens issued, introspected and used. */
-export const oauthFigures: readonly Figure[] = dialects.flatMap((of) => [refresh(of), exchange(of), introspect(of), detail(of)]);
+export const oauthFigures: readonly Figure[] = dialects.flatMap((of) => [
+  refresh(of),
+  exchange(of),
+  introspect(of),
+  detail(of),
+]);

@@ -9,7 +9,10 @@ import { type Server, startProbed } from "../servers.ts";
 import { percentile, roundSignificant } from "../statistics.ts";
 
 const tasks = 1_000_000;
-/** The other calls: as many at a time, each after a pause, so that they measure waits and not the capacity of the process. */
+/**
+ * The other calls: as many at a time, each after a pause, so that they measure waits and not the capacity of
+ * the process.
+ */
 const callers = 4;
 const pauseMs = 5;
 const aloneMs = 10_000;
@@ -46,7 +49,10 @@ async function measureDuring(server: Server, taskId: string, work: () => Promise
 
 /** Makes an archive of all tasks. */
 async function makeArchive(server: Server, { owner }: Installed): Promise<void> {
-  const { uid } = await server.post("/v2/enterprise.export.create", { user_id: owner.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
+  const { uid } = await server.post("/v2/enterprise.export.create", {
+    user_id: owner.accountId,
+    scope: "ENTERPRISE_EXPORT_SCOPE_FULL",
+  });
   for (;;) {
     const { record } = await server.post("/v2/enterprise.export.detail", { uid });
     const { status } = record as { readonly status: string }; // The specified response.
@@ -59,7 +65,11 @@ async function makeArchive(server: Server, { owner }: Installed): Promise<void> 
 /** Lists pages with their exact count, sequentially: first and last ones. */
 async function listPages(server: Server, { owner }: Installed): Promise<void> {
   for (let page = 1; page <= 60; page += 1) {
-    const body = { user: owner.accountId, page: page % 2 === 0 ? page : 900 + (page % 90), page_size: pageSize };
+    const body = {
+      user: owner.accountId,
+      page: page % 2 === 0 ? page : 900 + (page % 90),
+      page_size: pageSize,
+    };
     await server.post("/v2/enterprise.task.list", body);
   }
 }
@@ -74,11 +84,13 @@ async function measure(name: string, dialect: Dialect, { databases, stack }: Sta
   const startedAt = performance.now();
   const archiving = await measureDuring(server, taskId, () => makeArchive(server, installed));
   const seconds = (performance.now() - startedAt) / 1000;
-  const members = Object.entries({ alone, list: listing, archive: archiving }).flatMap(([when, { callsP50, callsP99, loopP99 }]) => [
-    [`${when}_calls_p50_ms`, roundSignificant(callsP50)],
-    [`${when}_calls_p99_ms`, roundSignificant(callsP99)],
-    [`${when}_loop_p99_ms`, roundSignificant(loopP99)],
-  ]);
+  const members = Object.entries({ alone, list: listing, archive: archiving }).flatMap(
+    ([when, { callsP50, callsP99, loopP99 }]) => [
+      [`${when}_calls_p50_ms`, roundSignificant(callsP50)],
+      [`${when}_calls_p99_ms`, roundSignificant(callsP99)],
+      [`${when}_loop_p99_ms`, roundSignificant(loopP99)],
+    ],
+  );
   const ratio = roundSignificant(alone.callsP99 / archiving.callsP99);
   return {
     figure: name,
@@ -103,4 +115,7 @@ const figure = (name: string, dialect: Dialect): Figure => ({
 });
 
 /** Other calls while a million tasks are listed and exported. */
-export const otherFigures: readonly Figure[] = [figure("export.others", "sqlite"), figure("export.others.pg", "postgresql")];
+export const otherFigures: readonly Figure[] = [
+  figure("export.others", "sqlite"),
+  figure("export.others.pg", "postgresql"),
+];

@@ -48,12 +48,16 @@ export async function langgraphRun({ peers, stack }: Stage): Promise<Contender |
     async call() {
       const { thread_id } = await server.post("/threads", {});
       const answer = await server.post(`/threads/${thread_id}/runs/wait`, input);
-      if (!JSON.stringify(answer["messages"] ?? "").includes('"done"')) throw new Error(`langgraph-api answered ${JSON.stringify(answer)}`);
+      if (!JSON.stringify(answer["messages"] ?? "").includes('"done"'))
+        throw new Error(`langgraph-api answered ${JSON.stringify(answer)}`);
     },
   };
 }
 
-/** On SQLite the floor of a create; on PostgreSQL the statements of a complete run, and those of its create only. */
+/**
+ * On SQLite the floor of a create; on PostgreSQL the statements of a complete run, and those of its create
+ * only.
+ */
 async function floors({ databases, stack }: Stage, dialect: Dialect): Promise<readonly Contender[]> {
   const database = await databases.empty(dialect);
   const [[name, title] = ["", ""]] = creatingFloors[dialect];

@@ -10,14 +10,20 @@ const concurrency = 16;
 
 /** Gets the page and checks it. @param host the site's host; by default the server's. */
 async function get({ port }: Server, path: string, host?: string): Promise<void> {
-  const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, host === undefined ? {} : { headers: { host } });
+  const { statusCode, body } = await request(
+    `http://127.0.0.1:${port}${path}`,
+    host === undefined ? {} : { headers: { host } },
+  );
   const text = await body.text();
-  if (statusCode !== 200 || text !== page) throw new Error(`GET answered ${statusCode}: ${text.slice(0, 200)}`);
+  if (statusCode !== 200 || text !== page)
+    throw new Error(`GET answered ${statusCode}: ${text.slice(0, 200)}`);
 }
 
 /** Publishes a site with this page as its first page; returns its host. */
 async function publish(server: Server): Promise<string> {
-  const { task_id } = await server.post("/v2/task.create", { message: { content: `[[site Tea | ${page}]]` } });
+  const { task_id } = await server.post("/v2/task.create", {
+    message: { content: `[[site Tea | ${page}]]` },
+  });
   await server.post("/v2/task.detail", { task_id, wait_seconds: 60 });
   await server.post("/v2/website.publish", { task_id });
   for (;;) {
@@ -35,9 +41,13 @@ const small = race({
   async contenders({ databases, stack }) {
     const installed = await databases.empty("sqlite");
     const ours = stack.use(await startPlatform(installed));
-    const floor = stack.use(await startFloor("files", { FOLDER: join(installed.env["DATA_DIR"] ?? "", "floor") }));
+    const floor = stack.use(
+      await startFloor("files", { FOLDER: join(installed.env["DATA_DIR"] ?? "", "floor") }),
+    );
     const host = await publish(ours);
-    await request(`http://127.0.0.1:${floor.port}/plain/0`, { method: "PUT", body: page }).then(({ body }) => body.text());
+    await request(`http://127.0.0.1:${floor.port}/plain/0`, { method: "PUT", body: page }).then(({ body }) =>
+      body.text(),
+    );
     return [
       { name: "ours", pid: ours.pid, call: () => get(ours, "/", host) },
       { name: "node:http from a file", pid: floor.pid, call: () => get(floor, "/plain/0") },

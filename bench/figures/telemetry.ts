@@ -14,9 +14,14 @@ export const telemetryFigures: readonly Figure[] = [
     async contenders({ databases, stack }: Stage) {
       let rows = 10_000;
       const collector = stack.use(await startFloor("collector"));
-      const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`, OTEL_TRACES_SAMPLER: "always_on" };
+      const traces = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+        OTEL_TRACES_SAMPLER: "always_on",
+      };
       const metrics = async () => ({ ADMIN_PORT: String(await freePort()) });
-      /** SQLite has one process, so each server has a separate database, with one account more than the last. */
+      /**
+       * SQLite has one process, so each server has a separate database, with one account more than the last.
+       */
       async function contender(name: string, env: Readonly<Record<string, string>>): Promise<Contender> {
         const database = await databases.seeded("sqlite", rows);
         rows += 1_000;
@@ -32,7 +37,12 @@ export const telemetryFigures: readonly Figure[] = [
         await contender("metrics", { ...off, ...(await metrics()) }),
         await contender("lines", log),
         await contender("all traces", { ...off, ...traces }),
-        await contender("5% of the traces", { ...off, ...traces, OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.05" }),
+        await contender("5% of the traces", {
+          ...off,
+          ...traces,
+          OTEL_TRACES_SAMPLER: "traceidratio",
+          OTEL_TRACES_SAMPLER_ARG: "0.05",
+        }),
       ];
     },
   }),

@@ -7,7 +7,10 @@ import { createPoster, isListOf } from "./calls.ts";
 const tasks = 1_000;
 const waits = 40;
 
-/** All waiting tasks, the longest wait first, with the numbers by state: "Needs you" of the web application in one request. */
+/**
+ * All waiting tasks, the longest wait first, with the numbers by state: "Needs you" of the web application in
+ * one request.
+ */
 const waiting = (name: string, dialect: Dialect): Figure =>
   race({
     name,
@@ -15,7 +18,13 @@ const waiting = (name: string, dialect: Dialect): Figure =>
     async contenders({ databases, stack }) {
       const installed = await databases.empty(dialect);
       await seedFilters(installed, tasks, waits);
-      const body = { status: "waiting", order_by: "waiting_since", order: "asc", limit: 50, include_counts: true };
+      const body = {
+        status: "waiting",
+        order_by: "waiting_since",
+        order: "asc",
+        limit: 50,
+        include_counts: true,
+      };
       return [
         createPoster("ours", stack.use(await startPlatform(installed)), {
           path: "/v2/task.list",
@@ -26,4 +35,7 @@ const waiting = (name: string, dialect: Dialect): Figure =>
     },
   });
 
-export const waitingFigures: readonly Figure[] = [waiting("task.list.waiting", "sqlite"), waiting("task.list.waiting.pg", "postgresql")];
+export const waitingFigures: readonly Figure[] = [
+  waiting("task.list.waiting", "sqlite"),
+  waiting("task.list.waiting.pg", "postgresql"),
+];

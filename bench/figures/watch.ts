@@ -34,8 +34,14 @@ interface Cost {
   readonly delays: readonly number[];
 }
 
-/** The platform with endless tasks: one in the only slot, the others waiting for it. A message creates one event. */
-export async function startWatchedPlatform({ databases, stack }: Stage, start = startPlatform): Promise<Watched> {
+/**
+ * The platform with endless tasks: one in the only slot, the others waiting for it. A message creates one
+ * event.
+ */
+export async function startWatchedPlatform(
+  { databases, stack }: Stage,
+  start = startPlatform,
+): Promise<Watched> {
   const database = await databases.empty("sqlite");
   const server = stack.use(await start(database, { RUN_CONCURRENCY: "1", WATCH_LIMIT: "100000" }));
   const taskIds: string[] = [];
@@ -43,18 +49,29 @@ export async function startWatchedPlatform({ databases, stack }: Stage, start = 
     const { task_id } = await server.post("/v2/task.create", { message: { content: "[[forever]]" } });
     taskIds.push(String(task_id));
   }
-  const say = (taskId: string) => server.post("/v2/task.sendMessage", { task_id: taskId, message: { content: "Are you there?" } });
+  const say = (taskId: string) =>
+    server.post("/v2/task.sendMessage", { task_id: taskId, message: { content: "Are you there?" } });
   return { server, taskIds, path: "/v2/task.watch", key: database.key, say };
 }
 
 async function watchedFloor({ stack }: Stage): Promise<Watched> {
   const server = stack.use(await startFloor("sse"));
   const taskIds = Array.from({ length: tasksWatched }, (_, index) => `task${index}`);
-  return { server, taskIds, path: "/watch", key: "", say: (taskId) => server.post("/say", { task_id: taskId }) };
+  return {
+    server,
+    taskIds,
+    path: "/watch",
+    key: "",
+    say: (taskId) => server.post("/say", { task_id: taskId }),
+  };
 }
 
 /** Creates one event per second and task, spread over the second; calls `said` for each. */
-export async function createEvents({ taskIds, say }: Watched, ms: number, said: (taskId: string) => void): Promise<void> {
+export async function createEvents(
+  { taskIds, say }: Watched,
+  ms: number,
+  said: (taskId: string) => void,
+): Promise<void> {
   const startedAt = performance.now();
   const pause = 1_000 / taskIds.length;
   for (let count = 0; count * pause < ms; count += 1) {
@@ -74,14 +91,21 @@ export const watch = ({ server, taskIds, path, key }: Watched, count: number): P
   );
 
 /** The server's CPU time in milliseconds per second while events are created for `ms`. */
-async function cpuOfTalk(watched: Watched, ms: number, said: (taskId: string) => void = () => undefined): Promise<number> {
+async function cpuOfTalk(
+  watched: Watched,
+  ms: number,
+  said: (taskId: string) => void = () => undefined,
+): Promise<number> {
   const { pid } = watched.server;
   const [cpu, startedAt] = [cpuMsOf(pid), performance.now()];
   await createEvents(watched, ms, said);
   return (cpuMsOf(pid) - cpu) / ((performance.now() - startedAt) / 1000);
 }
 
-/** The cost of the events without watchers is measured first, in the same process: the platform's are durable, the floor's are not. */
+/**
+ * The cost of the events without watchers is measured first, in the same process: the platform's are durable,
+ * the floor's are not.
+ */
 async function costOf(watched: Watched): Promise<Cost> {
   const { pid } = watched.server;
   let callsCpuMsPerSecond: number;
@@ -140,7 +164,11 @@ export const watchFigure: Figure = {
       floor_p99_ms: delay(floor, 0.99),
     };
     return [
-      { ...compareCosts("watch.sse.memory", ours, floor, ({ kbEach }) => kbEach), unit: "kB a watcher", ...shared },
+      {
+        ...compareCosts("watch.sse.memory", ours, floor, ({ kbEach }) => kbEach),
+        unit: "kB a watcher",
+        ...shared,
+      },
       cpuLine(
         compareCosts("watch.sse.cpu", ours, floor, ({ cpuMsPerSecond }) => cpuMsPerSecond),
         { ...delays, ...shared },
@@ -156,12 +184,26 @@ const cpuLine = (line: Line, more: Readonly<Record<string, unknown>>): Line => (
   ...more,
 });
 
-function compareCosts(figure: string, ours: readonly Cost[], floor: readonly Cost[], pick: (cost: Cost) => number): Line {
+function compareCosts(
+  figure: string,
+  ours: readonly Cost[],
+  floor: readonly Cost[],
+  pick: (cost: Cost) => number,
+): Line {
   const ratios = ours.map((cost, index) => pick(cost) / (floor[index] ? pick(floor[index]) : Number.NaN));
-  return { figure, ours: middle(ours, pick), floor: middle(floor, pick), ...ratioOf(ratios), p50_ms: null, p99_ms: null, cpu_ms: null };
+  return {
+    figure,
+    ours: middle(ours, pick),
+    floor: middle(floor, pick),
+    ...ratioOf(ratios),
+    p50_ms: null,
+    p99_ms: null,
+    cpu_ms: null,
+  };
 }
 
-const middle = (costs: readonly Cost[], pick: (cost: Cost) => number): number => roundSignificant(median(costs.map(pick)));
+const middle = (costs: readonly Cost[], pick: (cost: Cost) => number): number =>
+  roundSignificant(median(costs.map(pick)));
 
 const delay = (costs: readonly Cost[], part: number): number =>
   middle(costs, ({ delays }) =>

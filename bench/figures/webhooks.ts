@@ -19,7 +19,10 @@ const others = 99;
 const pairs = 7;
 const pairSeconds = 5;
 
-/** Receivers in the callers' process; `arrived` has the arrival of each event's first request, in Unix milliseconds. */
+/**
+ * Receivers in the callers' process; `arrived` has the arrival of each event's first request, in Unix
+ * milliseconds.
+ */
 async function openReceiver() {
   const arrived = new Map<string, number>();
   const server = createServer((request, response) => {
@@ -53,7 +56,10 @@ async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
   const floor: Rate[] = [];
   const fresh: Rate[] = [];
   for (let round = -1; round < rounds; round++) {
-    const [bare, own] = [await rateOf(server, "/bare", { url, fresh: false }), await rateOf(server, "/ours", { url })];
+    const [bare, own] = [
+      await rateOf(server, "/bare", { url, fresh: false }),
+      await rateOf(server, "/ours", { url }),
+    ];
     const connecting = await rateOf(server, "/bare", { url, fresh: true });
     // The first one warms up.
     if (round < 0) continue;
@@ -86,7 +92,8 @@ async function measure({ databases, stack }: Stage): Promise<readonly Line[]> {
 }
 
 const cpuOf = (rates: readonly Rate[]): number => roundSignificant(median(rates.map(({ cpu }) => cpu)));
-const loopDelayOf = (rates: readonly Rate[]): number => roundSignificant(Math.max(...rates.map(({ loopDelay }) => loopDelay)));
+const loopDelayOf = (rates: readonly Rate[]): number =>
+  roundSignificant(Math.max(...rates.map(({ loopDelay }) => loopDelay)));
 
 const quotients = (ours: readonly Rate[], others: readonly Rate[]): number[] =>
   ours.map((own, round) => own.rate / (others[round]?.rate ?? Number.NaN));
@@ -109,15 +116,24 @@ async function latency(server: Server, arrived: Arrived): Promise<Line> {
 
 type Arrived = ReadonlyMap<string, number>;
 
-/** Times from commit to first byte in milliseconds, shortest first, without deliveries to a hanging receiver. */
-async function trickle(server: Server, arrived: Arrived, what: { readonly count: number; readonly hanging?: string }) {
+/**
+ * Times from commit to first byte in milliseconds, shortest first, without deliveries to a hanging receiver.
+ */
+async function trickle(
+  server: Server,
+  arrived: Arrived,
+  what: { readonly count: number; readonly hanging?: string },
+) {
   const answer = await server.post("/trickle", { perSecond, ...what });
   const committed = Object.entries(answer["committed"] as Readonly<Record<string, number>>); // as bench/floors/deliver.ts returns it
   const sorted = committed.map(([id, at]) => (arrived.get(id) ?? Number.NaN) - at).toSorted((a, b) => a - b);
   return { sorted, loopDelay: Number(answer["loopDelayP99Ms"]) };
 }
 
-/** Alternates rounds with one hanging receiver among 100 and rounds without it, and measures the other receivers. */
+/**
+ * Alternates rounds with one hanging receiver among 100 and rounds without it, and measures the other
+ * receivers.
+ */
 async function hanging({ databases, stack }: Stage): Promise<readonly Line[]> {
   const { url, arrived } = stack.use(await openReceiver());
   const server = stack.use(await startFloor("deliver", (await databases.empty("sqlite")).env));
@@ -134,7 +150,8 @@ async function hanging({ databases, stack }: Stage): Promise<readonly Line[]> {
   }
   const p99s = (rounds: readonly number[][]) => rounds.map((sorted) => percentile(sorted, 0.99));
   const ratios = p99s(withHanging).map((p99, round) => p99 / (p99s(alone)[round] ?? Number.NaN));
-  const middle = (rounds: readonly number[][], part: number) => roundSignificant(median(rounds.map((sorted) => percentile(sorted, part))));
+  const middle = (rounds: readonly number[][], part: number) =>
+    roundSignificant(median(rounds.map((sorted) => percentile(sorted, part))));
   return [
     {
       figure: "webhooks.hanging",
@@ -150,7 +167,10 @@ async function hanging({ databases, stack }: Stage): Promise<readonly Line[]> {
   ];
 }
 
-/** Deliveries per second from committed events to 2xx; the latency at 200 events per second; and the latency with a hanging receiver. */
+/**
+ * Deliveries per second from committed events to 2xx; the latency at 200 events per second; and the latency
+ * with a hanging receiver.
+ */
 export const webhookFigures: readonly Figure[] = [
   { names: ["webhooks", "webhooks.latency"], measure },
   { names: ["webhooks.hanging"], measure: hanging },

@@ -13,7 +13,10 @@ const batched: PollerPlan = { count: 2, maxRuns: 16 };
 const pickups = 200;
 const aloneMs = 1_500;
 
-/** Sequential tasks, with all workers idle: the times from the creating call to the response that assigns the task to a worker. */
+/**
+ * Sequential tasks, with all workers idle: the times from the creating call to the response that assigns the
+ * task to a worker.
+ */
 async function pickupTimes({ post }: Server, { pickedUp }: Pollers): Promise<readonly number[]> {
   const times: number[] = [];
   for (let n = 0; n < pickups; n += 1) {
@@ -25,11 +28,19 @@ async function pickupTimes({ post }: Server, { pickedUp }: Pollers): Promise<rea
   return times.toSorted((a, b) => a - b);
 }
 
-async function floor({ databases, stack }: Stage, dialect: Dialect, { maxRuns }: PollerPlan): Promise<Contender> {
+async function floor(
+  { databases, stack }: Stage,
+  dialect: Dialect,
+  { maxRuns }: PollerPlan,
+): Promise<Contender> {
   const { env } = await databases.empty(dialect);
   const server = stack.use(await startFloor("claims", { ...env, CLAIMS: String(maxRuns) }));
   const check = (answer: Readonly<Record<string, unknown>>) => answer["task_id"] !== undefined;
-  return createPoster("the bare claim loop: insert, claim, finish", server, { path: "/run", body: () => ({}), check });
+  return createPoster("the bare claim loop: insert, claim, finish", server, {
+    path: "/run",
+    body: () => ({}),
+    check,
+  });
 }
 
 function workerRun(name: string, dialect: Dialect, plan = oneByOne): Figure {
@@ -43,7 +54,8 @@ function workerRun(name: string, dialect: Dialect, plan = oneByOne): Figure {
       const server = stage.stack.use(await startPlatform(installed, remoteEnv));
       const workers = stage.stack.use(startPollers(server, key, plan));
       working = { server, workers };
-      const peers = dialect === "sqlite" && plan === oneByOne ? [await a2aRun(stage), await langgraphRun(stage)] : [];
+      const peers =
+        dialect === "sqlite" && plan === oneByOne ? [await a2aRun(stage), await langgraphRun(stage)] : [];
       return [taskRun(server), await floor(stage, dialect, plan), ...peers];
     },
     async more(_stage, contender) {
@@ -58,7 +70,10 @@ function workerRun(name: string, dialect: Dialect, plan = oneByOne): Figure {
   });
 }
 
-/** A task from its creation to its end, run by eight remote workers, or by two that take up to 16 runs by one poll. */
+/**
+ * A task from its creation to its end, run by eight remote workers, or by two that take up to 16 runs by one
+ * poll.
+ */
 export const workerFigures: readonly Figure[] = [
   workerRun("worker.run", "sqlite"),
   workerRun("worker.run.pg", "postgresql"),

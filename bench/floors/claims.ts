@@ -1,6 +1,6 @@
-// The bare claim loop: a row is written, eight loops claim waiting rows and mark them done. Each step is one statement
-// of the driver in its own transaction, on the database of DATABASE_URL. POST /run answers when its row is done. With
-// CLAIMS, two loops claim up to that many rows by one statement.
+// The bare claim loop: a row is written, eight loops claim waiting rows and mark them done. Each step is one
+// statement of the driver in its own transaction, on the database of DATABASE_URL. POST /run answers when its
+// row is done. With CLAIMS, two loops claim up to that many rows by one statement.
 import { randomUUID } from "node:crypto";
 import { Pool } from "pg";
 import { connectSqlite, driverOf } from "../../src/store/sqlite-adapter.ts";
@@ -17,7 +17,8 @@ interface Claims {
 const atOnce = Number(process.env["CLAIMS"] ?? 1);
 const loops = atOnce === 1 ? 8 : 2;
 const url = process.env["DATABASE_URL"] ?? "";
-const table = "CREATE TABLE bench_claim (id TEXT PRIMARY KEY, status TEXT NOT NULL, queued_at BIGINT NOT NULL)";
+const table =
+  "CREATE TABLE bench_claim (id TEXT PRIMARY KEY, status TEXT NOT NULL, queued_at BIGINT NOT NULL)";
 const index = "CREATE INDEX bench_claim_waiting ON bench_claim (queued_at) WHERE status = 'waiting'";
 const waitingRows = "SELECT id FROM bench_claim WHERE status = 'waiting' ORDER BY queued_at";
 
@@ -25,7 +26,9 @@ async function onSqlite(): Promise<Claims> {
   const driver = driverOf(await connectSqlite(url.replace(/^file:/, "")));
   driver.exec(`${table}; ${index}`);
   const insert = driver.prepare("INSERT INTO bench_claim VALUES (?, 'waiting', ?)");
-  const claim = driver.prepare(`UPDATE bench_claim SET status = 'running' WHERE id IN (${waitingRows} LIMIT ${atOnce}) RETURNING id`);
+  const claim = driver.prepare(
+    `UPDATE bench_claim SET status = 'running' WHERE id IN (${waitingRows} LIMIT ${atOnce}) RETURNING id`,
+  );
   const finish = driver.prepare("UPDATE bench_claim SET status = 'stopped' WHERE id = ?");
   return {
     put: async (id) => void insert.run(id, Date.now()),
@@ -42,10 +45,19 @@ async function onPostgresql(): Promise<Claims> {
     WHERE id IN (${waitingRows} LIMIT ${atOnce} FOR UPDATE SKIP LOCKED) RETURNING id`;
   return {
     put: async (id) =>
-      void (await pool.query({ name: "put", text: "INSERT INTO bench_claim VALUES ($1, 'waiting', $2)", values: [id, Date.now()] })),
-    claim: async () => (await pool.query<{ id: string }>({ name: "claim", text: claiming })).rows.map(({ id }) => id),
+      void (await pool.query({
+        name: "put",
+        text: "INSERT INTO bench_claim VALUES ($1, 'waiting', $2)",
+        values: [id, Date.now()],
+      })),
+    claim: async () =>
+      (await pool.query<{ id: string }>({ name: "claim", text: claiming })).rows.map(({ id }) => id),
     finish: async (id) =>
-      void (await pool.query({ name: "finish", text: "UPDATE bench_claim SET status = 'stopped' WHERE id = $1", values: [id] })),
+      void (await pool.query({
+        name: "finish",
+        text: "UPDATE bench_claim SET status = 'stopped' WHERE id = $1",
+        values: [id],
+      })),
   };
 }
 

@@ -2,6 +2,10 @@
 import { createServer } from "node:http";
 
 const server = createServer((request, response) => {
-  request.resume().once("end", () => response.writeHead(200, { "content-type": "application/x-protobuf" }).end());
+  request
+    .resume()
+    .once("end", () => response.writeHead(200, { "content-type": "application/x-protobuf" }).end());
 });
-server.listen({ port: Number(process.env["PORT"]), host: "127.0.0.1" }, () => process.stdout.write("floor ready\n"));
+server.listen({ port: Number(process.env["PORT"]), host: "127.0.0.1" }, () =>
+  process.stdout.write("floor ready\n"),
+);

@@ -1,4 +1,5 @@
-// Deliveries of the platform's sender, and their floor in the same process: RSA signing on the thread pool and undici's POST.
+// Deliveries of the platform's sender, and their floor in the same process: RSA signing on the thread pool
+// and undici's POST.
 
 import { sign } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -47,7 +48,10 @@ const bodyOf = (id: string): string =>
 /** Commits events of new tasks, one each, distributed round-robin over these webhooks. */
 async function commitEvents(count: number, to: readonly string[]): Promise<readonly string[]> {
   const now = clock.now();
-  const notified = Array.from({ length: count }, () => ({ task: idleTask(ids.short(), owner, now), id: ids.short() }));
+  const notified = Array.from({ length: count }, () => ({
+    task: idleTask(ids.short(), owner, now),
+    id: ids.short(),
+  }));
   await store.change(async (tx) => {
     for (const { task } of notified) await tx.tasks.insert(task, []);
     const events = notified.map(({ task, id }) => ({
@@ -123,10 +127,15 @@ function senderOf(count: number): { readonly sender: Dispatcher; readonly done: 
     if (left === 0) resolve();
     return sent;
   };
-  return { sender: startSender({ store, clock, random, log, send: countingSend, notify: async () => undefined }), done };
+  return {
+    sender: startSender({ store, clock, random, log, send: countingSend, notify: async () => undefined }),
+    done,
+  };
 }
 
-/** The duration of `work` in milliseconds, the CPU time per delivery, and the event loop's delay in that time. */
+/**
+ * The duration of `work` in milliseconds, the CPU time per delivery, and the event loop's delay in that time.
+ */
 async function measure(count: number, work: () => Promise<unknown>): Promise<object> {
   delay.reset();
   delay.enable();
@@ -151,7 +160,15 @@ async function ours({ count }: { readonly count: number }): Promise<object> {
 const signAsync = promisify<string, Uint8Array, typeof rsa, Buffer>(sign);
 
 /** The floor. @param fresh a new connection for each request, as the egress guard opens it. */
-async function bare({ count, url, fresh }: { readonly count: number; readonly url: string; readonly fresh: boolean }): Promise<object> {
+async function bare({
+  count,
+  url,
+  fresh,
+}: {
+  readonly count: number;
+  readonly url: string;
+  readonly fresh: boolean;
+}): Promise<object> {
   const pool = new Pool(url, { connections: concurrency, pipelining: fresh ? 0 : 1 });
   const body = bodyOf(ids.short());
   let left = count;
@@ -174,7 +191,10 @@ interface Trickle {
   readonly hanging?: string;
 }
 
-/** Commits events at a rate, as calls do, round-robin to the webhooks. Returns each commit's time in Unix milliseconds. */
+/**
+ * Commits events at a rate, as calls do, round-robin to the webhooks. Returns each commit's time in Unix
+ * milliseconds.
+ */
 async function trickle({ perSecond, count, hanging }: Trickle): Promise<object> {
   const committed: Record<string, number> = {};
   const stuck = hanging === undefined ? [] : [await putWebhook(hanging)];

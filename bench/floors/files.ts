@@ -1,4 +1,5 @@
-// The floor of file transfers: node:http hashes and writes a body, durable before the response, and sends a file.
+// The floor of file transfers: node:http hashes and writes a body, durable before the response, and sends a
+// file.
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream, mkdirSync, rmSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";

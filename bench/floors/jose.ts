@@ -8,7 +8,12 @@ const { privateKey } = await generateKeyPair(algorithm);
 const issuer = `http://127.0.0.1:${process.env["PORT"]}`;
 
 async function sign(): Promise<object> {
-  const token = await new SignJWT({ client_id: "bench", scope: "create_task manage_all_tasks", fam: randomUUID(), gen: 1 })
+  const token = await new SignJWT({
+    client_id: "bench",
+    scope: "create_task manage_all_tasks",
+    fam: randomUUID(),
+    gen: 1,
+  })
     .setProtectedHeader({ typ: "at+jwt", alg: algorithm, kid: "bench" })
     .setIssuer(issuer)
     .setAudience(issuer)

@@ -61,13 +61,37 @@ async function exchange({ code_digest: digest, ...of }: Code): Promise<Family> {
   const now = Date.now();
   const familyId = randomUUID();
   const { client_id: clientId, grant_id: grantId, account_id: accountId, space_id: spaceId } = of;
-  const family = { ...newPair(now), clientId, grantId, accountId, spaceId, generation: 1, needsSecret: true, createdAt: now };
-  const event = { credential: `app:${clientId}`, operation: "oauth/token", requestId: randomUUID(), address: "127.0.0.1" };
+  const family = {
+    ...newPair(now),
+    clientId,
+    grantId,
+    accountId,
+    spaceId,
+    generation: 1,
+    needsSecret: true,
+    createdAt: now,
+  };
+  const event = {
+    credential: `app:${clientId}`,
+    operation: "oauth/token",
+    requestId: randomUUID(),
+    address: "127.0.0.1",
+  };
   const [{ count }] = await prisma.$transaction([
     prisma.oAuthCode.updateMany({ where: { digest, usedAt: null }, data: { usedAt: now, familyId } }),
-    prisma.oAuthFamily.create({ data: { id: familyId, scopes: '["create_task","manage_all_tasks"]', ...family } }),
+    prisma.oAuthFamily.create({
+      data: { id: familyId, scopes: '["create_task","manage_all_tasks"]', ...family },
+    }),
     prisma.auditEvent.create({
-      data: { ...event, id: randomUUID(), at: now, spaceId, accountId, subject: familyId, after: '{"event":"token_issued"}' },
+      data: {
+        ...event,
+        id: randomUUID(),
+        at: now,
+        spaceId,
+        accountId,
+        subject: familyId,
+        after: '{"event":"token_issued"}',
+      },
     }),
   ]);
   if (count !== 1) throw new Error("the code does not exist");

@@ -22,7 +22,9 @@ const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 10 }
 const queues = postgresStatements(pool as unknown as PgQueryable, () => "");
 
 /** Records the statements of the store's rows instead of executing them. */
-async function recordStatements(work: (tx: Tx, session: Session) => Promise<unknown>): Promise<readonly Sql[]> {
+async function recordStatements(
+  work: (tx: Tx, session: Session) => Promise<unknown>,
+): Promise<readonly Sql[]> {
   const statements: Sql[] = [];
   const record =
     <T>(answer: T) =>
@@ -42,7 +44,8 @@ async function recordStatements(work: (tx: Tx, session: Session) => Promise<unkn
     readSegment: async () => [],
   };
   // pg-boss returns the row that it inserted.
-  const boss = (of: Session) => bossJobs(queues, systemClock)({ ...of, query: record<never[]>([{ id: "JOB" }] as never[]) });
+  const boss = (of: Session) =>
+    bossJobs(queues, systemClock)({ ...of, query: record<never[]>([{ id: "JOB" }] as never[]) });
   await work(rowsOf(session, boss), session);
   return statements;
 }
@@ -79,11 +82,22 @@ const claim = await recordStatements((tx) =>
   }),
 );
 const turn = await recordStatements((tx) =>
-  tx.events.list(placeholders.task_id, { afterSeq: 0, beforeSeq: 3, order: "asc", limit: 1000, verbose: false }),
+  tx.events.list(placeholders.task_id, {
+    afterSeq: 0,
+    beforeSeq: 3,
+    order: "asc",
+    limit: 1000,
+    verbose: false,
+  }),
 );
 const { set, events } = finish("48");
 const end = await recordStatements(async (tx, session) => {
-  await tx.tasks.advance(placeholders.task_id, { now: Date.now(), when: { fence: 1, consumed: true }, set, events });
+  await tx.tasks.advance(placeholders.task_id, {
+    now: Date.now(),
+    when: { fence: 1, consumed: true },
+    set,
+    events,
+  });
   // The same step writes it if it finds its row.
   await appendEvents(session, { ...task, lastSeq: 4 }, events);
 });
@@ -92,7 +106,12 @@ interface InputWithKey extends FloorInput {
   readonly digest: string;
 }
 
-async function run(on: Pick<ClientBase, "query">, name: string, { text, values }: Sql, input: InputWithKey): Promise<unknown[]> {
+async function run(
+  on: Pick<ClientBase, "query">,
+  name: string,
+  { text, values }: Sql,
+  input: InputWithKey,
+): Promise<unknown[]> {
   const ids: Readonly<Record<string, string>> = {
     TASK: input.task_id,
     ACCOUNT: input.account_id,
@@ -106,9 +125,15 @@ async function run(on: Pick<ClientBase, "query">, name: string, { text, values }
 }
 
 /** Runs statements sequentially; returns the last one's rows. */
-async function runAll(on: Pick<ClientBase, "query">, name: string, statements: readonly Sql[], input: InputWithKey): Promise<unknown[]> {
+async function runAll(
+  on: Pick<ClientBase, "query">,
+  name: string,
+  statements: readonly Sql[],
+  input: InputWithKey,
+): Promise<unknown[]> {
   let rows: unknown[] = [];
-  for (const [index, statement] of statements.entries()) rows = await run(on, `${name}${index}`, statement, input);
+  for (const [index, statement] of statements.entries())
+    rows = await run(on, `${name}${index}`, statement, input);
   return rows;
 }
 
@@ -149,11 +174,25 @@ const page = `SELECT ${recordColumns} FROM (SELECT created_at, id ${present} ORD
   JOIN task t ON t.id = s.id ORDER BY s.created_at DESC, s.id DESC`;
 
 /** The two bare queries of a page of an export's tasks: IDs from the index first, then the rows. */
-async function readTasks({ space_id, account_id, limit, offset }: InputWithKey & FloorPage): Promise<unknown> {
+async function readTasks({
+  space_id,
+  account_id,
+  limit,
+  offset,
+}: InputWithKey & FloorPage): Promise<unknown> {
   const owner = [space_id, account_id];
-  const counted = await pool.query({ name: "count", text: `SELECT COUNT(*) AS total ${present}`, values: owner });
+  const counted = await pool.query({
+    name: "count",
+    text: `SELECT COUNT(*) AS total ${present}`,
+    values: owner,
+  });
   const { rows } = await pool.query({ name: "page", text: page, values: [...owner, limit, offset] });
   return { total: Number(counted.rows[0].total), records: rows };
 }
 
-serve<InputWithKey & FloorPage>({ "/detail": readTask, "/create": createTask, "/run": runTask, "/tasks": readTasks });
+serve<InputWithKey & FloorPage>({
+  "/detail": readTask,
+  "/create": createTask,
+  "/run": runTask,
+  "/tasks": readTasks,
+});

@@ -11,7 +11,9 @@ export function serve<T>(routes: Readonly<Record<string, Route<T>>>, rest?: Requ
     const answer = await routes[request.url ?? ""]?.(body);
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer, plain));
   });
-  server.listen({ port: Number(process.env["PORT"]), host: "127.0.0.1", backlog: 4096 }, () => process.stdout.write("floor ready\n"));
+  server.listen({ port: Number(process.env["PORT"]), host: "127.0.0.1", backlog: 4096 }, () =>
+    process.stdout.write("floor ready\n"),
+  );
 }
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);

@@ -1,4 +1,5 @@
-// The floor of watches: node:http, a list of open responses per task, and each event written to each response.
+// The floor of watches: node:http, a list of open responses per task, and each event written to each
+// response.
 import type { ServerResponse } from "node:http";
 import { serve } from "./serve.ts";
 
@@ -8,7 +9,13 @@ let seq = 0;
 function eventOf(taskId: string): object {
   seq += 1;
   const message = { message_type: "text", content: "Are you there?" };
-  return { id: `ev_${taskId}_${seq}`, type: "user_message", timestamp: String(Date.now()), seq, user_message: message };
+  return {
+    id: `ev_${taskId}_${seq}`,
+    type: "user_message",
+    timestamp: String(Date.now()),
+    seq,
+    user_message: message,
+  };
 }
 
 interface SayInput {
@@ -28,6 +35,8 @@ serve<SayInput>(
     const all = watchers.get(taskId) ?? new Set();
     watchers.set(taskId, all.add(response));
     response.on("close", () => all.delete(response));
-    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" }).flushHeaders();
+    response
+      .writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" })
+      .flushHeaders();
   },
 );

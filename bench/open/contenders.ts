@@ -23,9 +23,14 @@ export interface Contender {
 type Parts = Pick<Stage, "peers" | "databases">;
 type Open = (stack: AsyncDisposableStack) => Promise<Contender | null>;
 
-/** The platform on each of the databases; on both of them also other programs with the same durability on PostgreSQL. */
+/**
+ * The platform on each of the databases; on both of them also other programs with the same durability on
+ * PostgreSQL.
+ */
 export const contendersOf = (parts: Parts, dialects: readonly Dialect[]): readonly Open[] => [
-  ...dialects.flatMap((dialect) => processCounts[dialect].map((processes) => platform(parts, dialect, processes))),
+  ...dialects.flatMap((dialect) =>
+    processCounts[dialect].map((processes) => platform(parts, dialect, processes)),
+  ),
   ...(dialects.length > 1 ? ["pg-boss", "graphile-worker", "dbos"] : []).map((engine) => peer(parts, engine)),
 ];
 
@@ -39,7 +44,8 @@ const platform =
   async (stack) => {
     const installed = await databases.empty(dialect);
     const servers: Server[] = [];
-    for (let index = 0; index < processes; index += 1) servers.push(stack.use(await startPlatform(installed, limits)));
+    for (let index = 0; index < processes; index += 1)
+      servers.push(stack.use(await startPlatform(installed, limits)));
     return {
       name: `${dialect}.${processes}`,
       processes,
@@ -55,12 +61,17 @@ const platform =
     };
   };
 
-/** A program of bench/peers/queue.mjs in one process. Its jobs do nothing, and it has no credentials, events and audit. */
+/**
+ * A program of bench/peers/queue.mjs in one process. Its jobs do nothing, and it has no credentials, events
+ * and audit.
+ */
 const peer =
   ({ peers, databases }: Parts, engine: string): Open =>
   async (stack) => {
     const installed = await databases.empty("postgresql");
-    const server = stack.use(await peers.start("queue", {}, { ENGINE: engine, DATABASE_URL: installed.databaseUrl }));
+    const server = stack.use(
+      await peers.start("queue", {}, { ENGINE: engine, DATABASE_URL: installed.databaseUrl }),
+    );
     if (server === null) return null;
     return {
       name: engine,
@@ -75,7 +86,11 @@ const peer =
   };
 
 /** PostgreSQL's processes are in `pg_stat_activity`; connections are kept, so their times only grow. */
-function cpuOf(servers: readonly Server[], { databaseUrl }: Installed, stack: AsyncDisposableStack): () => Promise<CpuTime> {
+function cpuOf(
+  servers: readonly Server[],
+  { databaseUrl }: Installed,
+  stack: AsyncDisposableStack,
+): () => Promise<CpuTime> {
   const sum = (pids: readonly number[]) => pids.reduce((total, pid) => total + cpuMsOf(pid), 0);
   const server = () => sum(servers.map(({ pid }) => pid));
   if (databaseUrl.startsWith("file:")) return async () => ({ server: server(), database: 0 });

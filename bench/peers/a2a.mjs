@@ -10,7 +10,9 @@ const card = {
   name: "bench",
   description: "bench",
   version: "1.0.0",
-  supportedInterfaces: [{ url: `http://127.0.0.1:${port}/`, protocolBinding: "JSONRPC", protocolVersion: "1.0", tenant: "" }],
+  supportedInterfaces: [
+    { url: `http://127.0.0.1:${port}/`, protocolBinding: "JSONRPC", protocolVersion: "1.0", tenant: "" },
+  ],
   capabilities: { streaming: false, pushNotifications: false, extensions: [] },
   defaultInputModes: ["text/plain"],
   defaultOutputModes: ["text/plain"],
@@ -25,7 +27,9 @@ const completed = 3; // TASK_STATE_COMPLETED
 const agent = {
   async execute({ taskId: id, contextId, userMessage }, bus) {
     const status = { state: completed, timestamp: new Date().toISOString(), message: undefined };
-    bus.publish(AgentEvent.task({ id, contextId, status, artifacts: [], history: [userMessage], metadata: undefined }));
+    bus.publish(
+      AgentEvent.task({ id, contextId, status, artifacts: [], history: [userMessage], metadata: undefined }),
+    );
     bus.finished();
   },
   async cancelTask() {},

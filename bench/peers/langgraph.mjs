@@ -9,5 +9,11 @@ import { startServer } from "@langchain/langgraph-api/server";
 const { PORT, FOLDER } = process.env;
 process.chdir(FOLDER);
 const graph = relative(FOLDER, fileURLToPath(new URL("langgraph-graph.mjs", import.meta.url)));
-await startServer({ port: Number(PORT), nWorkers: 10, host: "127.0.0.1", cwd: FOLDER, graphs: { bench: `./${graph}:graph` } });
+await startServer({
+  port: Number(PORT),
+  nWorkers: 10,
+  host: "127.0.0.1",
+  cwd: FOLDER,
+  graphs: { bench: `./${graph}:graph` },
+});
 process.stdout.write("peer ready\n");

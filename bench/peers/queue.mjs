@@ -1,5 +1,5 @@
-// A durable queue of another program behind node:http: a job is stored before /create answers, and /wait answers when it has run.
-// Plain JavaScript, because its packages may not be installed.
+// A durable queue of another program behind node:http: a job is stored before /create answers, and /wait
+// answers when it has run. Plain JavaScript, because its packages may not be installed.
 
 import { createServer } from "node:http";
 
@@ -40,7 +40,12 @@ const engines = {
   dbos: async () => {
     const { DBOS } = await import("@dbos-inc/dbos-sdk");
     const work = DBOS.registerWorkflow(async () => "done", { name: "work" });
-    DBOS.setConfig({ name: "bench", systemDatabaseUrl: databaseUrl, logLevel: "error", runAdminServer: false });
+    DBOS.setConfig({
+      name: "bench",
+      systemDatabaseUrl: databaseUrl,
+      logLevel: "error",
+      runAdminServer: false,
+    });
     await DBOS.launch();
     return async () => {
       const handle = await DBOS.startWorkflow(work)();

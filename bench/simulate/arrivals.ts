@@ -41,8 +41,9 @@ export interface Day {
 export const intensity = (part: number): number => 0.25 + 0.75 * Math.sin(Math.PI * part) ** 2;
 
 /**
- * All calls of a day, in order: a Poisson process whose rate follows the day. Few people make most of the calls: the person is the
- * power of a uniform number, so that half of the calls come from the most active 0.1 % of the people.
+ * All calls of a day, in order: a Poisson process whose rate follows the day. Few people make most of the
+ * calls: the person is the power of a uniform number, so that half of the calls come from the most active 0.1
+ * % of the people.
  */
 export function arrivalsOf({ people, peak, seconds, seed }: Day): Arrival[] {
   const random = randomFrom(seed);

@@ -64,7 +64,13 @@ export async function runDay(
     ) as Record<Action, number>;
   const counts = { calls: arrivals.length, failed: errors.length, unanswered, messages };
   const [error] = errors;
-  return { ...counts, p50Ms: at(0.5), p99Ms: at(0.99), latestMs: roundSignificant(latestMs), ...(error === undefined ? {} : { error }) };
+  return {
+    ...counts,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    latestMs: roundSignificant(latestMs),
+    ...(error === undefined ? {} : { error }),
+  };
 }
 
 /** One call; returns the number of acknowledged messages. A person without a task creates one first. */
@@ -76,7 +82,11 @@ async function act(server: Server, person: Person, action: Action): Promise<numb
     return 0;
   }
   if (task_id === undefined || action === "create") {
-    const { task_id: made } = await server.post("/v2/task.create", { message: { content: "[[say Done]]" } }, headers);
+    const { task_id: made } = await server.post(
+      "/v2/task.create",
+      { message: { content: "[[say Done]]" } },
+      headers,
+    );
     person.tasks.push(String(made));
     return 1;
   }

@@ -21,17 +21,28 @@ export interface Violations {
 /** Waits until no task runs. Returns the number of tasks that run at the end of the patience. */
 export async function drain(rows: Rows, patienceMs = 120_000): Promise<number> {
   for (let waited = 0; ; waited += 200) {
-    const running = await count(rows, "SELECT COUNT(*) FROM task WHERE agent_id IS NULL AND status = 'running'");
+    const running = await count(
+      rows,
+      "SELECT COUNT(*) FROM task WHERE agent_id IS NULL AND status = 'running'",
+    );
     if (running === 0 || waited >= patienceMs) return running;
     await sleep(200);
   }
 }
 
 /** @param doubtful calls without an acknowledgement: their effect is open. */
-export async function violationsIn(rows: Rows, people: Iterable<Person>, messages: number, doubtful: number): Promise<Violations> {
+export async function violationsIn(
+  rows: Rows,
+  people: Iterable<Person>,
+  messages: number,
+  doubtful: number,
+): Promise<Violations> {
   const unended = await drain(rows);
   const owners = new Map(
-    (await rows("SELECT id, account_id FROM task WHERE agent_id IS NULL")).map(([id, owner]) => [String(id), String(owner)]),
+    (await rows("SELECT id, account_id FROM task WHERE agent_id IS NULL")).map(([id, owner]) => [
+      String(id),
+      String(owner),
+    ]),
   );
   let [known, lostTasks] = [0, 0];
   for (const { accountId, tasks } of people)

@@ -15,7 +15,11 @@ export interface Person {
 const batch = 100;
 
 /** Adds the rows of people who act for the first time; the others exist only as numbers. */
-export async function addPeople(store: Store, known: Map<number, Person>, numbers: Iterable<number>): Promise<void> {
+export async function addPeople(
+  store: Store,
+  known: Map<number, Person>,
+  numbers: Iterable<number>,
+): Promise<void> {
   const missing = [...new Set(numbers)].filter((number) => !known.has(number));
   for (let first = 0; first < missing.length; first += batch) {
     const some = missing.slice(first, first + batch);

@@ -8,7 +8,13 @@ import {
   type SessionUpdate,
   type StopReason,
 } from "@agentclientprotocol/sdk";
-import { type CreateTaskRequest, isQuestion, type MessageInput, type Task, type TaskEvent } from "../../packages/client/src/index.ts";
+import {
+  type CreateTaskRequest,
+  isQuestion,
+  type MessageInput,
+  type Task,
+  type TaskEvent,
+} from "../../packages/client/src/index.ts";
 import { readEvents } from "../../src/narration/history.ts";
 import { createNarrator, type Passage } from "../../src/narration/narrate.ts";
 import { showAct } from "../../src/protocols/shared/ask.ts";
@@ -44,7 +50,10 @@ interface Session {
 const sessionsMax = 1_000;
 const taskForm = /^[A-Za-z0-9]{22}$/;
 
-/** The agent of an editor (ACP version 1): each session is a task, and each prompt a message to it. It holds no policy. */
+/**
+ * The agent of an editor (ACP version 1): each session is a task, and each prompt a message to it. It holds
+ * no policy.
+ */
 export function createAgent(parts: AgentParts): AgentApp {
   const { clientUntil, sessions, version } = parts;
   const open = new Map<string, Session>();
@@ -77,7 +86,8 @@ export function createAgent(parts: AgentParts): AgentApp {
       refusing(async () => {
         const session = open.get(sessionId);
         if (!session) throw RequestError.sessionNotFound(sessionId);
-        if (session.isBusy) throw RequestError.invalidRequest({ sessionId }, "the session has a prompt that has not ended");
+        if (session.isBusy)
+          throw RequestError.invalidRequest({ sessionId }, "the session has a prompt that has not ended");
         session.isBusy = true;
         try {
           const caller = clientUntil(signal);
@@ -99,7 +109,12 @@ export function createAgent(parts: AgentParts): AgentApp {
 }
 
 /** Creates the task of a session, or sends the message to it. */
-async function send(client: CallerClient, { sessions, creation }: AgentParts, session: Session, message: MessageInput): Promise<string> {
+async function send(
+  client: CallerClient,
+  { sessions, creation }: AgentParts,
+  session: Session,
+  message: MessageInput,
+): Promise<string> {
   if (session.taskId !== null) {
     await client.tasks.sendMessage({ task_id: session.taskId, message });
     return session.taskId;
@@ -110,7 +125,10 @@ async function send(client: CallerClient, { sessions, creation }: AgentParts, se
   return task_id;
 }
 
-/** Shows the turn until it ends, and asks the user about actions. A question ends the turn of the editor: the next prompt answers it. */
+/**
+ * Shows the turn until it ends, and asks the user about actions. A question ends the turn of the editor: the
+ * next prompt answers it.
+ */
 async function follow(
   client: CallerClient,
   editor: AgentContext,
@@ -132,7 +150,8 @@ async function follow(
     if (!waiting || isQuestion(waiting)) return endOf(task, seen);
     const decision = await decide(client, editor, session.id, taskId, waiting, signal);
     if (decision === "decided") continue;
-    if (decision === "still waits") await update(editor, session, notice("The action does not run. Your next message drops it."));
+    if (decision === "still waits")
+      await update(editor, session, notice("The action does not run. Your next message drops it."));
     if (decision === "cannot ask") await update(editor, session, notice(whereToDecide(waiting)));
     return decision === "cancelled" ? "cancelled" : "end_turn";
   }
@@ -159,7 +178,12 @@ const update = (client: AgentContext, { id }: Session, one: SessionUpdate): Prom
   client.notify("session/update", { sessionId: id, update: one });
 
 /** Shows the history of a task, as the editor of the session did. */
-async function replay(client: CallerClient, editor: AgentContext, session: Session, taskId: string): Promise<void> {
+async function replay(
+  client: CallerClient,
+  editor: AgentContext,
+  session: Session,
+  taskId: string,
+): Promise<void> {
   session.seq = (await readTask(client, taskId)).last_seq;
   const narrate = createNarrator();
   for (const event of await readEvents(client, taskId, session.seq)) {
@@ -177,6 +201,8 @@ async function refusing<T>(work: () => Promise<T>): Promise<T> {
     if (refusal === null) throw thrown;
     const { reason, message, path, retryAfter } = refusal;
     const data = { code: reason, field: path, retry_after_seconds: retryAfter };
-    throw reason === "invalid_argument" ? RequestError.invalidParams(data, message) : RequestError.internalError(data, message);
+    throw reason === "invalid_argument"
+      ? RequestError.invalidParams(data, message)
+      : RequestError.internalError(data, message);
   }
 }

@@ -1,4 +1,9 @@
-import { type AgentContext, methods, type PermissionOption, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import {
+  type AgentContext,
+  methods,
+  type PermissionOption,
+  type RequestPermissionRequest,
+} from "@agentclientprotocol/sdk";
 import type { JsonObject } from "../../packages/client/src/index.ts";
 import { canRefuse } from "../../src/core/actions/kind.ts";
 import { decisionSchemaOf, formOf, mayDecide, readEvent } from "../../src/protocols/shared/ask.ts";
@@ -10,8 +15,9 @@ import { toolFacts } from "./updates.ts";
 export type Decision = "decided" | "cancelled" | "still waits" | "cannot ask";
 
 /**
- * Asks the user of the editor about an action, which the request shows whole, and applies the decision. An action that cannot be shown whole, or
- * whose decision is more than yes or no, and one that the credential may not decide, is left to the console.
+ * Asks the user of the editor about an action, which the request shows whole, and applies the decision. An
+ * action that cannot be shown whole, or whose decision is more than yes or no, and one that the credential
+ * may not decide, is left to the console.
  */
 export async function decide(
   client: CallerClient,
@@ -27,7 +33,8 @@ export async function decide(
     formOf(client, taskId, waiting),
     readEvent(client, taskId, waiting.waiting_for_event_id),
   ]);
-  if (!mayDecide(caller) || form === null || options.length === 0 || event?.type !== "tool_used") return "cannot ask";
+  if (!mayDecide(caller) || form === null || options.length === 0 || event?.type !== "tool_used")
+    return "cannot ask";
   const request: RequestPermissionRequest = {
     sessionId,
     options,
@@ -37,7 +44,9 @@ export async function decide(
       content: [{ type: "content", content: { type: "text", text: fenced(form.message) } }],
     },
   };
-  const { outcome } = await editor.request(methods.client.session.requestPermission, request, { cancellationSignal: signal });
+  const { outcome } = await editor.request(methods.client.session.requestPermission, request, {
+    cancellationSignal: signal,
+  });
   const input = outcome.outcome === "selected" ? inputs[outcome.optionId] : undefined;
   if (input === undefined) return "cancelled";
   const decision = { task_id: taskId, event_id: waiting.waiting_for_event_id, input };
@@ -65,8 +74,14 @@ function optionsOf(waiting: Waiting): PermissionOption[] {
   if (!("accept" in properties) || required.some((name) => name !== "accept")) return [];
   return [
     { optionId: "allow", name: "Allow", kind: "allow_once" },
-    ...("always_allow" in properties ? [{ optionId: "always", name: "Always allow", kind: "allow_always" } as const] : []),
+    ...("always_allow" in properties
+      ? [{ optionId: "always", name: "Always allow", kind: "allow_always" } as const]
+      : []),
     // Where a refusal decides nothing, the user's next message does.
-    { optionId: "reject", name: canRefuse(waiting.waiting_for_event_type) ? "Reject" : "Say what to do instead", kind: "reject_once" },
+    {
+      optionId: "reject",
+      name: canRefuse(waiting.waiting_for_event_type) ? "Reject" : "Say what to do instead",
+      kind: "reject_once",
+    },
   ];
 }

@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The tasks of sessions. A session begins before its task, and editors load it by its first id, so a file for each session has the id of its task
- * (`$XDG_STATE_HOME/atp/acp/SESSION`).
+ * The tasks of sessions. A session begins before its task, and editors load it by its first id, so a file for
+ * each session has the id of its task (`$XDG_STATE_HOME/atp/acp/SESSION`).
  */
 export interface StoredSessions {
   /** The task of a session; null when it has none. */
@@ -21,7 +21,10 @@ const taskForm = /^[A-Za-z0-9]{22}$/;
 /** @param origin of the installation: a task is found only there. */
 export function openSessions(env: Readonly<Partial<Record<string, string>>>, origin: string): StoredSessions {
   const base = env["XDG_STATE_HOME"];
-  const folder = join(base?.startsWith("/") ? base : join(env["HOME"] ?? homedir(), ".local/state"), "atp/acp");
+  const folder = join(
+    base?.startsWith("/") ? base : join(env["HOME"] ?? homedir(), ".local/state"),
+    "atp/acp",
+  );
   return {
     find(sessionId) {
       if (!sessionForm.test(sessionId)) return null;
@@ -47,6 +50,9 @@ export function openSessions(env: Readonly<Partial<Record<string, string>>>, ori
 function prune(folder: string): void {
   const names = readdirSync(folder);
   if (names.length <= sessionsMax) return;
-  const byAge = names.map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs })).toSorted((a, b) => a.at - b.at);
-  for (const { name } of byAge.slice(0, names.length - sessionsMax)) rmSync(join(folder, name), { force: true });
+  const byAge = names
+    .map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs }))
+    .toSorted((a, b) => a.at - b.at);
+  for (const { name } of byAge.slice(0, names.length - sessionsMax))
+    rmSync(join(folder, name), { force: true });
 }

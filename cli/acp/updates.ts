@@ -4,7 +4,10 @@ import { visible } from "../../src/core/actions/visible.ts";
 import { messageId, type Passage, type ToolEvent, type Voice } from "../../src/narration/narrate.ts";
 import { textOf } from "../../src/protocols/shared/turn.ts";
 
-/** Translates the passages of a session. The ids of the uses of tools that the editor has are remembered, the newest 10,000. */
+/**
+ * Translates the passages of a session. The ids of the uses of tools that the editor has are remembered, the
+ * newest 10,000.
+ */
 export function createUpdates(): (passage: Passage) => readonly SessionUpdate[] {
   const uses = new Set<string>();
 
@@ -19,12 +22,16 @@ export function createUpdates(): (passage: Passage) => readonly SessionUpdate[] 
   }
 
   return (passage) => {
-    if (passage.kind === "part") return [chunk(passage.voice, passage.id, { type: "text", text: passage.text })];
+    if (passage.kind === "part")
+      return [chunk(passage.voice, passage.id, { type: "text", text: passage.text })];
     // A text that was shown cannot be taken back: the complete one follows as another message.
     if (passage.kind === "lost") return [];
     if (passage.kind === "end") {
       const { voice, id, rest, event } = passage;
-      const blocks: ContentBlock[] = [...(rest === "" ? [] : [{ type: "text" as const, text: rest }]), ...filesOf(event)];
+      const blocks: ContentBlock[] = [
+        ...(rest === "" ? [] : [{ type: "text" as const, text: rest }]),
+        ...filesOf(event),
+      ];
       return blocks.map((block) => chunk(voice, id, block));
     }
     const { event } = passage;
@@ -50,15 +57,20 @@ const chunk = (voice: Voice, id: string, content: ContentBlock): SessionUpdate =
 });
 
 /** A text of this program, without an event of the task. */
-export const notice = (text: string): SessionUpdate => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+export const notice = (text: string): SessionUpdate => ({
+  sessionUpdate: "agent_message_chunk",
+  content: { type: "text", text },
+});
 
 const filesOf = (event: TaskEvent): ContentBlock[] =>
-  (event.type === "assistant_message" ? event.assistant_message.attachments : []).map(({ filename, url, content_type }) => ({
-    type: "resource_link",
-    name: filename,
-    uri: url,
-    ...(content_type !== undefined && { mimeType: content_type }),
-  }));
+  (event.type === "assistant_message" ? event.assistant_message.attachments : []).map(
+    ({ filename, url, content_type }) => ({
+      type: "resource_link",
+      name: filename,
+      uri: url,
+      ...(content_type !== undefined && { mimeType: content_type }),
+    }),
+  );
 
 const statuses: Readonly<Record<string, "pending" | "completed" | "failed">> = {
   pending_confirmation: "pending",

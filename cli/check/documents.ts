@@ -4,7 +4,8 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 /** A part of a document, as JSON. */
 type Part = { readonly [member: string]: unknown };
 
-const isPart = (value: unknown): value is Part => typeof value === "object" && value !== null && !Array.isArray(value);
+const isPart = (value: unknown): value is Part =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** An operation, as a document of `api/` names it: `GET /v1/tasks/{task_id}`. */
 export type DocumentedOperation = `${"GET" | "POST" | "PUT" | "DELETE"} /${string}`;
@@ -17,7 +18,10 @@ interface LoadedDocument {
   readonly ajv: Ajv2020;
 }
 
-/** Compares answers with the documents. Members that a document does not have are accepted: servers may add some. */
+/**
+ * Compares answers with the documents. Members that a document does not have are accepted: servers may add
+ * some.
+ */
 export function openDocuments() {
   const loaded = new Map<string, LoadedDocument>();
   const compiled = new Map<string, ValidateFunction>();
@@ -41,10 +45,15 @@ export function openDocuments() {
     const responses = partAt(document, "paths", path, method.toLowerCase(), "responses");
     const declared = responses[status];
     if (!isPart(declared)) return `the status ${status} is not in the specification`;
-    const response = typeof declared["$ref"] === "string" ? partAt(document, ...declared["$ref"].replace("#/", "").split("/")) : declared;
+    const response =
+      typeof declared["$ref"] === "string"
+        ? partAt(document, ...declared["$ref"].replace("#/", "").split("/"))
+        : declared;
     if (response["content"] === undefined) return undefined;
     const key = JSON.stringify(partAt(response, "content", "application/json", "schema"));
-    const validate = compiled.get(key) ?? ajv.compile(JSON.parse(key.replaceAll('"#/components/', '"document#/components/')));
+    const validate =
+      compiled.get(key) ??
+      ajv.compile(JSON.parse(key.replaceAll('"#/components/', '"document#/components/')));
     compiled.set(key, validate);
     if (validate(body)) return undefined;
     const [error] = validate.errors ?? [];

@@ -49,7 +49,10 @@ const answerMs = 60_000;
 /** Requests of the specification to one server, and what was found out. */
 export function openKit({ origin, key, fetch, onRequest }: KitOptions) {
   const documents = openDocuments();
-  const lines = new Map<string, { notes: string[]; requests: string[]; isMissing: boolean; isTried: boolean }>();
+  const lines = new Map<
+    string,
+    { notes: string[]; requests: string[]; isMissing: boolean; isTried: boolean }
+  >();
   const lineOf = (name: string) => {
     const line = lines.get(name) ?? { notes: [], requests: [], isMissing: false, isTried: false };
     lines.set(name, line);
@@ -57,10 +60,14 @@ export function openKit({ origin, key, fetch, onRequest }: KitOptions) {
   };
 
   /**
-   * Sends a request and notes how its answer differs from the specification. Returns the answer; null when it is not of an expected
-   * status. Where a value of the path, the query or the body is undefined, because an earlier request failed, nothing is sent.
+   * Sends a request and notes how its answer differs from the specification. Returns the answer; null when it
+   * is not of an expected status. Where a value of the path, the query or the body is undefined, because an
+   * earlier request failed, nothing is sent.
    */
-  async function call(operation: DocumentedOperation, { body, query = {}, headers = {}, expected = [200], name }: Options = {}) {
+  async function call(
+    operation: DocumentedOperation,
+    { body, query = {}, headers = {}, expected = [200], name }: Options = {},
+  ) {
     const [method = "", template = ""] = operation.split(" ");
     const line = lineOf(name ?? nameOf(operation));
     const values = { ...query };
@@ -75,20 +82,27 @@ export function openKit({ origin, key, fetch, onRequest }: KitOptions) {
     }
     line.isTried = true;
     const begun = performance.now();
-    const search = new URLSearchParams(Object.entries(values).map(([member, value]): [string, string] => [member, String(value)]));
+    const search = new URLSearchParams(
+      Object.entries(values).map(([member, value]): [string, string] => [member, String(value)]),
+    );
     const credential = template.startsWith("/v2/") ? { "x-service-api-key": key } : { API_KEY: key };
     // Clients of the Responses API have /v1 in their base address.
     const prefix = /^\/v[12]\//.test(template) ? "" : "/v1";
-    const answer = await readAnswer(fetch, `${origin}${prefix}${path}${search.size > 0 ? `?${search}` : ""}`, {
-      method,
-      headers: { ...credential, ...(body ? { "content-type": "application/json" } : {}), ...headers },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
+    const answer = await readAnswer(
+      fetch,
+      `${origin}${prefix}${path}${search.size > 0 ? `?${search}` : ""}`,
+      {
+        method,
+        headers: { ...credential, ...(body ? { "content-type": "application/json" } : {}), ...headers },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      },
+    );
     const request = `${method} ${path} ${answer.status || "no answer"} ${Math.round(performance.now() - begun)} ms`;
     line.requests.push(request);
     onRequest(request);
     if ([404, 405, 501].includes(answer.status) && !expected.includes(answer.status)) line.isMissing = true;
-    if (!expected.includes(answer.status)) line.notes.push(`answered ${answer.status || "nothing"}, expected ${expected.join(" or ")}`);
+    if (!expected.includes(answer.status))
+      line.notes.push(`answered ${answer.status || "nothing"}, expected ${expected.join(" or ")}`);
     else {
       const difference = documents.differenceOf(operation, answer.status, answer.body);
       if (difference !== undefined) line.notes.push(difference);
@@ -133,7 +147,9 @@ function verdictOf(notes: readonly string[], isMissing: boolean, isTried: boolea
 const nameOf = (operation: DocumentedOperation): string => operation.replace(/^\w+ \/v2\//, "");
 
 const hasUnknown = (value: object): boolean =>
-  Object.values(value).some((member) => member === undefined || (typeof member === "object" && member !== null && hasUnknown(member)));
+  Object.values(value).some(
+    (member) => member === undefined || (typeof member === "object" && member !== null && hasUnknown(member)),
+  );
 
 async function readAnswer(send: typeof fetch, url: string, init: RequestInit): Promise<Answer> {
   try {

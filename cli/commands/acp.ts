@@ -33,9 +33,13 @@ export const acp = command({
     const creation = {
       ...defined({ agent_profile: profile, project_id: project }),
     };
-    const output = new WritableStream<Uint8Array>({ write: (part) => void context.process.stdout.write(part) });
+    const output = new WritableStream<Uint8Array>({
+      write: (part) => void context.process.stdout.write(part),
+    });
     // Node's types distinguish its own streams from those of `fetch`.
-    const input = Readable.toWeb(Readable.from(context.stdin, { objectMode: false })) as ReadableStream<Uint8Array>;
+    const input = Readable.toWeb(
+      Readable.from(context.stdin, { objectMode: false }),
+    ) as ReadableStream<Uint8Array>;
     const app = createAgent({
       clientUntil: remoteClients(cli),
       sessions: openSessions(context.process.env, cli.target().origin),

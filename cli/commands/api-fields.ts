@@ -32,7 +32,18 @@ function choices(schema: JsonObject | undefined): readonly JsonObject[] {
 
 /** The schema of an operation's request; undefined for an operation that the description does not have. */
 const requestOf = (operation: string): JsonObject | undefined =>
-  resolved(at(openApi(), "paths", `/v2/${operation}`, "post", "requestBody", "content", "application/json", "schema"));
+  resolved(
+    at(
+      openApi(),
+      "paths",
+      `/v2/${operation}`,
+      "post",
+      "requestBody",
+      "content",
+      "application/json",
+      "schema",
+    ),
+  );
 
 const memberOf = (schema: JsonObject | undefined, name: string): JsonObject | undefined =>
   choices(schema)
@@ -42,20 +53,30 @@ const memberOf = (schema: JsonObject | undefined, name: string): JsonObject | un
 /** The members of a request, with those of objects in it as `message.content`; at most two levels. */
 export function fieldNames(operation: string): readonly string[] {
   const namesOf = (schema: JsonObject | undefined) =>
-    choices(schema).flatMap((choice) => Object.keys((at(choice, "properties") as JsonObject | undefined) ?? {}));
+    choices(schema).flatMap((choice) =>
+      Object.keys((at(choice, "properties") as JsonObject | undefined) ?? {}),
+    );
   const request = requestOf(operation);
-  return namesOf(request).flatMap((name) => [name, ...namesOf(memberOf(request, name)).map((inner) => `${name}.${inner}`)]);
+  return namesOf(request).flatMap((name) => [
+    name,
+    ...namesOf(memberOf(request, name)).map((inner) => `${name}.${inner}`),
+  ]);
 }
 
 const typesOf = (schema: JsonObject | undefined): ReadonlySet<string> =>
-  new Set(choices(schema).flatMap(({ type }) => (Array.isArray(type) ? type.map(String) : typeof type === "string" ? [type] : [])));
+  new Set(
+    choices(schema).flatMap(({ type }) =>
+      Array.isArray(type) ? type.map(String) : typeof type === "string" ? [type] : [],
+    ),
+  );
 
 /** A text as the value of a member of this schema. @throws UsageError when the schema takes no such value */
 function readText(name: string, schema: JsonObject | undefined, text: string): JsonValue {
   const types = typesOf(schema);
   if (types.size === 0 || types.has("string")) return text;
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
-  if ((types.has("integer") || types.has("number")) && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
+  if ((types.has("integer") || types.has("number")) && text.trim() !== "" && Number.isFinite(Number(text)))
+    return Number(text);
   if (types.has("null") && text === "null") return null;
   if (types.has("object") || types.has("array")) return parseValue(name, text);
   throw new UsageError(`--field ${name}: must be ${[...types].join(" or ")}`);
@@ -75,8 +96,8 @@ interface Draft {
 }
 
 /**
- * Adds the fields to a request. `NAME=TEXT` has the type that the description says, `NAME:=JSON` is JSON. A dot leads into an object,
- * and a list takes one item from each field with its name.
+ * Adds the fields to a request. `NAME=TEXT` has the type that the description says, `NAME:=JSON` is JSON. A
+ * dot leads into an object, and a list takes one item from each field with its name.
  *
  * @throws UsageError naming the field
  */
@@ -85,7 +106,9 @@ export function withFields(operation: string, request: JsonObject, fields: reado
   for (const field of fields) {
     const [, name = "", isJson, text = ""] = /^([^=:]+)(:)?=([\s\S]*)$/.exec(field) ?? [];
     if (name === "") throw new UsageError(`--field ${field}: must be NAME=VALUE, or NAME:=JSON`);
-    place(draft, requestOf(operation), name, name.split("."), (schema) => (isJson ? parseValue(name, text) : readText(name, schema, text)));
+    place(draft, requestOf(operation), name, name.split("."), (schema) =>
+      isJson ? parseValue(name, text) : readText(name, schema, text),
+    );
   }
   return draft as JsonObject;
 }
@@ -98,7 +121,8 @@ function place(
   value: (schema: JsonObject | undefined) => JsonValue,
 ): void {
   const [first = "", ...rest] = path;
-  if (first === "" || first === "__proto__") throw new UsageError(`--field ${name}: is not a path of members`);
+  if (first === "" || first === "__proto__")
+    throw new UsageError(`--field ${name}: is not a path of members`);
   const member = memberOf(schema, first);
   if (rest.length > 0) {
     const inner = into[first] ?? {};

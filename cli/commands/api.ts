@@ -1,11 +1,23 @@
 import { readFile } from "node:fs/promises";
-import { type OperationName, operationNames, type RpcName, rpcNames } from "../../packages/client/src/index.ts";
+import {
+  type OperationName,
+  operationNames,
+  type RpcName,
+  rpcNames,
+} from "../../packages/client/src/index.ts";
 import { readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import type { CliContext } from "../frame/context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { parseObject } from "../frame/json-input.ts";
-import { type ClientFlags, exactly, optionalArgument, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
+import {
+  type ClientFlags,
+  exactly,
+  optionalArgument,
+  switchFlag,
+  textFlag,
+  textsFlag,
+} from "../frame/parameters.ts";
 import { rightsOf } from "../rights.ts";
 import { fieldNames, withFields } from "./api-fields.ts";
 
@@ -15,7 +27,8 @@ interface ApiFlags extends ClientFlags {
   readonly list?: boolean;
 }
 
-const isOperation = (name: string): name is OperationName => (operationNames as readonly string[]).includes(name);
+const isOperation = (name: string): name is OperationName =>
+  (operationNames as readonly string[]).includes(name);
 const isRpc = (name: string): name is RpcName => (rpcNames as readonly string[]).includes(name);
 
 function proposeOperations(this: CliContext, partial: string): readonly string[] {
@@ -26,7 +39,9 @@ function proposeOperations(this: CliContext, partial: string): readonly string[]
 function proposeFields(this: CliContext, partial: string): readonly string[] {
   const line = (this.process.env["ATP_COMPLETED_LINE"] ?? "").split("\n");
   const operation = line.find(isOperation);
-  return operation === undefined ? [] : fieldNames(operation).flatMap((name) => (name.startsWith(partial) ? [`${name}=`] : []));
+  return operation === undefined
+    ? []
+    : fieldNames(operation).flatMap((name) => (name.startsWith(partial) ? [`${name}=`] : []));
 }
 
 async function inputOf(cli: Cli, source: string | undefined): Promise<string> {
@@ -70,13 +85,17 @@ export const api = command({
       list: switchFlag("List the operations instead, with those that the key or token may call"),
     },
     aliases: { f: "field" },
-    positional: exactly(optionalArgument("Name of the operation, for example task.list", "OPERATION", proposeOperations)),
+    positional: exactly(
+      optionalArgument("Name of the operation, for example task.list", "OPERATION", proposeOperations),
+    ),
   },
   run: async (cli: Cli, { field = [], input, list }: ApiFlags, name?: string) => {
     if (list) return listOperations(cli);
     if (name === undefined) throw new UsageError("OPERATION: is required; atp api --list has all");
     if (!isOperation(name) && !isRpc(name))
-      throw new UsageError(`OPERATION: there is no ${name} that answers once; docs/reference/operations.md has all`);
+      throw new UsageError(
+        `OPERATION: there is no ${name} that answers once; docs/reference/operations.md has all`,
+      );
     const request = withFields(name, parseObject("--input", await inputOf(cli, input)), field);
     const client = cli.client();
     // The server checks the request. One name is written for all, because the types know only single names.

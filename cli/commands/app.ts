@@ -60,7 +60,11 @@ const create = command({
     },
     positional: exactly(argument("Name of the app", "NAME")),
   },
-  run: async (cli: Cli, { redirect = [], scope = [], description, loopback = false, device = false }: CreateFlags, name: string) => {
+  run: async (
+    cli: Cli,
+    { redirect = [], scope = [], description, loopback = false, device = false }: CreateFlags,
+    name: string,
+  ) => {
     if (redirect.length === 0) throw new UsageError("--redirect: at least one address is needed");
     const answer = await cli.client().rpc("oauth.v2.OAuth2AppService/CreateOAuth2App", {
       name,
@@ -100,10 +104,16 @@ const remove = command({
   parameters: { flags: clientFlags, positional: appId },
   run: async (cli: Cli, _flags: ClientFlags, clientId: string) => {
     cli.print.result(
-      { client_id: clientId, ...(await cli.client().rpc("oauth.v2.OAuth2AppService/DeleteOAuth2App", { clientId })) },
+      {
+        client_id: clientId,
+        ...(await cli.client().rpc("oauth.v2.OAuth2AppService/DeleteOAuth2App", { clientId })),
+      },
       clientId,
     );
   },
 });
 
-export const appRoutes = buildRouteMap({ docs: { brief: "OAuth apps of the team" }, routes: { list, create, show, delete: remove } });
+export const appRoutes = buildRouteMap({
+  docs: { brief: "OAuth apps of the team" },
+  routes: { list, create, show, delete: remove },
+});

@@ -2,7 +2,10 @@ import { type Cli, command } from "../frame/command.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, exactly, jsonFlags } from "../frame/parameters.ts";
 
-/** The scripts ask `atp __complete WORD…` for the words that can follow, one a line. The last word is the one that is completed. */
+/**
+ * The scripts ask `atp __complete WORD…` for the words that can follow, one a line. The last word is the one
+ * that is completed.
+ */
 const scripts: Readonly<Record<string, string>> = {
   bash: `_atp() {
   local IFS=$'\\n' words cword

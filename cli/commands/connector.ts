@@ -61,10 +61,16 @@ const add = command({
   },
   run: async (cli: Cli, flags: AddFlags, name: string, url: string) => {
     const header = flags["header-name"];
-    const value = header === undefined ? undefined : (flags["header-value"] ?? (await readSecret(cli.context, `Value of ${header}: `)));
+    const value =
+      header === undefined
+        ? undefined
+        : (flags["header-value"] ?? (await readSecret(cli.context, `Value of ${header}: `)));
     const answer = await cli.client().rpc("settings.v1.ConnectorService/InstallConnector", {
       name,
-      http: { url, ...(header === undefined || value === undefined ? {} : { header: { name: header, value } }) },
+      http: {
+        url,
+        ...(header === undefined || value === undefined ? {} : { header: { name: header, value } }),
+      },
       ...defined({ description: flags.description }),
       ...(flags.team ? { forSpace: true } : {}),
     });
@@ -80,7 +86,8 @@ const test = command({
   parameters: { flags: clientFlags, positional: connectorId },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
     const answer = await cli.client().rpc("settings.v1.ConnectorService/TestConnector", { id });
-    if (!answer.reachable) throw new CommandError(`the server cannot be used: ${answer.failure ?? "unknown reason"}`);
+    if (!answer.reachable)
+      throw new CommandError(`the server cannot be used: ${answer.failure ?? "unknown reason"}`);
     cli.print.result(wireForm(answer), `${answer.tools ?? 0} tools\t${answer.latencyMs ?? 0} ms`);
   },
 });
@@ -90,7 +97,10 @@ const remove = command({
   examples: ["atp connector remove 8wErT5yUi2oPaS1dFgHjKl"],
   parameters: { flags: clientFlags, positional: connectorId },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result({ id, ...(await cli.client().rpc("settings.v1.ConnectorService/RemoveConnector", { id })) }, id);
+    cli.print.result(
+      { id, ...(await cli.client().rpc("settings.v1.ConnectorService/RemoveConnector", { id })) },
+      id,
+    );
   },
 });
 

@@ -33,16 +33,24 @@ async function waitForEnd(cli: Cli, uid: string): Promise<EnterpriseExportRecord
     const { record } = await client.call("enterprise.export.detail", { uid });
     if (record.status === "EXPORT_STATUS_COMPLETED") return record;
     if (record.status === "EXPORT_STATUS_FAILED" || record.status === "EXPORT_STATUS_CANCELLED")
-      throw new CommandError(`the export is ${stateOf(record.status)}${record.error_message ? `: ${record.error_message}` : ""}`);
+      throw new CommandError(
+        `the export is ${stateOf(record.status)}${record.error_message ? `: ${record.error_message}` : ""}`,
+      );
     await cli.context.sleep(askMs);
   }
 }
 
-async function download(cli: Cli, { uid, file_url, file_size }: EnterpriseExportRecord, out: string, force: boolean): Promise<string> {
+async function download(
+  cli: Cli,
+  { uid, file_url, file_size }: EnterpriseExportRecord,
+  out: string,
+  force: boolean,
+): Promise<string> {
   if (file_url === undefined) throw new CommandError("the archive was deleted");
   // The address is signed: no credential is sent.
   const reply = await cli.context.fetch(file_url, { redirect: "error" });
-  if (!reply.ok || !reply.body) throw new CommandError(`the archive cannot be downloaded: HTTP ${reply.status}`);
+  if (!reply.ok || !reply.body)
+    throw new CommandError(`the archive cannot be downloaded: HTTP ${reply.status}`);
   return await saveStream(cli, reply.body, { out, force, name: `export-${uid}.zip`, total: file_size });
 }
 
@@ -62,7 +70,10 @@ const create = command({
     },
     aliases: { o: "out" },
   },
-  run: async (cli: Cli, { user, email, scope = "full", reason, wait = false, out, force = false }: CreateFlags) => {
+  run: async (
+    cli: Cli,
+    { user, email, scope = "full", reason, wait = false, out, force = false }: CreateFlags,
+  ) => {
     if (out !== undefined && !wait) throw new UsageError("--out needs --wait");
     const created = await cli.client().call("enterprise.export.create", {
       scope: scopes[scope],
@@ -72,14 +83,20 @@ const create = command({
     cli.print.note(`${created.uid}: waiting for the archive`);
     const record = await waitForEnd(cli, created.uid);
     const path = out === undefined ? undefined : await download(cli, record, out, force);
-    cli.print.result({ ...record, ...defined({ path }) }, `${record.uid}\t${bytesText(record.file_size ?? 0)}\t${path ?? record.file_url}`);
+    cli.print.result(
+      { ...record, ...defined({ path }) },
+      `${record.uid}\t${bytesText(record.file_size ?? 0)}\t${path ?? record.file_url}`,
+    );
   },
 });
 
 const list = command({
   brief: "List the exports of a person",
   examples: ["atp export list ann@example.com"],
-  parameters: { flags: clientFlags, positional: exactly(argument("Account id or e-mail address of the person", "PERSON")) },
+  parameters: {
+    flags: clientFlags,
+    positional: exactly(argument("Account id or e-mail address of the person", "PERSON")),
+  },
   run: async (cli: Cli, _flags: ClientFlags, user: string) => {
     const answer = await cli.client().call("enterprise.export.list", { user });
     const columns = [
@@ -110,10 +127,14 @@ const get = command({
   },
   run: async (cli: Cli, { out = ".", force = false }: GetFlags, uid: string) => {
     const { record } = await cli.client().call("enterprise.export.detail", { uid });
-    if (record.status !== "EXPORT_STATUS_COMPLETED") throw new CommandError(`the export is ${stateOf(record.status)}`);
+    if (record.status !== "EXPORT_STATUS_COMPLETED")
+      throw new CommandError(`the export is ${stateOf(record.status)}`);
     const path = await download(cli, record, out, force);
     cli.print.result({ ...record, path }, path);
   },
 });
 
-export const exportRoutes = buildRouteMap({ docs: { brief: "Exports of a person's data" }, routes: { create, list, get } });
+export const exportRoutes = buildRouteMap({
+  docs: { brief: "Exports of a person's data" },
+  routes: { create, list, get },
+});

@@ -9,7 +9,15 @@ import { fileAt } from "../../packages/client/src/node.ts";
 import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError } from "../frame/failures.ts";
-import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
+import {
+  argument,
+  type ClientFlags,
+  choiceFlag,
+  countFlag,
+  exactly,
+  switchFlag,
+  textFlag,
+} from "../frame/parameters.ts";
 import { bytesText, timeText } from "../frame/print.ts";
 import { wireForm } from "../frame/wire-form.ts";
 import { showProgress } from "./progress.ts";
@@ -45,7 +53,10 @@ const get = command({
   parameters: {
     flags: {
       ...clientFlags,
-      out: textFlag("File or folder to write to, or - for standard output; by default the name of the file, here", "PATH"),
+      out: textFlag(
+        "File or folder to write to, or - for standard output; by default the name of the file, here",
+        "PATH",
+      ),
       force: switchFlag("Replace a file that exists"),
     },
     aliases: { o: "out" },
@@ -59,7 +70,12 @@ const get = command({
       for await (const chunk of stream) cli.context.process.stdout.write(Buffer.from(chunk));
       return;
     }
-    const path = await saveStream(cli, stream, { out, force, name: file.filename, total: file.bytes ?? undefined });
+    const path = await saveStream(cli, stream, {
+      out,
+      force,
+      name: file.filename,
+      total: file.bytes ?? undefined,
+    });
     cli.print.result({ ...file, path }, path);
   },
 });
@@ -73,8 +89,15 @@ export interface Saving {
   readonly total: number | undefined;
 }
 
-/** Saves a stream, and returns the path. An incomplete file is removed. @throws CommandError when the file exists */
-export async function saveStream(cli: Cli, stream: ReadableStream<Uint8Array>, { out, force, name, total }: Saving): Promise<string> {
+/**
+ * Saves a stream, and returns the path. An incomplete file is removed. @throws CommandError when the file
+ * exists
+ */
+export async function saveStream(
+  cli: Cli,
+  stream: ReadableStream<Uint8Array>,
+  { out, force, name, total }: Saving,
+): Promise<string> {
   const found = await stat(out).catch(() => undefined);
   // A name from the server must not lead out of the folder.
   const path = found?.isDirectory() ? join(out, basename(name.replaceAll("\\", "/")) || "file") : out;
@@ -112,7 +135,11 @@ interface ListFlags extends ClientFlags {
 }
 const list = command({
   brief: "List files, newest first: your uploads, or those that agents made",
-  examples: ["atp file list", "atp file list --from all --name .csv --limit 100", "atp file list --task 2hVt4kHwYm3bQpXr8sLdFz --json"],
+  examples: [
+    "atp file list",
+    "atp file list --from all --name .csv --limit 100",
+    "atp file list --task 2hVt4kHwYm3bQpXr8sLdFz --json",
+  ],
   parameters: {
     flags: {
       ...clientFlags,
@@ -124,10 +151,17 @@ const list = command({
   },
   run: async (cli: Cli, { limit = 20, from, task, name }: ListFlags) => {
     const filters = {
-      ...(from === undefined ? {} : { origin: `FILE_ORIGIN_${from.toUpperCase() as Uppercase<typeof from>}` as const }),
+      ...(from === undefined
+        ? {}
+        : { origin: `FILE_ORIGIN_${from.toUpperCase() as Uppercase<typeof from>}` as const }),
       ...defined({ taskId: task, filenameContains: name }),
     };
-    cli.print.list(await listFiles(cli.client(), filters, limit), columns, "There are no such files.", wireForm);
+    cli.print.list(
+      await listFiles(cli.client(), filters, limit),
+      columns,
+      "There are no such files.",
+      wireForm,
+    );
   },
 });
 
@@ -141,11 +175,19 @@ const columns = [
 ];
 
 /** The first files of a list. */
-async function listFiles(client: Client, filters: rpc.ListFilesRequest, limit: number): Promise<readonly FileDetail[]> {
+async function listFiles(
+  client: Client,
+  filters: rpc.ListFilesRequest,
+  limit: number,
+): Promise<readonly FileDetail[]> {
   const files: FileDetail[] = [];
   let cursor = "";
   do {
-    const page = await client.rpc("file.v2.FileService/ListFiles", { ...filters, cursor, limit: Math.min(limit - files.length, 100) });
+    const page = await client.rpc("file.v2.FileService/ListFiles", {
+      ...filters,
+      cursor,
+      limit: Math.min(limit - files.length, 100),
+    });
     files.push(...(page.data ?? []));
     cursor = page.hasMore ? (page.nextCursor ?? "") : "";
   } while (cursor !== "" && files.length < limit);
@@ -161,4 +203,7 @@ const remove = command({
   },
 });
 
-export const fileRoutes = buildRouteMap({ docs: { brief: "Upload, list and download files" }, routes: { put, list, get, delete: remove } });
+export const fileRoutes = buildRouteMap({
+  docs: { brief: "Upload, list and download files" },
+  routes: { put, list, get, delete: remove },
+});

@@ -29,16 +29,19 @@ function progressOf({ context, print }: Cli) {
   const isShown = stderr.isTTY === true && !print.isJson;
   return {
     show: ({ counts: { task }, events }: Report) =>
-      isShown && stderr.write(`\r${task.copied} tasks copied, ${task.present} present, ${events} events\u001b[K`),
+      isShown &&
+      stderr.write(`\r${task.copied} tasks copied, ${task.present} present, ${events} events\u001b[K`),
     end: () => isShown && stderr.write("\r\u001b[K"),
   };
 }
 
 async function run(cli: Cli, flags: ImportFlags): Promise<void> {
   const { context, print } = cli;
-  if (flags.from === undefined) throw new UsageError("--from: is required, the address of the server to copy from");
+  if (flags.from === undefined)
+    throw new UsageError("--from: is required, the address of the server to copy from");
   const key = flags.key ?? context.process.env["SOURCE_KEY"];
-  if (!key) throw new UsageError("--key: is required, or SOURCE_KEY, a general API key of the server to copy from");
+  if (!key)
+    throw new UsageError("--key: is required, or SOURCE_KEY, a general API key of the server to copy from");
   const source = openSource(context, sourceOrigin(flags.from), key);
   if (flags["dry-run"]) {
     const counted = await count(source);
@@ -48,13 +51,17 @@ async function run(cli: Cli, flags: ImportFlags): Promise<void> {
   const report = new Report();
   const progress = progressOf(cli);
   const choice = { files: !flags["no-files"], webhooks: !flags["no-webhooks"] };
-  const ended = copyAll({ context, source, target: cli.client(), choice, onProgress: progress.show }, report).finally(progress.end);
+  const ended = copyAll(
+    { context, source, target: cli.client(), choice, onProgress: progress.show },
+    report,
+  ).finally(progress.end);
   const error = await ended.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
   print.result(report.toObject(source.origin), () => report.toText(source.origin, context.now() / 1000));
-  if (error !== undefined) throw new CommandError(`the import has stopped: ${errorText(error)}\nRun the command again to continue.`);
+  if (error !== undefined)
+    throw new CommandError(`the import has stopped: ${errorText(error)}\nRun the command again to continue.`);
   if (report.total("failed") > 0) context.process.exitCode = 1;
 }
 
@@ -62,12 +69,18 @@ export const importCommand = command({
   brief: "Copy projects, tasks, files and webhooks from another server",
   about:
     "Copies into the account of the current installation. Only the owner of a space can import. The command can be repeated: it continues where an earlier run has ended, and copies nothing twice. The key is sent to the server of --from only.",
-  examples: ["SOURCE_KEY=sk-… atp import --from https://agents.example.com", "atp import --from https://agents.example.com --dry-run"],
+  examples: [
+    "SOURCE_KEY=sk-… atp import --from https://agents.example.com",
+    "atp import --from https://agents.example.com --dry-run",
+  ],
   parameters: {
     flags: {
       ...clientFlags,
       from: textFlag("Address of the server to copy from", "URL"),
-      key: textFlag("General API key of that server; better in SOURCE_KEY, which other users of the machine do not see", "KEY"),
+      key: textFlag(
+        "General API key of that server; better in SOURCE_KEY, which other users of the machine do not see",
+        "KEY",
+      ),
       "no-files": switchFlag("Copy no bytes of files"),
       "no-webhooks": switchFlag("Copy no webhooks"),
       "dry-run": switchFlag("Only count what would be copied"),

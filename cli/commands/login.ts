@@ -4,7 +4,14 @@ import { type DeviceLogin, hasNoDevices, signInWithDevice } from "../device-logi
 import { ask, isInteractive, readInput } from "../frame/ask.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
-import { type ClientFlags, exactly, jsonFlags, optionalArgument, switchFlag, textFlag } from "../frame/parameters.ts";
+import {
+  type ClientFlags,
+  exactly,
+  jsonFlags,
+  optionalArgument,
+  switchFlag,
+  textFlag,
+} from "../frame/parameters.ts";
 import { openProfiles, originOf, type Profile } from "../profiles.ts";
 
 interface LoginFlags {
@@ -20,13 +27,19 @@ interface LoginFlags {
 /** The address that was given, else ATP_URL, else that of the current profile. */
 function addressOf({ context: { process } }: Cli, given: string | undefined): string {
   const address = given ?? process.env["ATP_URL"] ?? openProfiles(process.env).current()?.origin;
-  if (!address) throw new UsageError("URL: give the address of the installation, for example `atp login https://agents.example.com`");
+  if (!address)
+    throw new UsageError(
+      "URL: give the address of the installation, for example `atp login https://agents.example.com`",
+    );
   return originOf(address);
 }
 
 async function readKey({ context }: Cli, origin: string, fromInput: boolean): Promise<string> {
-  if (!fromInput && !isInteractive(context)) throw new UsageError("there is no terminal to ask for the key: use --key-stdin");
-  const key = (fromInput ? await readInput(context) : await ask(context, `API key for ${origin}: `, true)).trim();
+  if (!fromInput && !isInteractive(context))
+    throw new UsageError("there is no terminal to ask for the key: use --key-stdin");
+  const key = (
+    fromInput ? await readInput(context) : await ask(context, `API key for ${origin}: `, true)
+  ).trim();
   if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw new UsageError("an API key is one word, for example sk-…");
   return key;
 }
@@ -36,7 +49,9 @@ async function keep(cli: Cli, profile: Profile): Promise<void> {
   const profiles = openProfiles(cli.context.process.env);
   const { origin, key, oauth } = profile;
   const options = { baseUrl: origin, fetch: cli.context.fetch, sleep: cli.context.sleep };
-  const client = createClient(oauth ? { ...options, token: oauth.tokens.accessToken } : { ...options, apiKey: key ?? "" });
+  const client = createClient(
+    oauth ? { ...options, token: oauth.tokens.accessToken } : { ...options, apiKey: key ?? "" },
+  );
   const me = await client.call("user.me");
   const earlier = profiles.at(origin)?.oauth;
   profiles.save(profile);
@@ -46,16 +61,31 @@ async function keep(cli: Cli, profile: Profile): Promise<void> {
       .revoke(memoryStore(earlier.tokens))
       .catch(() => undefined);
   const value = { profile: profile.name, origin, user_id: me.user_id, space: me.space };
-  cli.print.result(value, `Signed in to ${origin} as ${me.name ?? me.email ?? me.user_id} (profile ${profile.name}).`);
+  cli.print.result(
+    value,
+    `Signed in to ${origin} as ${me.name ?? me.email ?? me.user_id} (profile ${profile.name}).`,
+  );
 }
 
-/** Signs in with a browser: of this computer, or of another device if this one has none or a flag requests it. */
-async function signIn(cli: Cli, origin: string, { "client-id": clientId = cliClientId, ...flags }: LoginFlags): Promise<Tokens> {
+/**
+ * Signs in with a browser: of this computer, or of another device if this one has none or a flag requests it.
+ */
+async function signIn(
+  cli: Cli,
+  origin: string,
+  { "client-id": clientId = cliClientId, ...flags }: LoginFlags,
+): Promise<Tokens> {
   const { "no-browser": isShown = false, device = false } = flags;
   if (clientId === cliClientId && !isShown && !device && !isInteractive(cli.context))
-    throw new UsageError("there is no terminal: use --key-stdin, --device, or --no-browser, which shows the address to open");
+    throw new UsageError(
+      "there is no terminal: use --key-stdin, --device, or --no-browser, which shows the address to open",
+    );
   if (device) return await signInWithDevice(cli.context, deviceLogin(cli, origin, clientId));
-  const login = { origin, clientId, show: (url: string) => cli.print.note(isShown ? shownText(url) : openedText(url)) };
+  const login = {
+    origin,
+    clientId,
+    show: (url: string) => cli.print.note(isShown ? shownText(url) : openedText(url)),
+  };
   const tokens = await signInWithBrowser(cli.context, { ...login, opens: !isShown });
   if (tokens) return tokens;
   try {
@@ -63,13 +93,18 @@ async function signIn(cli: Cli, origin: string, { "client-id": clientId = cliCli
   } catch (error) {
     if (!hasNoDevices(error)) throw error;
   }
-  const shown = await signInWithBrowser(cli.context, { ...login, opens: false, show: (url) => cli.print.note(shownText(url)) });
+  const shown = await signInWithBrowser(cli.context, {
+    ...login,
+    opens: false,
+    show: (url) => cli.print.note(shownText(url)),
+  });
   if (!shown) throw new CommandError("the login ended without an answer");
   return shown;
 }
 
 const shownText = (url: string): string => `Open this address in a browser:\n${url}`;
-const openedText = (url: string): string => `Sign in with the browser. If it does not open, open this address:\n${url}`;
+const openedText = (url: string): string =>
+  `Sign in with the browser. If it does not open, open this address:\n${url}`;
 
 const deviceLogin = (cli: Cli, origin: string, clientId: string): DeviceLogin => ({
   origin,
@@ -108,8 +143,11 @@ export const login = command({
     const browsers = [flags["no-browser"], flags.device];
     const ways = [key, fromInput, flags["client-id"] !== undefined || browsers.some(Boolean)];
     if (ways.filter(Boolean).length > 1 || browsers.filter(Boolean).length > 1)
-      throw new UsageError("give one of --key, --key-stdin, and --client-id with or without one of --no-browser and --device");
-    if (key || fromInput) return await keep(cli, { name, origin, key: await readKey(cli, origin, fromInput) });
+      throw new UsageError(
+        "give one of --key, --key-stdin, and --client-id with or without one of --no-browser and --device",
+      );
+    if (key || fromInput)
+      return await keep(cli, { name, origin, key: await readKey(cli, origin, fromInput) });
     const tokens = await signIn(cli, origin, flags);
     await keep(cli, { name, origin, oauth: { clientId, tokens } });
   },
@@ -131,7 +169,10 @@ export const logout = command({
       await oauth.revoke(tokensIn(profiles, profile.origin));
     }
     profiles.remove(profile.origin);
-    cli.print.result({ removed: profile.name, origin: profile.origin }, `Removed the profile ${profile.name}.`);
+    cli.print.result(
+      { removed: profile.name, origin: profile.origin },
+      `Removed the profile ${profile.name}.`,
+    );
   },
 });
 

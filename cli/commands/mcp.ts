@@ -28,7 +28,10 @@ export const mcp = command({
   parameters: {
     flags: {
       ...clientFlags,
-      tools: textFlag("Tools, separated by commas: default, all, a subject such as project, or an operation", "NAMES"),
+      tools: textFlag(
+        "Tools, separated by commas: default, all, a subject such as project, or an operation",
+        "NAMES",
+      ),
     },
   },
   run: async (cli: Cli, { tools }: McpFlags) => {

@@ -52,4 +52,7 @@ const use = command({
   },
 });
 
-export const profileRoutes = buildRouteMap({ docs: { brief: "List and choose profiles" }, routes: { list, use } });
+export const profileRoutes = buildRouteMap({
+  docs: { brief: "List and choose profiles" },
+  routes: { list, use },
+});

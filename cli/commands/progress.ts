@@ -24,7 +24,10 @@ export function showProgress({ context, print }: Cli, name: string): Progress {
       writtenAt = now;
       const part = total === undefined || total === 0 ? undefined : Math.min(1, sent / total);
       const filled = Math.round((part ?? 0) * barColumns);
-      const bar = part === undefined ? "" : `${"━".repeat(filled)}${"─".repeat(barColumns - filled)} ${Math.floor(part * 100)}% `;
+      const bar =
+        part === undefined
+          ? ""
+          : `${"━".repeat(filled)}${"─".repeat(barColumns - filled)} ${Math.floor(part * 100)}% `;
       const amount = total === undefined ? bytesText(sent) : `of ${bytesText(total)}`;
       stderr.write(`\r${shorten(`${bar}${amount}  ${oneLine(name)}`, (stderr.columns ?? 80) - 1)}\u001b[K`);
     },

@@ -29,7 +29,10 @@ const create = command({
   brief: "Create a project",
   examples: ['atp project create Invoices --instruction "Amounts are in euros."'],
   parameters: {
-    flags: { ...clientFlags, instruction: textFlag("Instruction for the agent, in each task of the project") },
+    flags: {
+      ...clientFlags,
+      instruction: textFlag("Instruction for the agent, in each task of the project"),
+    },
     positional: exactly(argument("Name of the project", "NAME")),
   },
   run: async (cli: Cli, { instruction }: CreateFlags, name: string) => {
@@ -73,7 +76,10 @@ const remove = command({
   examples: ["atp project delete 8wErT5yUi2oPaS1dFgHjKl"],
   parameters: { flags: clientFlags, positional: exactly(projectId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result({ project_id: id, ...(await cli.client().call("project.delete", { project_id: id })) }, id);
+    cli.print.result(
+      { project_id: id, ...(await cli.client().call("project.delete", { project_id: id })) },
+      id,
+    );
   },
 });
 

@@ -17,7 +17,13 @@ const positional = exactly(argument("File of the recording", "FILE"));
 /** @throws UsageError for what is not the address of a server */
 function originOf(target: string | undefined): string {
   const url = URL.parse(target ?? "");
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.pathname !== "/" || url.search !== "")
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== "" ||
+    url.pathname !== "/" ||
+    url.search !== ""
+  )
     throw new UsageError("--target: must be the address of a server, such as https://api.example.com");
   return url.origin;
 }

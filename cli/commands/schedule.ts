@@ -76,7 +76,9 @@ const create = command({
   },
   run: async (cli: Cli, flags: SettingsFlags, text: string) => {
     const task = { message: { content: text }, ...taskOf(flags) };
-    const { schedule } = await cli.client().call("schedule.create", { schedule: { task, ...settingsOf(flags) } });
+    const { schedule } = await cli
+      .client()
+      .call("schedule.create", { schedule: { task, ...settingsOf(flags) } });
     writeSchedule(cli, schedule);
   },
 });
@@ -107,24 +109,40 @@ interface UpdateFlags extends SettingsFlags {
 }
 const update = command({
   brief: "Change a schedule; what is not named stays",
-  examples: ['atp schedule update 5uB2nCw8rVtY1kLmQe7XhA --cron "0 9 * * 1-5"', "atp schedule update 5uB2nCw8rVtY1kLmQe7XhA --every 600"],
+  examples: [
+    'atp schedule update 5uB2nCw8rVtY1kLmQe7XhA --cron "0 9 * * 1-5"',
+    "atp schedule update 5uB2nCw8rVtY1kLmQe7XhA --every 600",
+  ],
   about: "A new time replaces the former one. Tasks that exist stay as they are.",
   parameters: {
-    flags: { ...settingsFlags, text: textFlag("New text of the first message of each task; it has no files then") },
+    flags: {
+      ...settingsFlags,
+      text: textFlag("New text of the first message of each task; it has no files then"),
+    },
     positional: scheduleId,
   },
   run: async (cli: Cli, flags: UpdateFlags, id: string) => {
     needChange(flags);
     const client = cli.client();
-    const changes = { ...taskOf(flags), ...(flags.text === undefined ? {} : { message: { content: flags.text } }) };
+    const changes = {
+      ...taskOf(flags),
+      ...(flags.text === undefined ? {} : { message: { content: flags.text } }),
+    };
     const task = Object.keys(changes).length === 0 ? {} : { task: await changedTask(client, id, changes) };
-    const { schedule } = await client.call("schedule.update", { schedule_id: id, schedule: { ...settingsOf(flags), ...task } });
+    const { schedule } = await client.call("schedule.update", {
+      schedule_id: id,
+      schedule: { ...settingsOf(flags), ...task },
+    });
     writeSchedule(cli, schedule);
   },
 });
 
 /** The tasks that the schedule creates, with changes: the API replaces the task of a schedule as a whole. */
-async function changedTask(client: Client, id: string, changes: Partial<CreateTaskRequest>): Promise<CreateTaskRequest> {
+async function changedTask(
+  client: Client,
+  id: string,
+  changes: Partial<CreateTaskRequest>,
+): Promise<CreateTaskRequest> {
   const { schedule } = await client.call("schedule.detail", { schedule_id: id });
   return { ...schedule.task, message: schedule.task?.message ?? { content: "" }, ...changes };
 }
@@ -162,7 +180,10 @@ const remove = command({
   examples: ["atp schedule delete 5uB2nCw8rVtY1kLmQe7XhA"],
   parameters: { flags: clientFlags, positional: scheduleId },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result({ schedule_id: id, ...(await cli.client().call("schedule.delete", { schedule_id: id })) }, id);
+    cli.print.result(
+      { schedule_id: id, ...(await cli.client().call("schedule.delete", { schedule_id: id })) },
+      id,
+    );
   },
 });
 

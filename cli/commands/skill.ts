@@ -16,7 +16,8 @@ type Skill = rpc.Skill;
 interface ListFlags extends ClientFlags {
   readonly project?: string;
 }
-const ownerOf = ({ ownerType }: Skill): string => ownerType?.replace("SKILL_OWNER_TYPE_", "").toLowerCase() ?? "";
+const ownerOf = ({ ownerType }: Skill): string =>
+  ownerType?.replace("SKILL_OWNER_TYPE_", "").toLowerCase() ?? "";
 
 const list = command({
   brief: "List the skills that your tasks can use",
@@ -45,7 +46,9 @@ const bytesMax = 50 * 1024 * 1024;
 async function zipOf(folder: string): Promise<Buffer> {
   const zip = new ZipFile();
   let total = 0;
-  for (const entry of (await readdir(folder, { recursive: true, withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const entry of (await readdir(folder, { recursive: true, withFileTypes: true })).toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )) {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(join(folder, "/").length).replaceAll("\\", "/");
     if (entry.isDirectory() || /(^|\/)(\.git\/|\.DS_Store$)/.test(name)) continue;
@@ -65,11 +68,16 @@ async function nameIn(folder: string): Promise<string> {
   const [, matter] = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)\r?\n---/.exec(text ?? "") ?? [];
   const found: unknown = matter === undefined ? undefined : parse(matter);
   const name = typeof found === "object" && found !== null && "name" in found ? found.name : undefined;
-  if (typeof name !== "string") throw new CommandError(`${folder}: needs a SKILL.md that begins with --- and has a name`);
+  if (typeof name !== "string")
+    throw new CommandError(`${folder}: needs a SKILL.md that begins with --- and has a name`);
   return name;
 }
 
-async function contentOf(client: Client, archive: Buffer, name: string): Promise<{ archive: string } | { fileId: string }> {
+async function contentOf(
+  client: Client,
+  archive: Buffer,
+  name: string,
+): Promise<{ archive: string } | { fileId: string }> {
   if (archive.byteLength <= archiveMax) return { archive: archive.toString("base64") };
   const { id } = await client.files.upload(new Uint8Array(archive), { filename: `${name}.zip` });
   return { fileId: id };
@@ -83,7 +91,11 @@ const push = command({
   brief: "Add a skill from a folder; a skill of the same owner and name is replaced",
   examples: ["atp skill push ./minutes", "atp skill push ./minutes --team"],
   parameters: {
-    flags: { ...clientFlags, team: switchFlag("For all members of the team"), project: textFlag("For the tasks of a project", "ID") },
+    flags: {
+      ...clientFlags,
+      team: switchFlag("For all members of the team"),
+      project: textFlag("For the tasks of a project", "ID"),
+    },
     positional: exactly(argument("Folder with a SKILL.md", "FOLDER")),
   },
   run: async (cli: Cli, { team = false, project }: PushFlags, folder: string) => {
@@ -92,8 +104,12 @@ const push = command({
     const name = await nameIn(folder);
     const client = cli.client();
     const content = await contentOf(client, await zipOf(folder), basename(folder));
-    const ownerType = `SKILL_OWNER_TYPE_${team ? "TEAM" : project === undefined ? "PERSONAL" : "PROJECT"}` as const;
-    const { data = [] } = await client.rpc("settings.v1.SkillService/ListSkills", project === undefined ? {} : { projectId: project });
+    const ownerType =
+      `SKILL_OWNER_TYPE_${team ? "TEAM" : project === undefined ? "PERSONAL" : "PROJECT"}` as const;
+    const { data = [] } = await client.rpc(
+      "settings.v1.SkillService/ListSkills",
+      project === undefined ? {} : { projectId: project },
+    );
     const id = data.find((skill) => skill.name === name && skill.ownerType === ownerType)?.id;
     const answer =
       id === undefined
@@ -103,7 +119,10 @@ const push = command({
             ...defined({ projectId: project }),
           })
         : await client.rpc("settings.v1.SkillService/ReplaceSkillContent", { id, ...content });
-    cli.print.result(wireForm(answer), `${answer.skill?.id ?? id}\t${name}\t${id === undefined ? "added" : "replaced"}`);
+    cli.print.result(
+      wireForm(answer),
+      `${answer.skill?.id ?? id}\t${name}\t${id === undefined ? "added" : "replaced"}`,
+    );
   },
 });
 
@@ -116,4 +135,7 @@ const remove = command({
   },
 });
 
-export const skillRoutes = buildRouteMap({ docs: { brief: "Skills, which agents load" }, routes: { list, push, delete: remove } });
+export const skillRoutes = buildRouteMap({
+  docs: { brief: "Skills, which agents load" },
+  routes: { list, push, delete: remove },
+});

@@ -13,7 +13,10 @@ import { showProgress } from "./progress.ts";
 /** Ids of the newest tasks, for completion. */
 async function proposeTasks(this: CliContext, partial: string): Promise<readonly string[]> {
   try {
-    const tasks = await openCli(this, {}).client().tasks.list({ limit: 50 }, { retries: 0, timeoutMs: 2_000 }).all(50);
+    const tasks = await openCli(this, {})
+      .client()
+      .tasks.list({ limit: 50 }, { retries: 0, timeoutMs: 2_000 })
+      .all(50);
     return tasks.map(({ id }) => id).filter((id) => id.startsWith(partial));
   } catch {
     // A shell that completes a line has no place for errors.
@@ -23,7 +26,12 @@ async function proposeTasks(this: CliContext, partial: string): Promise<readonly
 export const taskId = argument("Id of the task", "ID", proposeTasks);
 
 /** A message of a text, `-` for standard input, and of files that are uploaded first. */
-export async function messageOf(cli: Cli, client: Client, text: string, files: readonly string[]): Promise<CreateTask["message"]> {
+export async function messageOf(
+  cli: Cli,
+  client: Client,
+  text: string,
+  files: readonly string[],
+): Promise<CreateTask["message"]> {
   const content = text === "-" ? await readInput(cli.context) : text;
   const parts = [];
   for (const path of files) {
@@ -41,10 +49,19 @@ interface SendFlags extends ClientFlags {
   readonly watch?: boolean;
   readonly file?: readonly string[];
 }
-const messageFlags = { ...clientFlags, watch: switchFlag("Follow the task until it finishes, fails or waits") };
+const messageFlags = {
+  ...clientFlags,
+  watch: switchFlag("Follow the task until it finishes, fails or waits"),
+};
 
 /** Watches the events after the present ones, if the flag is set. */
-async function sendAndWatch(cli: Cli, client: Client, id: string, isWatched: boolean, send: () => Promise<void>): Promise<void> {
+async function sendAndWatch(
+  cli: Cli,
+  client: Client,
+  id: string,
+  isWatched: boolean,
+  send: () => Promise<void>,
+): Promise<void> {
   const { last_seq: lastSeq } = isWatched ? await client.tasks.get(id).detail() : { last_seq: 0 };
   await send();
   if (isWatched) await follow(cli, client, id, { afterSeq: lastSeq });
@@ -71,13 +88,20 @@ interface AnswerFlags extends ClientFlags {
 }
 export const answer = command({
   brief: "Answer the question that a task waits for",
-  examples: ["atp task answer 2hVt4kHwYm3bQpXr8sLdFz Kitchen", "atp task answer 2hVt4kHwYm3bQpXr8sLdFz red blue --watch"],
+  examples: [
+    "atp task answer 2hVt4kHwYm3bQpXr8sLdFz Kitchen",
+    "atp task answer 2hVt4kHwYm3bQpXr8sLdFz red blue --watch",
+  ],
   parameters: {
     flags: messageFlags,
     aliases: { w: "watch" },
     positional: {
       kind: "array",
-      parameter: argument("Id of the task, then the answer; several options are several arguments", "ID|TEXT", proposeTasks),
+      parameter: argument(
+        "Id of the task, then the answer; several options are several arguments",
+        "ID|TEXT",
+        proposeTasks,
+      ),
       minimum: 2,
     },
   },
@@ -85,7 +109,9 @@ export const answer = command({
     const [id = "", ...answers] = words;
     const client = cli.client();
     const [only = "", ...more] = answers;
-    await sendAndWatch(cli, client, id, watch, () => client.tasks.get(id).answer(more.length === 0 ? only : answers));
+    await sendAndWatch(cli, client, id, watch, () =>
+      client.tasks.get(id).answer(more.length === 0 ? only : answers),
+    );
   },
 });
 
@@ -119,7 +145,8 @@ export const confirm = command({
     const { accept = false, reject = false, input, event, watch = false } = flags;
     if (Number(accept) + Number(reject) + Number(input !== undefined) !== 1)
       throw new UsageError("give one of --accept, --reject and --input JSON");
-    if (event === undefined && !reject) throw new UsageError(`give --event ID: \`atp task show ${id}\` shows the action and its event`);
+    if (event === undefined && !reject)
+      throw new UsageError(`give --event ID: \`atp task show ${id}\` shows the action and its event`);
     const given: JsonObject | undefined = input === undefined ? undefined : parseObject("--input", input);
     const client = cli.client();
     const waits = await client.tasks.get(id).pending();
@@ -129,7 +156,9 @@ export const confirm = command({
     const decision = given ?? plainInput(waits, accept);
     await sendAndWatch(cli, client, id, watch, async () => {
       if (!(await sendDecision(client, id, waits, decision)))
-        throw new CommandError(`the action does not run, but the task waits. Say what to do instead with \`atp task send ${id} TEXT\``);
+        throw new CommandError(
+          `the action does not run, but the task waits. Say what to do instead with \`atp task send ${id} TEXT\``,
+        );
     });
   },
 });

@@ -4,7 +4,16 @@ import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { UsageError } from "../frame/failures.ts";
 import { needChange, parseObject, parsePairs } from "../frame/json-input.ts";
-import { argument, type ClientFlags, choiceFlag, countFlag, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
+import {
+  argument,
+  type ClientFlags,
+  choiceFlag,
+  countFlag,
+  exactly,
+  switchFlag,
+  textFlag,
+  textsFlag,
+} from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
 import { confirmCommand, shownAct } from "../watch/act.ts";
 import { follow } from "../watch/follow.ts";
@@ -64,7 +73,15 @@ const create = command({
   },
   run: async (cli: Cli, flags: CreateFlags, text: string) => {
     const client = cli.client();
-    const { title, agent, project, label = [], schema, watch = false, interactive = watch && cli.print.isTerminal } = flags;
+    const {
+      title,
+      agent,
+      project,
+      label = [],
+      schema,
+      watch = false,
+      interactive = watch && cli.print.isTerminal,
+    } = flags;
     const request: CreateTask = {
       message: await messageOf(cli, client, text, flags.file ?? []),
       ...defined({ title, agent_profile: agent, project_id: project }),
@@ -132,7 +149,10 @@ const show = command({
   run: async (cli: Cli, { events = false }: ShowFlags, id: string) => {
     const task = cli.client().tasks.get(id);
     const detail = await task.detail();
-    if (cli.print.isJson) return cli.print.json(events ? { ...detail, events: await task.events({ verbose: true }).all() } : detail);
+    if (cli.print.isJson)
+      return cli.print.json(
+        events ? { ...detail, events: await task.events({ verbose: true }).all() } : detail,
+      );
     cli.print.facts(detail, factsOf(detail));
     const { status_detail: statusDetail } = detail;
     if (statusDetail && !isQuestion(statusDetail)) {
@@ -151,7 +171,10 @@ interface WatchFlags extends ClientFlags {
 }
 const watch = command({
   brief: "Follow a task until it finishes, fails or waits",
-  examples: ["atp task watch 2hVt4kHwYm3bQpXr8sLdFz", "atp task watch 2hVt4kHwYm3bQpXr8sLdFz --json | jq .type"],
+  examples: [
+    "atp task watch 2hVt4kHwYm3bQpXr8sLdFz",
+    "atp task watch 2hVt4kHwYm3bQpXr8sLdFz --json | jq .type",
+  ],
   about:
     "On a terminal, questions and approvals are asked and answered in place. With --json each event is one line. The exit code is 0 only if the task finished, 1 if it failed or was stopped, and 3 if it waits for a person. Ctrl-C ends the view with exit code 130; the task continues.",
   parameters: {
@@ -186,7 +209,10 @@ const update = command({
       ...clientFlags,
       title: textFlag("New title"),
       project: textFlag("Project that the task moves to; an empty text takes it out of its project", "ID"),
-      label: textsFlag("Label to set, or to remove with an empty value; may be given several times", "NAME=VALUE"),
+      label: textsFlag(
+        "Label to set, or to remove with an empty value; may be given several times",
+        "NAME=VALUE",
+      ),
       share: choiceFlag("Who can open the page of the shared task", audiences),
       hide: switchFlag("Leave it out of lists of tasks"),
       list: switchFlag("Show it in lists of tasks"),
@@ -228,7 +254,10 @@ const remove = command({
     positional: exactly(taskId),
   },
   run: async (cli: Cli, flags: DeleteFlags, id: string) => {
-    cli.print.result(await cli.client().call("task.delete", { task_id: id, ...(flags.stop ? { stop: true } : {}) }), id);
+    cli.print.result(
+      await cli.client().call("task.delete", { task_id: id, ...(flags.stop ? { stop: true } : {}) }),
+      id,
+    );
   },
 });
 

@@ -23,23 +23,33 @@ export const verifyRelease = command({
   about:
     "It reads SHA256SUMS in the folder. The exit code is 1 when a file was changed, is missing or is not in SHA256SUMS. It shows that the files belong together, not who made them: compare the digest of SHA256SUMS with one that you got elsewhere.",
   examples: ["atp verify-release dist/release/0.2.0"],
-  parameters: { flags: jsonFlags, positional: exactly(argument("Folder with the files of a release", "FOLDER")) },
+  parameters: {
+    flags: jsonFlags,
+    positional: exactly(argument("Folder with the files of a release", "FOLDER")),
+  },
   run: async ({ print }: Cli, _flags: object, folder: string) => {
     const verified = await verify(folder);
     print.list(verified, columns, "");
     const wrong = verified.filter(({ verdict }) => verdict !== "ok");
-    if (wrong.length > 0) throw new CommandError(`${wrong.length} of ${verified.length} files are not as released: get the release again`);
+    if (wrong.length > 0)
+      throw new CommandError(
+        `${wrong.length} of ${verified.length} files are not as released: get the release again`,
+      );
   },
 });
 
 /** @throws CommandError for a folder without digests */
 async function verify(folder: string): Promise<readonly Verified[]> {
   const path = join(folder, sumsFile);
-  if (!existsSync(path)) throw new CommandError(`${path} is missing: give the folder with the files of a release`);
+  if (!existsSync(path))
+    throw new CommandError(`${path} is missing: give the folder with the files of a release`);
   const sums = [...readFileSync(path, "utf8").matchAll(/^([0-9a-f]{64}) [ *]([^/\n]+)$/gm)];
   if (sums.length === 0) throw new CommandError(`${path} has no digest`);
   const known = await Promise.all(
-    sums.map(async ([, digest = "", file = ""]) => ({ file, verdict: await verdictOn(join(folder, file), digest) })),
+    sums.map(async ([, digest = "", file = ""]) => ({
+      file,
+      verdict: await verdictOn(join(folder, file), digest),
+    })),
   );
   const names = new Set([sumsFile, ...known.map(({ file }) => file)]);
   const others = readdirSync(folder).filter((file) => !names.has(file));

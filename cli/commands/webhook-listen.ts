@@ -7,7 +7,13 @@ import { timeText } from "../frame/print.ts";
 import { type Forwarded, forwarder } from "../listen/forward.ts";
 import { readTarget } from "../listen/target.ts";
 
-export const eventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
+export const eventTypes = [
+  "task_created",
+  "task_progress",
+  "task_stopped",
+  "task_failed",
+  "task_cancelled",
+] as const;
 type EventType = (typeof eventTypes)[number];
 type Delivery = Extract<ListenEvent, { type: "delivery" }>;
 
@@ -42,7 +48,12 @@ export const listen = command({
   parameters: {
     flags: {
       ...clientFlags,
-      "forward-to": { kind: "parsed", brief: "Address of the receiver", placeholder: "URL", parse: (text: string) => text },
+      "forward-to": {
+        kind: "parsed",
+        brief: "Address of the receiver",
+        placeholder: "URL",
+        parse: (text: string) => text,
+      },
       events: textFlag("Types of event, separated by commas; task_created,task_stopped by default", "TYPES"),
       project: textFlag("Only events of tasks of this project", "ID"),
       "allow-remote": switchFlag("Allow a receiver that is not on this machine"),
@@ -71,7 +82,9 @@ export const listen = command({
         inFlight.add(work);
         if (inFlight.size >= inFlightMax) await Promise.race(inFlight);
       }
-      cli.print.note("The listener has ended, because its 60 minutes are over. The next one has another signing secret.");
+      cli.print.note(
+        "The listener has ended, because its 60 minutes are over. The next one has another signing secret.",
+      );
     } catch (error) {
       if (!leaving.signal.aborted) throw endOf(error);
     } finally {
@@ -87,11 +100,18 @@ function viewOf({ print }: Cli, withBody: boolean) {
   return {
     listener(listener: Extract<ListenEvent, { type: "listener" }>): void {
       print.result(listener, `Ready. Signing secret: ${listener.signing_secret}`);
-      print.note(`Listening for ${listener.event_types.join(", ")} until ${timeText(listener.expires_at)}. Ctrl-C ends.`);
+      print.note(
+        `Listening for ${listener.event_types.join(", ")} until ${timeText(listener.expires_at)}. Ctrl-C ends.`,
+      );
     },
     delivery({ event_id, event_type, body }: Delivery, answer: Forwarded): void {
       const { status, failure = "", latency_ms } = answer;
-      const text = [event_type, status === undefined ? failure : `HTTP ${status}`, `${latency_ms} ms`, event_id].join("\t");
+      const text = [
+        event_type,
+        status === undefined ? failure : `HTTP ${status}`,
+        `${latency_ms} ms`,
+        event_id,
+      ].join("\t");
       const shown = { type: "delivery", event_id, event_type, ...answer, ...(withBody ? { body } : {}) };
       print.result(shown, withBody ? `${text}\n${body}` : text);
     },
@@ -104,7 +124,8 @@ function viewOf({ print }: Cli, withBody: boolean) {
 
 /** The end of a listener that was lost says what to do. */
 function endOf(error: unknown): unknown {
-  const isLost = error instanceof ConnectionError || (error instanceof ApiError && error.code === "unavailable");
+  const isLost =
+    error instanceof ConnectionError || (error instanceof ApiError && error.code === "unavailable");
   if (!isLost) return error;
   return new CommandError(
     `the listener has ended: ${error.message}\nRun the command again: the next listener has another signing secret.`,

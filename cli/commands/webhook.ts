@@ -15,13 +15,15 @@ const webhookColumns = [
   { title: "ID", text: ({ id }: Webhook) => id },
   {
     title: "STATUS",
-    text: ({ status, inactive_reason: inactiveReason }: Webhook) => (inactiveReason ? `${status} (${inactiveReason})` : status),
+    text: ({ status, inactive_reason: inactiveReason }: Webhook) =>
+      inactiveReason ? `${status} (${inactiveReason})` : status,
   },
   { title: "EVENTS", text: ({ event_types }: Webhook) => event_types.join(" ") },
   { title: "URL", text: ({ url }: Webhook) => url },
 ];
 
-const outcomeOf = ({ status, failure = "no answer" }: DeliveryAttempt): string => (status === undefined ? failure : `HTTP ${status}`);
+const outcomeOf = ({ status, failure = "no answer" }: DeliveryAttempt): string =>
+  status === undefined ? failure : `HTTP ${status}`;
 
 const list = command({
   brief: "List your webhooks",
@@ -115,7 +117,10 @@ const remove = command({
   examples: ["atp webhook delete whk_8wErT5yUi2oP"],
   parameters: { flags: clientFlags, positional: exactly(webhookId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
-    cli.print.result({ webhook_id: id, ...(await cli.client().call("webhook.delete", { webhook_id: id })) }, id);
+    cli.print.result(
+      { webhook_id: id, ...(await cli.client().call("webhook.delete", { webhook_id: id })) },
+      id,
+    );
   },
 });
 
@@ -125,7 +130,8 @@ const ping = command({
   parameters: { flags: clientFlags, positional: exactly(webhookId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
     const answer = await cli.client().call("webhook.ping", { webhook_id: id });
-    if (!answer.delivered) throw new CommandError(`the webhook did not accept the event: ${outcomeOf(answer.attempt)}`);
+    if (!answer.delivered)
+      throw new CommandError(`the webhook did not accept the event: ${outcomeOf(answer.attempt)}`);
     cli.print.result(answer, `${outcomeOf(answer.attempt)}\t${answer.attempt.latency_ms} ms`);
   },
 });
@@ -135,11 +141,17 @@ interface TriggerFlags extends ClientFlags {
 }
 const trigger = command({
   brief: "Send a sample of an event to your webhooks that subscribe to it",
-  examples: ["atp webhook trigger task_stopped", "atp webhook trigger task_failed --webhook 8wErT5yUi2oPaS1dFgHjKl"],
+  examples: [
+    "atp webhook trigger task_stopped",
+    "atp webhook trigger task_failed --webhook 8wErT5yUi2oPaS1dFgHjKl",
+  ],
   about:
     "The sample has the form and the signatures of a real delivery. Its event_id begins with webhook_test_, and its task does not exist.",
   parameters: {
-    flags: { ...clientFlags, webhook: textFlag("Only this webhook; it need not subscribe to the event", "ID") },
+    flags: {
+      ...clientFlags,
+      webhook: textFlag("Only this webhook; it need not subscribe to the event", "ID"),
+    },
     positional: exactly(argument(`Event: ${eventTypes.join(", ")}`, "EVENT", () => eventTypes)),
   },
   run: async (cli: Cli, { webhook }: TriggerFlags, event: string) => {
@@ -147,9 +159,16 @@ const trigger = command({
     if (type === undefined) throw new UsageError(`EVENT: must be one of ${eventTypes.join(", ")}`);
     const client = cli.client();
     const isMeant = ({ status, event_types }: Webhook) => status === "active" && event_types.includes(type);
-    const ids = webhook === undefined ? (await client.call("webhook.list")).data.filter(isMeant).map(({ id }) => id) : [webhook];
+    const ids =
+      webhook === undefined
+        ? (await client.call("webhook.list")).data.filter(isMeant).map(({ id }) => id)
+        : [webhook];
     if (ids.length === 0) throw new CommandError(`none of your active webhooks subscribes to ${type}`);
-    const sent: { readonly webhook_id: string; readonly delivered: boolean; readonly attempt: DeliveryAttempt }[] = [];
+    const sent: {
+      readonly webhook_id: string;
+      readonly delivered: boolean;
+      readonly attempt: DeliveryAttempt;
+    }[] = [];
     for (const id of ids) {
       const { delivered, attempt } = await client.call("webhook.ping", { webhook_id: id, event_type: type });
       sent.push({ webhook_id: id, delivered, attempt });
@@ -160,7 +179,8 @@ const trigger = command({
       { title: "TIME", text: ({ attempt }: (typeof sent)[number]) => `${attempt.latency_ms} ms` },
     ];
     cli.print.list(sent, columns, "");
-    if (sent.some(({ delivered }) => !delivered)) throw new CommandError("not every webhook accepted the event");
+    if (sent.some(({ delivered }) => !delivered))
+      throw new CommandError("not every webhook accepted the event");
   },
 });
 
@@ -172,7 +192,10 @@ interface LogFlags extends ClientFlags {
 }
 const log = command({
   brief: "List deliveries, newest first",
-  examples: ["atp webhook log --state failed", "atp webhook log --webhook whk_8wErT5yUi2oP --limit 100 --json"],
+  examples: [
+    "atp webhook log --state failed",
+    "atp webhook log --webhook whk_8wErT5yUi2oP --limit 100 --json",
+  ],
   parameters: {
     flags: {
       ...clientFlags,
@@ -196,7 +219,8 @@ const log = command({
       return (await Promise.all(lists)).flat().toSorted((a, b) => b.created_at - a.created_at);
     }
     const one = webhook === undefined ? {} : { webhook_id: webhook };
-    const deliveries = webhook === undefined && task === undefined ? (await ofAll()).slice(0, limit) : await newest(one);
+    const deliveries =
+      webhook === undefined && task === undefined ? (await ofAll()).slice(0, limit) : await newest(one);
     const columns = [
       { title: "ID", text: ({ id }: Delivery) => id },
       { title: "STATE", text: (delivery: Delivery) => delivery.state },

@@ -9,7 +9,12 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
 };
 
 /** Codes of OAuth 2.0 after which the user must sign in again. */
-const endsLogin: ReadonlySet<string> = new Set(["access_denied", "expired_token", "invalid_client", "invalid_grant"]);
+const endsLogin: ReadonlySet<string> = new Set([
+  "access_denied",
+  "expired_token",
+  "invalid_client",
+  "invalid_grant",
+]);
 
 /** The kind of a failure of a command that calls the API. */
 export function kindOf(error: unknown): FailureKind {
@@ -44,14 +49,18 @@ export function errorObject(error: unknown): object {
 /** An error as text, with the way out where one is known. */
 export function errorText(error: unknown): string {
   const lines = [textOf(error)];
-  if (error instanceof OAuthError && error.code === "invalid_grant") lines.push("The login has ended. Sign in again with `atp login`.");
+  if (error instanceof OAuthError && error.code === "invalid_grant")
+    lines.push("The login has ended. Sign in again with `atp login`.");
   if (error instanceof ApiError) {
     const others = error.details.filter(({ message }) => !error.message.includes(message));
-    lines.push(...others.map(({ param, message }) => `  ${param === undefined ? "" : `${param}: `}${message}`));
+    lines.push(
+      ...others.map(({ param, message }) => `  ${param === undefined ? "" : `${param}: `}${message}`),
+    );
     if (error.status === 401) lines.push("Sign in with `atp login`, or check ATP_KEY.");
     if (error.requestId !== undefined) lines.push(`(${error.operation}, request ${error.requestId})`);
   }
   return lines.join("\n");
 }
 
-const textOf = (error: unknown): string => (error instanceof PlatformError ? error.message : messageOf(error));
+const textOf = (error: unknown): string =>
+  error instanceof PlatformError ? error.message : messageOf(error);

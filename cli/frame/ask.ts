@@ -3,7 +3,8 @@ import { Writable } from "node:stream";
 import type { CliContext } from "./context.ts";
 import { CommandError, interrupted } from "./failures.ts";
 
-export const isInteractive = ({ stdin, process: { stdout } }: CliContext): boolean => stdin.isTTY === true && stdout.isTTY === true;
+export const isInteractive = ({ stdin, process: { stdout } }: CliContext): boolean =>
+  stdin.isTTY === true && stdout.isTTY === true;
 
 /**
  * Asks for one line on the terminal.
@@ -25,7 +26,12 @@ export async function ask(
     },
   });
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const options = { input: stdin, output: isSecret ? hidden : shown, terminal: stdin.isTTY === true, prompt: question };
+  const options = {
+    input: stdin,
+    output: isSecret ? hidden : shown,
+    terminal: stdin.isTTY === true,
+    prompt: question,
+  };
   const lines = createInterface({ ...options, ...(signal && { signal }) });
   if (isSecret) stderr.write(question);
   lines.prompt();
@@ -48,7 +54,8 @@ export async function readInput({ stdin }: CliContext, mostBytes = 16 * 1024 * 1
   for await (const chunk of stdin) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > mostBytes) throw new CommandError(`standard input has more than ${mostBytes / 1024 / 1024} MiB`);
+    if (size > mostBytes)
+      throw new CommandError(`standard input has more than ${mostBytes / 1024 / 1024} MiB`);
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString();

@@ -10,6 +10,9 @@ export const programName = isCheckout ? "./atp" : "atp";
 
 /** The folder of the checkout. @throws CommandError when this program is of the package */
 export function checkoutFolder(command: string): string {
-  if (!isCheckout) throw new CommandError(`atp ${command} works in a checkout of the project only: the package does not have its files`);
+  if (!isCheckout)
+    throw new CommandError(
+      `atp ${command} works in a checkout of the project only: the package does not have its files`,
+    );
   return above;
 }

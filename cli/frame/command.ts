@@ -22,7 +22,12 @@ export interface Cli {
 export function openCli(context: CliContext, { json = false, profile }: ClientFlags): Cli {
   const print = printTo(context, json);
   const target = () => findTarget(context, profile);
-  return { context, print, target, client: (options) => connect(context, target(), (text) => print.note(`warning: ${text}`), options) };
+  return {
+    context,
+    print,
+    target,
+    client: (options) => connect(context, target(), (text) => print.note(`warning: ${text}`), options),
+  };
 }
 
 const clientFrame: Frame<Cli, ClientFlags> = {
@@ -43,9 +48,13 @@ export const command = <
 /** Flags of every command that calls a server. */
 export const clientFlags = {
   ...jsonFlags,
-  profile: textFlag("Installation to use, instead of ATP_URL or the current profile", "NAME", function proposeProfiles(this: CliContext) {
-    return openProfiles(this.process.env)
-      .all()
-      .map(({ name }) => name);
-  }),
+  profile: textFlag(
+    "Installation to use, instead of ATP_URL or the current profile",
+    "NAME",
+    function proposeProfiles(this: CliContext) {
+      return openProfiles(this.process.env)
+        .all()
+        .map(({ name }) => name);
+    },
+  ),
 } as const;

@@ -1,8 +1,16 @@
 /**
- * Why a command ended without success, and its exit code. `waits`: a task waits for a person. `credential`: there is none, it is not
- * valid, or it does not allow the operation. `away`: no server answered.
+ * Why a command ended without success, and its exit code. `waits`: a task waits for a person. `credential`:
+ * there is none, it is not valid, or it does not allow the operation. `away`: no server answered.
  */
-export const exitCodes = { failed: 1, usage: 2, waits: 3, credential: 4, not_found: 5, away: 6, interrupted: 130 } as const;
+export const exitCodes = {
+  failed: 1,
+  usage: 2,
+  waits: 3,
+  credential: 4,
+  not_found: 5,
+  away: 6,
+  interrupted: 130,
+} as const;
 
 export type FailureKind = keyof typeof exitCodes;
 
@@ -27,8 +35,10 @@ export class CommandError extends Error {
 }
 
 /** The user has pressed Ctrl-C. */
-export const interrupted = (message = "interrupted", facts: Readonly<Record<string, string>> = {}): CommandError =>
-  new CommandError(message, "interrupted", facts);
+export const interrupted = (
+  message = "interrupted",
+  facts: Readonly<Record<string, string>> = {},
+): CommandError => new CommandError(message, "interrupted", facts);
 
 /** The kind of an error of this program; undefined for another error. */
 export const ownKind = (error: unknown): FailureKind | undefined =>

@@ -7,8 +7,15 @@ import type { JsonFlags } from "./parameters.ts";
 import { hasColours, type Style, styleOf } from "./style.ts";
 import { safeJson } from "./text.ts";
 
-/** A command: its help, its flags and arguments, and what it does with a world, for example a client of an installation. */
-export interface CommandForm<World, Flags extends Readonly<Partial<Record<keyof Flags, unknown>>>, Args extends BaseArgs> {
+/**
+ * A command: its help, its flags and arguments, and what it does with a world, for example a client of an
+ * installation.
+ */
+export interface CommandForm<
+  World,
+  Flags extends Readonly<Partial<Record<keyof Flags, unknown>>>,
+  Args extends BaseArgs,
+> {
   readonly brief: string;
   readonly examples: readonly string[];
   /** More to know, in the help only. */
@@ -22,7 +29,11 @@ export interface CommandForm<World, Flags extends Readonly<Partial<Record<keyof 
 /** What all commands of a kind share. */
 export interface Frame<World, Shared> {
   /** Opens the world for `work`, and closes it. */
-  readonly within: (context: CliContext, flags: Shared, work: (world: World) => Promise<void>) => Promise<void>;
+  readonly within: (
+    context: CliContext,
+    flags: Shared,
+    work: (world: World) => Promise<void>,
+  ) => Promise<void>;
   /** Why the command failed, which decides the exit code. */
   readonly kind: (error: unknown) => FailureKind;
   /** An error as lines for standard error. */
@@ -47,7 +58,9 @@ async function withFilter(
   }
 }
 
-/** Builds a command. An error is written to standard error, with `--json` as JSON, and decides the exit code. */
+/**
+ * Builds a command. An error is written to standard error, with `--json` as JSON, and decides the exit code.
+ */
 export function build<
   World,
   Shared extends JsonFlags,
@@ -63,8 +76,10 @@ export function build<
       const { jq } = given;
       const flags = jq === undefined ? given : { ...given, json: true };
       const text = (error: unknown) => frame.text(error, styleOf(hasColours(stderr, env)));
-      const report = (error: unknown) => void stderr.write(`${flags.json ? safeJson({ error: frame.object(error) }) : text(error)}\n`);
-      const work = (context: CliContext) => frame.within(context, flags, (world) => run(world, flags, ...args));
+      const report = (error: unknown) =>
+        void stderr.write(`${flags.json ? safeJson({ error: frame.object(error) }) : text(error)}\n`);
+      const work = (context: CliContext) =>
+        frame.within(context, flags, (world) => run(world, flags, ...args));
       try {
         check?.(flags, ...args);
         await (jq === undefined ? work(this) : withFilter(this, jq, report, work));

@@ -24,15 +24,22 @@ function tableOf(rows: readonly Row[]): readonly string[] {
 }
 
 /** A description, then sections. */
-function helpText({ ansiColor }: HelpArguments, description: readonly string[], sections: readonly Section[]): string {
+function helpText(
+  { ansiColor }: HelpArguments,
+  description: readonly string[],
+  sections: readonly Section[],
+): string {
   const { bold } = styleOf(ansiColor);
   const shown = sections.filter(([, lines]) => lines.length > 0);
-  const parts = shown.map(([heading, lines]) => [bold(heading), ...lines.map((line) => `  ${line}`)].join("\n"));
+  const parts = shown.map(([heading, lines]) =>
+    [bold(heading), ...lines.map((line) => `  ${line}`)].join("\n"),
+  );
   return `${[...description, ...parts].join("\n\n")}\n`;
 }
 
 /** `-w, --watch`; without a letter the name is aligned with the other names. */
-const withLetter = (letter: string | undefined, name: string): string => `${letter === undefined ? "    " : `-${letter}, `}--${name}`;
+const withLetter = (letter: string | undefined, name: string): string =>
+  `${letter === undefined ? "    " : `-${letter}, `}--${name}`;
 
 /** What is typed after the name of a flag. */
 function typedAfter(flag: Flag): string {
@@ -46,18 +53,28 @@ function flagRows({ flags = {}, aliases = {} }: Parameters_): readonly Row[] {
   return Object.entries(flags).map(([name, flag]) => {
     const letter = letters.find(([, named]) => named === name)?.[0];
     const isNeeded = !flag.optional && !("default" in flag && flag.default !== undefined);
-    return [`${withLetter(letter, name)}${typedAfter(flag)}`, isNeeded ? `${flag.brief} (required)` : flag.brief];
+    return [
+      `${withLetter(letter, name)}${typedAfter(flag)}`,
+      isNeeded ? `${flag.brief} (required)` : flag.brief,
+    ];
   });
 }
 
 /** Flags that every command has. */
-const commonRows = ({ additionalFlags, includeArgumentEscapeSequenceFlag, text }: HelpArguments): readonly Row[] => [
-  ...additionalFlags.filter(({ hidden }) => !hidden).map(({ name, brief, aliases }): Row => [withLetter(aliases?.[0], name), brief]),
+const commonRows = ({
+  additionalFlags,
+  includeArgumentEscapeSequenceFlag,
+  text,
+}: HelpArguments): readonly Row[] => [
+  ...additionalFlags
+    .filter(({ hidden }) => !hidden)
+    .map(({ name, brief, aliases }): Row => [withLetter(aliases?.[0], name), brief]),
   ...(includeArgumentEscapeSequenceFlag ? [["    --", text.briefs.argumentEscapeSequence] as const] : []),
 ];
 
 function argumentRows({ positional }: Parameters_): readonly Row[] {
-  if (positional?.kind === "array") return [[`${positional.parameter.placeholder ?? "ARGUMENT"}...`, positional.parameter.brief]];
+  if (positional?.kind === "array")
+    return [[`${positional.parameter.placeholder ?? "ARGUMENT"}...`, positional.parameter.brief]];
   return (positional?.parameters ?? []).map(({ placeholder = "ARGUMENT", brief, optional }) => [
     optional ? `[${placeholder}]` : placeholder,
     brief,
@@ -72,7 +89,11 @@ export interface Described {
 }
 
 /** The help of a command. */
-export function commandHelp(command: Command<CliContext>, { brief, about, examples }: Described, args: HelpArguments): string {
+export function commandHelp(
+  command: Command<CliContext>,
+  { brief, about, examples }: Described,
+  args: HelpArguments,
+): string {
   const { parameters } = command;
   return helpText(args, about === undefined ? [brief] : [brief, about], [
     ["USAGE", [`${command.formatUsageLine(args)} [FLAGS]`]],

@@ -10,12 +10,16 @@ export interface Filtered {
 }
 
 /**
- * Opens a filter of jq. A result that is a text is written as it is, any other one as a line of JSON. A line for which the filter fails
- * is reported by `onFailure`, and the next lines continue.
+ * Opens a filter of jq. A result that is a text is written as it is, any other one as a line of JSON. A line
+ * for which the filter fails is reported by `onFailure`, and the next lines continue.
  *
  * @throws UsageError when the filter is not valid
  */
-export async function openFilter(context: CliContext, filter: string, onFailure: (message: string) => void): Promise<Filtered> {
+export async function openFilter(
+  context: CliContext,
+  filter: string,
+  onFailure: (message: string) => void,
+): Promise<Filtered> {
   // 1.4 MB, which only this flag needs.
   const { raw } = await import("jq-wasm");
   const compiled = await raw("null", filter);
@@ -27,7 +31,8 @@ export async function openFilter(context: CliContext, filter: string, onFailure:
 
   async function writeLine(line: string): Promise<void> {
     const { stdout: results, stderr, exitCode } = await raw(line, filter, ["-c"]);
-    for (const result of results.split("\n")) if (result !== "") stdout.write(`${textOf(JSON.parse(result))}\n`);
+    for (const result of results.split("\n"))
+      if (result !== "") stdout.write(`${textOf(JSON.parse(result))}\n`);
     if (exitCode === 0) return;
     hasFailed = true;
     onFailure(`--jq: ${reasonIn(stderr)}`);
@@ -50,4 +55,5 @@ const textOf = (value: unknown): string => (typeof value === "string" ? clean(va
 
 /** The reason in what jq writes to standard error. */
 const reasonIn = (stderr: string): string =>
-  stderr.replaceAll(/^jq: (error( \(at [^)]*\))?: )?|\njq: \d+ compile errors?$/g, "").trim() || "the filter failed";
+  stderr.replaceAll(/^jq: (error( \(at [^)]*\))?: )?|\njq: \d+ compile errors?$/g, "").trim() ||
+  "the filter failed";

@@ -10,13 +10,20 @@ export function parseObject(what: string, text: string): JsonObject {
   } catch (error) {
     throw new UsageError(`${what}: is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new UsageError(`${what}: must be an object of JSON`);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new UsageError(`${what}: must be an object of JSON`);
   return value as JsonObject;
 }
 
 /** Refuses a change that changes nothing. @throws UsageError */
-export function needChange({ json: _json, jq: _jq, profile: _profile, ...changes }: ClientFlags & object): void {
-  if (Object.values(changes).every((value) => value === undefined)) throw new UsageError("name at least one change; --help has all");
+export function needChange({
+  json: _json,
+  jq: _jq,
+  profile: _profile,
+  ...changes
+}: ClientFlags & object): void {
+  if (Object.values(changes).every((value) => value === undefined))
+    throw new UsageError("name at least one change; --help has all");
 }
 
 /** `NAME=VALUE` texts as an object. @throws UsageError naming the flag */

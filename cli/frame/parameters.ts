@@ -10,13 +10,21 @@ export const parseCount =
   (least: number) =>
   (input: string): number => {
     const count = Number(input);
-    if (!/^\d+$/.test(input) || count < least) throw new UsageError(`must be a whole number of at least ${least}`);
+    if (!/^\d+$/.test(input) || count < least)
+      throw new UsageError(`must be a whole number of at least ${least}`);
     return count;
   };
 
 /** An optional flag with a text. */
 export const textFlag = (brief: string, placeholder = "TEXT", proposeCompletions?: Proposals) =>
-  ({ kind: "parsed", brief, placeholder, optional: true, parse: asText, ...(proposeCompletions ? { proposeCompletions } : {}) }) as const;
+  ({
+    kind: "parsed",
+    brief,
+    placeholder,
+    optional: true,
+    parse: asText,
+    ...(proposeCompletions ? { proposeCompletions } : {}),
+  }) as const;
 
 /** An optional flag that may be given several times. */
 export const textsFlag = (brief: string, placeholder = "TEXT", proposeCompletions?: Proposals) =>
@@ -43,7 +51,8 @@ export const listFlag = (brief: string, placeholder: string) =>
 export const countFlag = (brief: string, least = 1) =>
   ({ kind: "parsed", brief, placeholder: "NUMBER", optional: true, parse: parseCount(least) }) as const;
 
-export const switchFlag = (brief: string) => ({ kind: "boolean", brief, optional: true, withNegated: false }) as const;
+export const switchFlag = (brief: string) =>
+  ({ kind: "boolean", brief, optional: true, withNegated: false }) as const;
 
 export const choiceFlag = <Value extends string>(brief: string, values: readonly Value[]) =>
   ({ kind: "enum", brief, values, optional: true }) as const;
@@ -56,7 +65,8 @@ export const optionalArgument = (brief: string, placeholder: string, proposeComp
   ({ ...argument(brief, placeholder, proposeCompletions), optional: true }) as const;
 
 /** Exactly these arguments. */
-export const exactly = <const Parameters extends readonly unknown[]>(...parameters: Parameters) => ({ kind: "tuple", parameters }) as const;
+export const exactly = <const Parameters extends readonly unknown[]>(...parameters: Parameters) =>
+  ({ kind: "tuple", parameters }) as const;
 
 /** Flags of every command that can write JSON. */
 export interface JsonFlags {

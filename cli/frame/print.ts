@@ -15,12 +15,23 @@ export interface Print {
   readonly style: Style;
   /** Writes the value with `--json`, and else the text. */
   readonly result: (value: unknown, text: string | (() => string)) => void;
-  /** Writes rows as a table on a terminal, else with tabs; with `--json` as an array, in the form that `asJson` makes of it. */
-  readonly list: <Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string, asJson?: (rows: unknown) => unknown) => void;
+  /**
+   * Writes rows as a table on a terminal, else with tabs; with `--json` as an array, in the form that
+   * `asJson` makes of it.
+   */
+  readonly list: <Row>(
+    rows: readonly Row[],
+    columns: readonly Column<Row>[],
+    empty: string,
+    asJson?: (rows: unknown) => unknown,
+  ) => void;
   /** Writes a line for each row; with `--json` the rows as an array. */
   readonly lines: <Row>(rows: readonly Row[], text: (row: Row) => string) => void;
   /** Writes the members of an object, each on a line; with `--json` the object. */
-  readonly facts: (value: unknown, facts: Readonly<Record<string, string | number | boolean | undefined>>) => void;
+  readonly facts: (
+    value: unknown,
+    facts: Readonly<Record<string, string | number | boolean | undefined>>,
+  ) => void;
   /** Writes JSON that is indented on a terminal. */
   readonly value: (value: unknown) => void;
   /** Writes a line of JSON, for streams. */
@@ -44,7 +55,9 @@ export function printTo({ process: { stdout, stderr, env } }: CliContext, isJson
     const all = [columns.map(({ title }) => title), ...cells];
     const widths = columns.map((_, at) => Math.max(...all.map((row) => widthOf(row[at] ?? ""))));
     all.forEach((row, at) => {
-      const padded = row.map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell)))).join("  ");
+      const padded = row
+        .map((cell, column) => cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
+        .join("  ");
       const fitted = shorten(padded.trimEnd(), stdout.columns ?? 80);
       line(at === 0 ? style.dim(fitted) : fitted);
     });
@@ -70,7 +83,8 @@ export function printTo({ process: { stdout, stderr, env } }: CliContext, isJson
       if (isJson) return json(value);
       const known = Object.entries(facts).filter(([, fact]) => fact !== undefined && fact !== "");
       const width = Math.max(...known.map(([name]) => name.length)) + 1;
-      for (const [name, fact] of known) line(`${style.dim(`${name}:`.padEnd(width))} ${oneLine(String(fact))}`);
+      for (const [name, fact] of known)
+        line(`${style.dim(`${name}:`.padEnd(width))} ${oneLine(String(fact))}`);
     },
     note: (text) => void (isJson || stderr.write(`${clean(text)}\n`)),
   };

@@ -22,11 +22,13 @@ const wide =
 const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Mn}\p{Me}]+$/v;
 const segmenter = new Intl.Segmenter();
 /** The visible characters of a text. */
-const lettersOf = (text: string): readonly string[] => [...segmenter.segment(text)].map(({ segment }) => segment);
+const lettersOf = (text: string): readonly string[] =>
+  [...segmenter.segment(text)].map(({ segment }) => segment);
 const widthOfLetter = (letter: string): number => (wide.test(letter) ? 2 : unseen.test(letter) ? 0 : 1);
 
 /** The number of columns that a line without colours takes. */
-export const widthOf = (line: string): number => lettersOf(line).reduce((sum, letter) => sum + widthOfLetter(letter), 0);
+export const widthOf = (line: string): number =>
+  lettersOf(line).reduce((sum, letter) => sum + widthOfLetter(letter), 0);
 
 /** The line, shortened to a number of columns. */
 export function shorten(line: string, columns: number): string {

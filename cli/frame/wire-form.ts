@@ -1,6 +1,7 @@
 /**
- * An answer of an RPC in the form of v2, which `--json` writes: names in snake_case, words of enums without their prefix, times and
- * bytes as numbers. The operations of the command line that v2 does not have are called in protobuf's JSON.
+ * An answer of an RPC in the form of v2, which `--json` writes: names in snake_case, words of enums without
+ * their prefix, times and bytes as numbers. The operations of the command line that v2 does not have are
+ * called in protobuf's JSON.
  */
 export function wireForm(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((item) => wireForm(item, name));

@@ -32,8 +32,8 @@ interface Reply {
 }
 
 /**
- * Opens the bytes at an address of the source: on its origin, or at a public https address. No credential is sent, and no redirect
- * is followed. An answer of 5xx or 429 is repeated.
+ * Opens the bytes at an address of the source: on its origin, or at a public https address. No credential is
+ * sent, and no redirect is followed. An answer of 5xx or 429 is repeated.
  *
  * @throws DownloadError for another address, a file of more than 512 MB, and an answer that is not 200.
  */
@@ -57,8 +57,10 @@ export async function openDownload(
 }
 
 function refusal(status: number): DownloadError {
-  if (status === 404 || status === 410) return new DownloadError("the source no longer has the file", { isGone: true });
-  if (status >= 300 && status < 400) return new DownloadError(`its address redirects (HTTP ${status}); redirects are not followed`);
+  if (status === 404 || status === 410)
+    return new DownloadError("the source no longer has the file", { isGone: true });
+  if (status >= 300 && status < 400)
+    return new DownloadError(`its address redirects (HTTP ${status}); redirects are not followed`);
   return new DownloadError(`HTTP ${status}`);
 }
 
@@ -81,7 +83,9 @@ function opened({ body, length }: Reply, max: number) {
 
 async function getFromSource(fetching: typeof fetch, url: URL): Promise<Reply> {
   const reply = await fetching(url.href, { redirect: "manual" }).catch((thrown: unknown) => {
-    throw new DownloadError(`no connection to the source: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new DownloadError(
+      `no connection to the source: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    );
   });
   return {
     status: reply.status === 0 ? 302 : reply.status,
@@ -90,7 +94,10 @@ async function getFromSource(fetching: typeof fetch, url: URL): Promise<Reply> {
   };
 }
 
-/** A request of node:https follows no redirect, and connects only to addresses that `publicLookup` has checked. */
+/**
+ * A request of node:https follows no redirect, and connects only to addresses that `publicLookup` has
+ * checked.
+ */
 function getPublic(url: URL): Promise<Reply> {
   if (url.protocol !== "https:") throw new DownloadError("its address is neither on the source nor https");
   const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -99,10 +106,16 @@ function getPublic(url: URL): Promise<Reply> {
     const call = request(url, { lookup: publicLookup, timeout: silenceMs, agent: false }, (reply) => {
       // Both declarations of web streams differ only in their generics.
       const body = Readable.toWeb(reply) as ReadableStream<Uint8Array>;
-      resolve({ status: reply.statusCode ?? 0, ...headOf((name) => String(reply.headers[name] ?? "")), body });
+      resolve({
+        status: reply.statusCode ?? 0,
+        ...headOf((name) => String(reply.headers[name] ?? "")),
+        body,
+      });
     });
     call.on("timeout", () => call.destroy(new DownloadError("the download has stopped")));
-    call.on("error", (error) => reject(error instanceof DownloadError ? error : new DownloadError(error.message)));
+    call.on("error", (error) =>
+      reject(error instanceof DownloadError ? error : new DownloadError(error.message)),
+    );
     call.end();
   });
 }

@@ -40,7 +40,11 @@ export function eventOf(event: Fields): SourceEvent | null {
       ...pick(event, "id", "timestamp"),
       [type]: { ...pick(payload, ...names), ...partsOf(type, payload, attachments) },
     },
-    files: attachments.map((each, index) => ({ id: `${id}/${index}`, filename: textOf(each["filename"]), url: textOf(each["url"]) })),
+    files: attachments.map((each, index) => ({
+      id: `${id}/${index}`,
+      filename: textOf(each["filename"]),
+      url: textOf(each["url"]),
+    })),
   };
 }
 
@@ -62,7 +66,9 @@ function partsOf(type: string, payload: Fields, attachments: readonly Fields[]):
       return detail ? { status_detail: pick(fieldsOf(detail), ...names) } : {};
     }
     case "plan_update":
-      return { steps: listOf(payload["steps"]).map((step) => pick(step, "status", "title", "started_at", "end_at")) };
+      return {
+        steps: listOf(payload["steps"]).map((step) => pick(step, "status", "title", "started_at", "end_at")),
+      };
     default:
       return {};
   }

@@ -6,7 +6,8 @@ const fatalStatuses: ReadonlySet<number> = new Set([401, 429, 503]);
 /** Whether an error ends the import: the next object would have it too. */
 export const isFatal = (error: unknown): boolean =>
   error instanceof ConnectionError ||
-  (error instanceof ApiError && (fatalStatuses.has(error.status) || (error.status === 403 && error.operation.startsWith("import."))));
+  (error instanceof ApiError &&
+    (fatalStatuses.has(error.status) || (error.status === 403 && error.operation.startsWith("import."))));
 
 /** An error as a reason of the report. */
 export function messageOf(error: unknown): string {

@@ -15,26 +15,38 @@ export interface FileParts {
 }
 
 /**
- * Copies the bytes of a file of the source, and adds the outcome to the report. A file that the source no longer has is
- * skipped; one that could not be read is failed, so that another run tries it again.
+ * Copies the bytes of a file of the source, and adds the outcome to the report. A file that the source no
+ * longer has is skipped; one that could not be read is failed, so that another run tries it again.
  *
  * @throws the errors that end the import.
  */
-export async function copyFile({ context, target, origin, report }: FileParts, file: SourceFile): Promise<void> {
+export async function copyFile(
+  { context, target, origin, report }: FileParts,
+  file: SourceFile,
+): Promise<void> {
   try {
     const uploadId = await upload(context, target, origin, file);
-    const { created } = await target.call("import.file", { source: { origin, id: file.id }, file_id: uploadId });
+    const { created } = await target.call("import.file", {
+      source: { origin, id: file.id },
+      file_id: uploadId,
+    });
     report.add("file", created ? "copied" : "present");
   } catch (error) {
     if (isFatal(error)) throw error;
     if (error instanceof DownloadError && error.isGone) report.skip("file", file.id, error.message);
-    else if (error instanceof ApiError && error.param === "filename") report.skip("file", file.id, error.message);
+    else if (error instanceof ApiError && error.param === "filename")
+      report.skip("file", file.id, error.message);
     else report.fail("file", file.id, messageOf(error));
   }
 }
 
 /** Downloads and uploads at the same time: nothing is kept on this machine. Returns the id of the upload. */
-async function upload(context: FileParts["context"], target: Client, origin: string, { url, filename }: SourceFile): Promise<string> {
+async function upload(
+  context: FileParts["context"],
+  target: Client,
+  origin: string,
+  { url, filename }: SourceFile,
+): Promise<string> {
   let first: Awaited<ReturnType<typeof openDownload>> | undefined = await openDownload(context, origin, url);
   let refused: DownloadError | undefined;
   const { size } = first;
@@ -60,7 +72,10 @@ async function upload(context: FileParts["context"], target: Client, origin: str
 const nameOf = (text: string): string => text.split(/[/\\]/).at(-1) || "file";
 
 /** The stream, which reports why it was refused. */
-function noting(body: ReadableStream<Uint8Array>, onRefused: (error: DownloadError) => void): ReadableStream<Uint8Array> {
+function noting(
+  body: ReadableStream<Uint8Array>,
+  onRefused: (error: DownloadError) => void,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream({
     async pull(controller) {

@@ -81,9 +81,13 @@ export class Report {
       ...this.skipped.map(note("skipped")),
       ...this.failed.map(note("failed")),
       ...(this.counts.webhook.copied > 0
-        ? ["Imported webhooks are inactive and have new secrets: rotate the secret of each one, then resume it."]
+        ? [
+            "Imported webhooks are inactive and have new secrets: rotate the secret of each one, then resume it.",
+          ]
         : []),
-      ...(this.total("failed") > 0 ? ["Run the command again to try what failed; what is copied stays."] : []),
+      ...(this.total("failed") > 0
+        ? ["Run the command again to try what failed; what is copied stays."]
+        : []),
     ].join("\n");
   }
 }

@@ -33,8 +33,15 @@ export function sourceOrigin(text: string): string {
   return url.origin;
 }
 
-/** @param key a general API key of the source. It is sent to the origin of the source only, and follows no redirect. */
-export function openSource(context: Pick<CliContext, "fetch" | "sleep">, origin: string, key: string): Source {
+/**
+ * @param key a general API key of the source. It is sent to the origin of the source only, and follows no
+ * redirect.
+ */
+export function openSource(
+  context: Pick<CliContext, "fetch" | "sleep">,
+  origin: string,
+  key: string,
+): Source {
   const client = createClient({
     baseUrl: origin,
     apiKey: key,
@@ -49,7 +56,13 @@ export function openSource(context: Pick<CliContext, "fetch" | "sleep">, origin:
     tasks: () => pages(client, "task.list", { limit: 100, order: "asc" }, "cursor", itemsMax),
     webhooks: () => pages(client, "webhook.list", {}, "cursor", itemsMax),
     events: (taskId) =>
-      pages(client, "task.listMessages", { task_id: taskId, limit: 100, order: "asc", verbose: true }, "cursor", eventsMax),
+      pages(
+        client,
+        "task.listMessages",
+        { task_id: taskId, limit: 100, order: "asc", verbose: true },
+        "cursor",
+        eventsMax,
+      ),
   };
 }
 
@@ -62,7 +75,10 @@ function bounded(fetching: typeof fetch): typeof fetch {
     const counter = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.byteLength;
-        if (bytes > answerMax) controller.error(new SourceError(`an answer of the source has more than ${answerMax / 1024 ** 2} MiB`));
+        if (bytes > answerMax)
+          controller.error(
+            new SourceError(`an answer of the source has more than ${answerMax / 1024 ** 2} MiB`),
+          );
         else controller.enqueue(chunk);
       },
     });
@@ -75,12 +91,24 @@ export class SourceError extends CommandError {}
 
 type Listed = "project.list" | "task.list" | "webhook.list" | "task.listMessages";
 
-/** The items of all pages, each id once. @throws SourceError for pages that do not end, and for answers of another form. */
-async function* pages(client: Client, name: Listed, request: object, cursorName: string, max: number): AsyncGenerator<Fields> {
+/**
+ * The items of all pages, each id once. @throws SourceError for pages that do not end, and for answers of
+ * another form.
+ */
+async function* pages(
+  client: Client,
+  name: Listed,
+  request: object,
+  cursorName: string,
+  max: number,
+): AsyncGenerator<Fields> {
   const [seen, cursors] = [new Set<string>(), new Set<string>()];
   for (let cursor: string | undefined; ; ) {
     const answer = fieldsOf(
-      await client.call(name as "task.list", { ...request, ...(cursor === undefined ? {} : { [cursorName]: cursor }) }),
+      await client.call(name as "task.list", {
+        ...request,
+        ...(cursor === undefined ? {} : { [cursorName]: cursor }),
+      }),
     );
     const items = answer["data"] ?? answer["messages"];
     if (!Array.isArray(items)) throw new SourceError(`${name}: the answer of the source has no list`);
@@ -107,12 +135,15 @@ export const fieldsOf = (value: unknown): Fields =>
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-export const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
+export const listOf = (value: unknown): readonly Fields[] =>
+  Array.isArray(value) ? value.map(fieldsOf) : [];
 
 /** A text of the source in a message: at most 200 characters. */
 export const shown = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
 /** The members that are there, without nulls. */
 export function pick(from: Fields, ...names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(names.filter((name) => from[name] !== undefined && from[name] !== null).map((name) => [name, from[name]]));
+  return Object.fromEntries(
+    names.filter((name) => from[name] !== undefined && from[name] !== null).map((name) => [name, from[name]]),
+  );
 }

@@ -25,10 +25,14 @@ const bodyMax = 64 * 1024;
 const delivered = /^(webhook-.*|x-webhook-.*|content-type|user-agent|accept|accept-encoding)$/;
 
 /**
- * Creates the function that forwards events. It follows no redirect, uses no proxy, and sends no header but those of the delivery. It
- * never throws.
+ * Creates the function that forwards events. It follows no redirect, uses no proxy, and sends no header but
+ * those of the delivery. It never throws.
  */
-export function forwarder(target: Target, now: () => number, signal: AbortSignal): (event: Forwardable) => Promise<Forwarded> {
+export function forwarder(
+  target: Target,
+  now: () => number,
+  signal: AbortSignal,
+): (event: Forwardable) => Promise<Forwarded> {
   const { url } = target;
   const settings = { keepAlive: true, lookup: lookupOf(target) };
   const isSecure = url.protocol === "https:";
@@ -38,10 +42,17 @@ export function forwarder(target: Target, now: () => number, signal: AbortSignal
     const began = now();
     const latency = () => Math.max(0, now() - began);
     const bytes = Buffer.from(body);
-    const passed = Object.fromEntries(Object.entries(headers).filter(([name]) => delivered.test(name.toLowerCase())));
+    const passed = Object.fromEntries(
+      Object.entries(headers).filter(([name]) => delivered.test(name.toLowerCase())),
+    );
     const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
     try {
-      const options = { method: "POST", agent, headers: { ...passed, "content-length": bytes.length }, signal: limit };
+      const options = {
+        method: "POST",
+        agent,
+        headers: { ...passed, "content-length": bytes.length },
+        signal: limit,
+      };
       const sent = isSecure ? requestSecurely(url, options) : request(url, options);
       // An error after the answer changes nothing.
       sent.on("error", () => undefined).end(bytes);
@@ -50,7 +61,10 @@ export function forwarder(target: Target, now: () => number, signal: AbortSignal
       await dropBody(answer);
       return { status: answer.statusCode ?? 0, latency_ms: latencyMs };
     } catch (thrown) {
-      return { failure: limit.aborted && !signal.aborted ? "no answer within 30 s" : failureText(thrown), latency_ms: latency() };
+      return {
+        failure: limit.aborted && !signal.aborted ? "no answer within 30 s" : failureText(thrown),
+        latency_ms: latency(),
+      };
     }
   };
 }
@@ -72,7 +86,8 @@ async function dropBody(answer: IncomingMessage): Promise<void> {
 function failureText(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const code = "code" in thrown ? String(thrown.code) : "";
-  if (/CERT|SIGNATURE|ISSUER|SELF_SIGNED|ALTNAME/.test(code)) return `the certificate is not trusted: ${thrown.message} (${code})`;
+  if (/CERT|SIGNATURE|ISSUER|SELF_SIGNED|ALTNAME/.test(code))
+    return `the certificate is not trusted: ${thrown.message} (${code})`;
   // Errors of several addresses have no message.
   return thrown.message || code;
 }

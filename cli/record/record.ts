@@ -4,7 +4,8 @@ import { type Exchange, withoutSecrets } from "./recording.ts";
 import { jsonOf, readBody } from "./serve.ts";
 
 /** Headers of a connection, which are not sent on. */
-const hop = /^(?:host|connection|keep-alive|transfer-encoding|content-length|content-encoding|accept-encoding|expect|upgrade|te|trailer)$/;
+const hop =
+  /^(?:host|connection|keep-alive|transfer-encoding|content-length|content-encoding|accept-encoding|expect|upgrade|te|trailer)$/;
 /** Headers of answers that a replay sends; others may hold secrets. */
 const kept =
   /^(?:content-type|content-disposition|retry-after|location|x-request-id|x-request-warnings|x-ratelimit-.*|ratelimit.*|idempotent-replayed)$/;
@@ -19,7 +20,10 @@ export interface Recorder {
   readonly note: (text: string) => void;
 }
 
-/** Sends each call to the server and records it with its answer. The client gets the answer with links to this address. */
+/**
+ * Sends each call to the server and records it with its answer. The client gets the answer with links to this
+ * address.
+ */
 export function recorder({ target, fetch, origin, write, note }: Recorder): RequestListener {
   let calls = 0;
 
@@ -33,17 +37,25 @@ export function recorder({ target, fetch, origin, write, note }: Recorder): Requ
       hop.test(name) || value === undefined ? [] : [[name, [value].flat().join(", ")]],
     );
     const init = { method, headers, redirect: "manual", signal: left.signal } as const;
-    const answer = await fetch(`${target}${url}`, body.length === 0 ? init : { ...init, body: new Uint8Array(body) });
+    const answer = await fetch(
+      `${target}${url}`,
+      body.length === 0 ? init : { ...init, body: new Uint8Array(body) },
+    );
     const type = answer.headers.get("content-type") ?? "";
     const isText = /json|text\/|xml/.test(type);
     const local = (text: string) => text.replaceAll(target, origin());
     response.writeHead(
       answer.status,
-      Object.fromEntries([...answer.headers].filter(([name]) => !hop.test(name)).map(([name, value]) => [name, local(value)])),
+      Object.fromEntries(
+        [...answer.headers].filter(([name]) => !hop.test(name)).map(([name, value]) => [name, local(value)]),
+      ),
     );
     // A stream arrives event by event; other texts are sent whole, with their links replaced.
     const isStream = type.startsWith("text/event-stream");
-    const pieces = answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream);
+    const pieces =
+      answer.body === null
+        ? Readable.from([])
+        : Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream);
     const got: Uint8Array[] = [];
     const whole = await readBody(pieces, (piece) => {
       got.push(piece);
@@ -53,7 +65,8 @@ export function recorder({ target, fetch, origin, write, note }: Recorder): Requ
       return Buffer.concat(got);
     });
     response.end(isStream || !isText ? undefined : local(whole.toString()));
-    const stored = (text: string) => withoutSecrets(text).replaceAll(target, "{origin}").replaceAll(origin(), "{origin}");
+    const stored = (text: string) =>
+      withoutSecrets(text).replaceAll(target, "{origin}").replaceAll(origin(), "{origin}");
     const json = jsonOf(request, body);
     write({
       n,
@@ -61,8 +74,12 @@ export function recorder({ target, fetch, origin, write, note }: Recorder): Requ
       path: stored(url),
       request: json === null ? null : stored(json),
       status: answer.status,
-      headers: Object.fromEntries([...answer.headers].filter(([name]) => kept.test(name)).map(([name, value]) => [name, stored(value)])),
-      ...(isText ? { body: stored(whole.toString()), encoding: "utf8" } : { body: whole.toString("base64"), encoding: "base64" }),
+      headers: Object.fromEntries(
+        [...answer.headers].filter(([name]) => kept.test(name)).map(([name, value]) => [name, stored(value)]),
+      ),
+      ...(isText
+        ? { body: stored(whole.toString()), encoding: "utf8" }
+        : { body: whole.toString("base64"), encoding: "base64" }),
     });
     note(`${answer.status} ${method} ${url.split("?", 1)[0]}`);
   }
@@ -70,10 +87,14 @@ export function recorder({ target, fetch, origin, write, note }: Recorder): Requ
   return (request, response) => {
     pass(request, response).catch((thrown: unknown) => {
       if (!response.destroyed)
-        note(`not recorded: ${request.method} ${request.url?.split("?", 1)[0]}: ${thrown instanceof Error ? thrown.message : ""}`);
+        note(
+          `not recorded: ${request.method} ${request.url?.split("?", 1)[0]}: ${thrown instanceof Error ? thrown.message : ""}`,
+        );
       if (!response.headersSent) response.writeHead(502, { "Content-Type": "application/json" });
       response.end(
-        response.headersSent ? undefined : `{"ok":false,"error":{"code":"unavailable","message":"the recorded server does not answer"}}`,
+        response.headersSent
+          ? undefined
+          : `{"ok":false,"error":{"code":"unavailable","message":"the recorded server does not answer"}}`,
       );
     });
   };

@@ -25,7 +25,9 @@ export function createRecording(file: string): (exchange: Exchange) => void {
     writeFileSync(file, `${JSON.stringify(form)}\n`, { flag: "wx" });
   } catch (thrown) {
     const exists = thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST";
-    throw new CommandError(exists ? `${file} exists: delete it, or name another file` : `${file} cannot be written`);
+    throw new CommandError(
+      exists ? `${file} exists: delete it, or name another file` : `${file} cannot be written`,
+    );
   }
   return (exchange) => appendFileSync(file, `${JSON.stringify(exchange)}\n`);
 }
@@ -46,18 +48,26 @@ export function readRecording(file: string): readonly Exchange[] {
   }
 }
 
-/** Members and parameters that hold a secret, in every spelling; `page_token` and `next_page_token` do not. */
+/**
+ * Members and parameters that hold a secret, in every spelling; `page_token` and `next_page_token` do not.
+ */
 const secretName =
   /^(?:.*[_-])?(?:api_?key|secrets?|password|passphrase|authorization|credentials?|private_?key|signature|x-amz-[a-z-]+|(?:access|refresh|id|client|session|device)_?token|token|(?:user|device|recovery)_?codes?|code_verifier)$/i;
-const isSecret = (name: string): boolean => secretName.test(name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_")) && !/page_?token$/i.test(name);
+const isSecret = (name: string): boolean =>
+  secretName.test(name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_")) && !/page_?token$/i.test(name);
 const removed = "removed";
 
-/** Removes secrets: keys of the platform, parameters of links, and members by their names. A text that is not JSON has only the first two. */
+/**
+ * Removes secrets: keys of the platform, parameters of links, and members by their names. A text that is not
+ * JSON has only the first two.
+ */
 export function withoutSecrets(text: string): string {
   const plain = (part: string) =>
     part
       .replaceAll(/\b(?:sk|whsec|whpk|wk)[-_][\w+/=-]{8,}/g, removed)
-      .replaceAll(/([?&]([\w-]+)=)([^&#\s"\\]+)/g, (all, begin: string, name: string) => (isSecret(name) ? begin + removed : all));
+      .replaceAll(/([?&]([\w-]+)=)([^&#\s"\\]+)/g, (all, begin: string, name: string) =>
+        isSecret(name) ? begin + removed : all,
+      );
   try {
     return JSON.stringify(JSON.parse(text), (name, value) => {
       if (/^secrets$/i.test(name) && Array.isArray(value))
@@ -67,7 +77,9 @@ export function withoutSecrets(text: string): string {
     });
   } catch {
     // The events of a stream have JSON in their lines.
-    return text.includes("\ndata: ") || text.startsWith("data: ") ? text.replaceAll(/(?<=^data: )[{[].*$/gm, withoutSecrets) : plain(text);
+    return text.includes("\ndata: ") || text.startsWith("data: ")
+      ? text.replaceAll(/(?<=^data: )[{[].*$/gm, withoutSecrets)
+      : plain(text);
   }
 }
 

@@ -2,17 +2,24 @@ import type { RequestListener } from "node:http";
 import { type Exchange, idsIn, shapeOf, withoutSecrets } from "./recording.ts";
 import { jsonOf, readBody } from "./serve.ts";
 
-/** Calls that change nothing. After the last recorded one of a kind its answer is given again, because clients poll. */
+/**
+ * Calls that change nothing. After the last recorded one of a kind its answer is given again, because clients
+ * poll.
+ */
 const isRead = ({ method, path }: Pick<Exchange, "method" | "path">): boolean =>
   method === "GET" || method === "HEAD" || /\.(?:list|detail|read|get|watch|search)\w*$/.test(path);
 
 /**
- * Answers calls from a recording: equal calls in the order of their answers. Calls are equal when only their ids differ; ids of the client
- * take the place of those that were recorded, in every later answer.
+ * Answers calls from a recording: equal calls in the order of their answers. Calls are equal when only their
+ * ids differ; ids of the client take the place of those that were recorded, in every later answer.
  *
  * @param note gets a line about a call that the recording does not have.
  */
-export function replayer(exchanges: readonly Exchange[], origin: () => string, note: (text: string) => void): RequestListener {
+export function replayer(
+  exchanges: readonly Exchange[],
+  origin: () => string,
+  note: (text: string) => void,
+): RequestListener {
   const left = Map.groupBy(exchanges, shapeOf);
   /** The recorded ids, and those of the client. */
   const ids = new Map<string, string>();
@@ -24,7 +31,8 @@ export function replayer(exchanges: readonly Exchange[], origin: () => string, n
     if (exchange === undefined) return undefined;
     if (same.length > 1 || !isRead(exchange)) left.set(shape, same.slice(1));
     const own = idsIn(`${call.path}\n${call.request ?? ""}`);
-    for (const [i, id] of idsIn(`${exchange.path}\n${exchange.request ?? ""}`).entries()) ids.set(id, own[i] ?? id);
+    for (const [i, id] of idsIn(`${exchange.path}\n${exchange.request ?? ""}`).entries())
+      ids.set(id, own[i] ?? id);
     return exchange;
   }
 
@@ -34,7 +42,10 @@ export function replayer(exchanges: readonly Exchange[], origin: () => string, n
     const whole = text.replaceAll("{origin}", origin());
     return changed.size === 0
       ? whole
-      : whole.replaceAll(new RegExp([...changed.keys()].map(RegExp.escape).join("|"), "g"), (id) => changed.get(id) ?? id);
+      : whole.replaceAll(
+          new RegExp([...changed.keys()].map(RegExp.escape).join("|"), "g"),
+          (id) => changed.get(id) ?? id,
+        );
   };
 
   return async (request, response) => {
@@ -52,7 +63,10 @@ export function replayer(exchanges: readonly Exchange[], origin: () => string, n
       response.end(JSON.stringify({ ok: false, error: { code, message }, code, message }));
       return;
     }
-    response.writeHead(exchange.status, Object.fromEntries(Object.entries(exchange.headers).map(([name, value]) => [name, mine(value)])));
+    response.writeHead(
+      exchange.status,
+      Object.fromEntries(Object.entries(exchange.headers).map(([name, value]) => [name, mine(value)])),
+    );
     response.end(exchange.encoding === "base64" ? Buffer.from(exchange.body, "base64") : mine(exchange.body));
   };
 }

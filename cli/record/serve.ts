@@ -7,7 +7,10 @@ import { CommandError } from "../frame/failures.ts";
 export const bodyMax = 64 * 1024 * 1024;
 
 /** Reads a body. @throws Error above the limit */
-export async function readBody(body: AsyncIterable<Uint8Array>, onPiece: (piece: Uint8Array) => void = () => undefined): Promise<Buffer> {
+export async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  onPiece: (piece: Uint8Array) => void = () => undefined,
+): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of body) {
@@ -21,11 +24,14 @@ export async function readBody(body: AsyncIterable<Uint8Array>, onPiece: (piece:
 
 /** The text of a request's body if it is JSON. */
 export const jsonOf = ({ headers }: IncomingMessage, body: Buffer): string | null =>
-  /^application\/(?:.*\+)?json/.test(headers["content-type"] ?? "") || /^\s*[{[]/.test(body.subarray(0, 16).toString())
+  /^application\/(?:.*\+)?json/.test(headers["content-type"] ?? "") ||
+  /^\s*[{[]/.test(body.subarray(0, 16).toString())
     ? body.toString()
     : null;
 
-/** Serves on this machine until `ended` is aborted. Pages of other sites, which send an Origin, are refused. */
+/**
+ * Serves on this machine until `ended` is aborted. Pages of other sites, which send an Origin, are refused.
+ */
 export async function serveHere(
   port: number,
   ended: AbortSignal,

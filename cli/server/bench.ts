@@ -23,10 +23,15 @@ export const bench = localCommand({
       sizes: textFlag("Sizes of the database in tasks, 10000,1000000 by default", "A,B"),
       against: textFlag("Another checkout to compare with", "FOLDER"),
     },
-    positional: { kind: "array", parameter: { brief: "Figures to measure; by default all", placeholder: "FIGURE", parse: String } },
+    positional: {
+      kind: "array",
+      parameter: { brief: "Figures to measure; by default all", placeholder: "FIGURE", parse: String },
+    },
   },
   run: async ({ context }: Here, { json = false, ...values }: BenchFlags, ...figures: readonly string[]) => {
-    const words = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+    const words = Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}`, value],
+    );
     const args = ["bench/main.ts", ...figures, ...words, ...(json ? ["--json"] : [])];
     const child = spawn(process.execPath, args, { cwd: checkoutFolder("bench"), stdio: "inherit" });
     // A terminal sends Ctrl-C to both; the measurement ends its servers before it ends.

@@ -1,4 +1,9 @@
-import { findMisspeltSettings, loadConfig, type ShownSetting, showSettings } from "../../src/config/config.ts";
+import {
+  findMisspeltSettings,
+  loadConfig,
+  type ShownSetting,
+  showSettings,
+} from "../../src/config/config.ts";
 import { withConfigFile } from "../../src/config/sources.ts";
 import { ConfigError, type Problem } from "../../src/config/variable.ts";
 import { type Here, type InstallationFlags, installationFlags, localCommand } from "./frame/command.ts";
@@ -15,7 +20,8 @@ export function problemsOf(env: Readonly<Record<string, string | undefined>>): r
 }
 
 /** A secret is never shown, only that it is set. */
-const shownValue = ({ value, isSecret, source }: ShownSetting): string => (isSecret && source !== "default" ? "set" : (value ?? ""));
+const shownValue = ({ value, isSecret, source }: ShownSetting): string =>
+  isSecret && source !== "default" ? "set" : (value ?? "");
 
 const columns = [
   { title: "SETTING", text: ({ name }: ShownSetting) => name },
@@ -38,7 +44,11 @@ export const config = localCommand({
     const [settings, problems, warnings] = [showSettings(env), problemsOf(env), findMisspeltSettings(env)];
     if (problems.length > 0) context.process.exitCode = 1;
     if (print.isJson) {
-      const shown = settings.map((setting) => ({ name: setting.name, source: setting.source, value: shownValue(setting) || null }));
+      const shown = settings.map((setting) => ({
+        name: setting.name,
+        source: setting.source,
+        value: shownValue(setting) || null,
+      }));
       return print.json({ settings: shown, problems, warnings });
     }
     print.list(settings, columns, "");

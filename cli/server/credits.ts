@@ -2,7 +2,12 @@ import { buildRouteMap } from "@stricli/core";
 import { auditCommand } from "../../src/core/audit/audit.ts";
 import { findRecipient } from "../../src/core/keys/recipient.ts";
 import { grant as grantCredits, refund as refundCredits } from "../../src/core/usage/credits.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 import { type HolderFlags, holderFlags, neededText, parseWhole } from "./frame/parameters.ts";
 
 const creditsMax = 1_000_000_000;
@@ -16,7 +21,11 @@ const grant = installationCommand({
   brief: "Grant credits to a person, and write the amount",
   examples: ["atp credits grant --credits 5000", "atp credits grant --credits 500 --user ann@example.com"],
   parameters: {
-    flags: { ...installationFlags, ...holderFlags, credits: { ...amount, brief: `A whole number from 1 to ${creditsMax}` } },
+    flags: {
+      ...installationFlags,
+      ...holderFlags,
+      credits: { ...amount, brief: `A whole number from 1 to ${creditsMax}` },
+    },
   },
   run: async ({ store, creationContext, print }: OnInstallation, { credits, user, team }: GrantFlags) => {
     const making = creationContext();
@@ -36,7 +45,10 @@ interface RefundFlags extends InstallationFlags {
 
 const refund = installationCommand({
   brief: "Refund credits of a task, and write the amount",
-  examples: ["atp credits refund --task 8wErT5yUi2oPaS1dFgHjKl", "atp credits refund --task 8wErT5yUi2oPaS1dFgHjKl --credits 20"],
+  examples: [
+    "atp credits refund --task 8wErT5yUi2oPaS1dFgHjKl",
+    "atp credits refund --task 8wErT5yUi2oPaS1dFgHjKl --credits 20",
+  ],
   parameters: {
     flags: {
       ...installationFlags,
@@ -55,4 +67,7 @@ const refund = installationCommand({
   },
 });
 
-export const credits = buildRouteMap({ docs: { brief: "Grant and refund credits" }, routes: { grant, refund } });
+export const credits = buildRouteMap({
+  docs: { brief: "Grant and refund credits" },
+  routes: { grant, refund },
+});

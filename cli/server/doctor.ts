@@ -21,8 +21,14 @@ const limitMs = 10_000;
 /** The settings are checked first: the other checks need them. */
 function configuration(env: Env): readonly Named[] {
   const name = "configuration";
-  const problems = problemsOf(env).map(({ text }) => ({ name, ...fail(text, "docs/reference/configuration.md explains each setting.") }));
-  const warnings = findMisspeltSettings(env).map((text) => ({ name, ...warn(text, "Correct the name, or remove the variable.") }));
+  const problems = problemsOf(env).map(({ text }) => ({
+    name,
+    ...fail(text, "docs/reference/configuration.md explains each setting."),
+  }));
+  const warnings = findMisspeltSettings(env).map((text) => ({
+    name,
+    ...warn(text, "Correct the name, or remove the variable."),
+  }));
   if (problems.length + warnings.length > 0) return [...problems, ...warnings];
   const set = showSettings(env).filter(({ source }) => source !== "default");
   return [{ name, ...ok(`${set.length} settings are set, and all are valid`) }];
@@ -62,7 +68,8 @@ interface DoctorFlags extends InstallationFlags {
 
 /** @throws UsageError */
 function parseAddress(input: string): string {
-  if (!/^https?:\/\//.test(input) || !URL.canParse(input)) throw new UsageError("must be an address with http or https");
+  if (!/^https?:\/\//.test(input) || !URL.canParse(input))
+    throw new UsageError("must be an address with http or https");
   return input;
 }
 
@@ -70,7 +77,11 @@ export const doctor = localCommand({
   brief: "Check the settings, the machine and all services that a server uses, and say what to do",
   about:
     "It checks the settings, clock, disk, permissions, database and its replica, storage, archived events, outgoing requests, the public address with its certificate, mail, models, the sandbox of commands and single sign-on, each for at most 10 seconds, with or without a running server. Nothing that it writes stays, and no mail is sent. The exit code is 1 if a check fails.",
-  examples: ["atp doctor", "atp doctor --config /etc/atp/atp.toml", "atp doctor --json | jq '.[] | select(.verdict != \"ok\")'"],
+  examples: [
+    "atp doctor",
+    "atp doctor --config /etc/atp/atp.toml",
+    "atp doctor --json | jq '.[] | select(.verdict != \"ok\")'",
+  ],
   parameters: {
     flags: {
       ...installationFlags,
@@ -88,7 +99,11 @@ export const doctor = localCommand({
     const settings = configuration(env);
     const isValid = settings.every(({ verdict }) => verdict !== "fail");
     const program = { name: "program", ...ok(buildText(await currentBuild())) };
-    const findings = [program, ...settings, ...(isValid ? await examine(checksOf(loadConfig(env), env, reach), limitMs) : [])];
+    const findings = [
+      program,
+      ...settings,
+      ...(isValid ? await examine(checksOf(loadConfig(env), env, reach), limitMs) : []),
+    ];
     if (findings.some(({ verdict }) => verdict === "fail")) context.process.exitCode = 1;
     print.lines(
       findings.map(({ name, verdict, found, advice }) => ({ name, verdict, found, ...defined({ advice }) })),

@@ -7,7 +7,12 @@ import { eraseParts } from "../../src/modules/erasure.ts";
 import type { CliContext } from "../frame/context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag, textFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 import { progressLine } from "./frame/progress-line.ts";
 
 interface EraseFlags extends InstallationFlags {
@@ -34,7 +39,10 @@ export const erase = installationCommand({
       ...installationFlags,
       person: textFlag("Person to erase: an e-mail address, or the id of an account", "EMAIL"),
       space: textFlag("Space to erase, a team's or a personal one", "ID"),
-      yes: textFlag("The name that the command otherwise requests: of a person the e-mail address, of a team its name", "NAME"),
+      yes: textFlag(
+        "The name that the command otherwise requests: of a person the e-mail address, of a team its name",
+        "NAME",
+      ),
       "dry-run": switchFlag("Only show how many rows would be deleted"),
       pending: switchFlag("Complete erasures that were interrupted, or that a restored backup needs again"),
       list: switchFlag("List the erasures"),
@@ -42,9 +50,11 @@ export const erase = installationCommand({
   },
   check({ person, space, pending, list, yes, "dry-run": isDryRun }: EraseFlags) {
     const wanted = [person, space, pending, list].filter((each) => each !== undefined);
-    if (wanted.length !== 1 || person === "" || space === "") throw new UsageError("give one of --person, --space, --pending and --list");
+    if (wanted.length !== 1 || person === "" || space === "")
+      throw new UsageError("give one of --person, --space, --pending and --list");
     if (isDryRun && yes !== undefined) throw new UsageError("give --dry-run or --yes, not both");
-    if ((isDryRun || yes !== undefined) && (pending || list)) throw new UsageError("--dry-run and --yes need --person or --space");
+    if ((isDryRun || yes !== undefined) && (pending || list))
+      throw new UsageError("--dry-run and --yes need --person or --space");
   },
   run: async (server: OnInstallation, { person, space, yes, "dry-run": isDryRun, list }: EraseFlags) => {
     if (list) return await show(server);
@@ -71,15 +81,23 @@ const planObject = (plan: ErasurePlan) => ({
 
 function report(kind: ErasureKind, plan: ErasurePlan): string {
   const lines = Object.entries(plan.counts).map(([table, count]) => `  ${table}: ${count}`);
-  const also = [`  spaces without other users: ${spacesIn(plan)}`, `  teams that the person leaves: ${plan.leaves.length}`];
+  const also = [
+    `  spaces without other users: ${spacesIn(plan)}`,
+    `  teams that the person leaves: ${plan.leaves.length}`,
+  ];
   return [`${kind} ${plan.name}: rows to delete`, ...lines, ...(kind === "person" ? also : [])].join("\n");
 }
 
 /** @throws Failure `failed_precondition` for another text */
 async function confirm(context: CliContext, name: string, yes: string | undefined): Promise<void> {
   const given = yes ?? (context.stdin.isTTY ? await ask(context, name) : undefined);
-  if (given === undefined) throw new Failure("failed_precondition", `nothing was erased: confirm with --yes ${JSON.stringify(name)}`);
-  if (given !== name) throw new Failure("failed_precondition", `nothing was erased: the name is ${JSON.stringify(name)}`);
+  if (given === undefined)
+    throw new Failure(
+      "failed_precondition",
+      `nothing was erased: confirm with --yes ${JSON.stringify(name)}`,
+    );
+  if (given !== name)
+    throw new Failure("failed_precondition", `nothing was erased: the name is ${JSON.stringify(name)}`);
 }
 
 async function ask({ stdin, process: { stderr } }: CliContext, name: string): Promise<string> {
@@ -113,5 +131,8 @@ async function show({ store, print }: OnInstallation): Promise<void> {
   const erasures = (await store.erasures.list(listMax)).map(({ kind, subject, createdAt, completedAt }) => {
     return { kind, subject, created_at: time(createdAt), completed_at: time(completedAt) };
   });
-  print.lines(erasures, (each) => `${each.kind} ${each.subject} ${each.created_at} ${each.completed_at ?? "not complete"}`);
+  print.lines(
+    erasures,
+    (each) => `${each.kind} ${each.subject} ${each.created_at} ${each.completed_at ?? "not complete"}`,
+  );
 }

@@ -7,7 +7,12 @@ import { findRecipient } from "../../src/core/keys/recipient.ts";
 import { checkRestrictions } from "../../src/core/keys/restrictions.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { argument, choiceFlag, exactly, listFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 import { type HolderFlags, holderFlags, neededText, parseSpan } from "./frame/parameters.ts";
 
 interface CreateFlags extends InstallationFlags, HolderFlags {
@@ -22,7 +27,10 @@ interface CreateFlags extends InstallationFlags, HolderFlags {
 const restrictionFlags = {
   scope: listFlag("Scopes that limit the key, separated by commas: task:read,task:write", "SCOPES"),
   project: listFlag("Ids of the projects that limit the key, separated by commas", "IDS"),
-  address: listFlag("Addresses from which the key can be used, separated by commas: 10.0.0.0/8,2001:db8::/32", "RANGES"),
+  address: listFlag(
+    "Addresses from which the key can be used, separated by commas: 10.0.0.0/8,2001:db8::/32",
+    "RANGES",
+  ),
 };
 
 const create = installationCommand({
@@ -39,7 +47,8 @@ const create = installationCommand({
       kind: choiceFlag("Kind of the key, general by default", keyKinds),
       expires: {
         kind: "parsed",
-        brief: "Time until the key expires, in days (30d) or hours (12h); by default never, and team_user_mgmt after 365 days",
+        brief:
+          "Time until the key expires, in days (30d) or hours (12h); by default never, and team_user_mgmt after 365 days",
         placeholder: "TIME",
         optional: true,
         parse: parseSpan,
@@ -47,13 +56,20 @@ const create = installationCommand({
       ...restrictionFlags,
     },
   },
-  run: async (server: OnInstallation, { name, kind = "general", expires, user, team, ...limits }: CreateFlags) => {
+  run: async (
+    server: OnInstallation,
+    { name, kind = "general", expires, user, team, ...limits }: CreateFlags,
+  ) => {
     const { scope = [], project = [], address = [] } = limits;
     const made = await server.store.change(async (tx) => {
       const context = server.creationContext();
       const recipient = await findRecipient(tx, { email: user, team, kind });
       const expiresAt = keyExpiry(kind, expires === undefined ? null : context.now + expires, context.now);
-      const restrictions = await checkRestrictions(tx, recipient, kind, { scopes: scope, projectIds: project, addressRanges: address });
+      const restrictions = await checkRestrictions(tx, recipient, kind, {
+        scopes: scope,
+        projectIds: project,
+        addressRanges: address,
+      });
       const key = await createKey(tx, context, { ...recipient, kind, name, expiresAt, restrictions });
       await auditCommand(tx, context, recipient, "settings.v1.ApiKeyService/CreateApiKey");
       return key;
@@ -65,7 +81,12 @@ const create = installationCommand({
 const pageMax = 100;
 
 /** All valid keys of a space, newest first. */
-async function keysOf(tx: Tx, spaceId: string, accountId: string | undefined, now: number): Promise<readonly HeldKey[]> {
+async function keysOf(
+  tx: Tx,
+  spaceId: string,
+  accountId: string | undefined,
+  now: number,
+): Promise<readonly HeldKey[]> {
   const keys: HeldKey[] = [];
   let after: HeldKey | undefined;
   do {
@@ -78,7 +99,19 @@ async function keysOf(tx: Tx, spaceId: string, accountId: string | undefined, no
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-const shown = ({ id, kind, lastFour, email, createdAt, usedAt, expiresAt, name, scopes, projectIds, addressRanges }: HeldKey) => ({
+const shown = ({
+  id,
+  kind,
+  lastFour,
+  email,
+  createdAt,
+  usedAt,
+  expiresAt,
+  name,
+  scopes,
+  projectIds,
+  addressRanges,
+}: HeldKey) => ({
   id,
   kind,
   last_four: lastFour,
@@ -92,10 +125,22 @@ const shown = ({ id, kind, lastFour, email, createdAt, usedAt, expiresAt, name, 
   expires_at: timeOf(expiresAt),
 });
 
-function lineOf({ id, kind, last_four, email, created_at, used_at, expires_at, name, ...limits }: ReturnType<typeof shown>): string {
+function lineOf({
+  id,
+  kind,
+  last_four,
+  email,
+  created_at,
+  used_at,
+  expires_at,
+  name,
+  ...limits
+}: ReturnType<typeof shown>): string {
   const { scopes, project_ids, address_ranges } = limits;
   const limited = Object.entries({ scopes, projects: project_ids, addresses: address_ranges });
-  const shownLimits = limited.flatMap(([what, values]) => (values === null ? [] : `  ${what} ${values.join(",")}`)).join("");
+  const shownLimits = limited
+    .flatMap(([what, values]) => (values === null ? [] : `  ${what} ${values.join(",")}`))
+    .join("");
   const times = `created ${created_at ?? ""}  used ${used_at ?? "never"}  expires ${expires_at ?? "never"}`;
   return `${id}  ${kind}  …${last_four ?? "????"}  ${email ?? "-"}  ${times}${shownLimits}  ${JSON.stringify(name)}`;
 }
@@ -116,7 +161,10 @@ const list = installationCommand({
 const revoke = installationCommand({
   brief: "Revoke a key of the team",
   examples: ["atp key revoke 8wErT5yUi2oPaS1dFgHjKl"],
-  parameters: { flags: { ...installationFlags, ...holderFlags }, positional: exactly(argument("Id of the key", "ID")) },
+  parameters: {
+    flags: { ...installationFlags, ...holderFlags },
+    positional: exactly(argument("Id of the key", "ID")),
+  },
   run: async (server: OnInstallation, { user, team }: InstallationFlags & HolderFlags, id: string) => {
     await server.store.change(async (tx) => {
       const context = server.creationContext();

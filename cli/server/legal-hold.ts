@@ -2,13 +2,21 @@ import { buildRouteMap } from "@stricli/core";
 import { addLegalHold, removeLegalHold } from "../../src/core/erasure/legal-holds.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, exactly, textFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 
 async function show({ store, print }: OnInstallation): Promise<void> {
   const holds = (await store.erasures.listHolds()).map(({ name, kind, subject, createdAt }) => {
     return { name, kind, subject, created_at: new Date(createdAt).toISOString() };
   });
-  print.lines(holds, ({ name, kind, subject, created_at }) => `${name}: ${kind} ${subject}, since ${created_at}`);
+  print.lines(
+    holds,
+    ({ name, kind, subject, created_at }) => `${name}: ${kind} ${subject}, since ${created_at}`,
+  );
 }
 
 const list = installationCommand({
@@ -27,7 +35,10 @@ const add = installationCommand({
   brief: "Protect a person or a space, and list the holds",
   about:
     "While a person or a space is under legal hold, `atp erase` refuses it, and also the spaces of the person and the members of the space, and retention removes nothing of it. Users can still delete what is theirs: export the data first (docs/operate/export.md).",
-  examples: ['atp legal-hold add "case 7" --person ann@example.com', 'atp legal-hold add "case 8" --space 8wErT5yUi2oPaS1dFgHjKl'],
+  examples: [
+    'atp legal-hold add "case 7" --person ann@example.com',
+    'atp legal-hold add "case 8" --space 8wErT5yUi2oPaS1dFgHjKl',
+  ],
   parameters: {
     flags: {
       ...installationFlags,
@@ -41,7 +52,9 @@ const add = installationCommand({
   },
   run: async (server: OnInstallation, { person, space }: AddFlags, name: string) => {
     const kind = person === undefined ? "space" : "person";
-    await server.store.change((tx) => addLegalHold(tx, server.creationContext(), name, kind, person ?? space ?? ""));
+    await server.store.change((tx) =>
+      addLegalHold(tx, server.creationContext(), name, kind, person ?? space ?? ""),
+    );
     await show(server);
   },
 });

@@ -21,10 +21,19 @@ export const migrate = localCommand({
       count += 1;
       stderr.write(`${name}: ${seconds.toFixed(2)} s\n`);
     };
-    const store = await openStore({ databaseUrl, clock: systemClock, random: systemRandom, log: processLog("warn"), applied });
+    const store = await openStore({
+      databaseUrl,
+      clock: systemClock,
+      random: systemRandom,
+      log: processLog("warn"),
+      applied,
+    });
     await store.close();
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(2);
-    const done = count === 0 ? "the database is up to date" : `${count} migrations were applied in ${seconds} s, with new indexes`;
+    const done =
+      count === 0
+        ? "the database is up to date"
+        : `${count} migrations were applied in ${seconds} s, with new indexes`;
     stderr.write(`${database}: ${done}: ${installationLocation(config)}\n`);
   },
 });

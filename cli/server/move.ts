@@ -42,7 +42,10 @@ export const move = localCommand({
       ...installationFlags,
       from: { kind: "enum", brief: "Database of the installation", values: databases },
       to: { kind: "enum", brief: "Database of the target", values: databases },
-      files: choiceFlag("`copy` also copies the bytes of files; without it both have the same DATA_DIR or bucket", ["reference", "copy"]),
+      files: choiceFlag(
+        "`copy` also copies the bytes of files; without it both have the same DATA_DIR or bucket",
+        ["reference", "copy"],
+      ),
     },
   },
   run: async ({ context, print }: Here, flags: MoveFlags) => {
@@ -53,37 +56,51 @@ export const move = localCommand({
     const progress = progressLine(context);
     const report = await moveInstallation({
       source: await sideOf(source, async () => (await openExisting(source, ambient)).store),
-      target: await sideOf(target, (databaseUrl) => openStore({ ...ambient, databaseUrl, isIncomplete: true })),
+      target: await sideOf(target, (databaseUrl) =>
+        openStore({ ...ambient, databaseUrl, isIncomplete: true }),
+      ),
       copiesFiles: flags.files === "copy",
       env: process.env,
       now: systemClock.now,
       newId: randomUUID,
       isServed,
-      onProgress: (step, { rows, files, bytes }) => progress.show(`${rows} rows, ${files} files, ${bytes} bytes of files ${step}`),
+      onProgress: (step, { rows, files, bytes }) =>
+        progress.show(`${rows} rows, ${files} files, ${bytes} bytes of files ${step}`),
     });
     progress.end();
     const place = installationLocation(target);
-    context.process.stderr.write(`The old database is held. Start servers with the settings of the target: ${place}\n`);
+    context.process.stderr.write(
+      `The old database is held. Start servers with the settings of the target: ${place}\n`,
+    );
     print.result(report, `${place}: moved ${report.rows} rows and ${report.files} files, verified`);
   },
 });
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
-/** The settings of the target: a variable TARGET_NAME is its NAME, and also replaces the source's NAME_FILE. */
+/**
+ * The settings of the target: a variable TARGET_NAME is its NAME, and also replaces the source's NAME_FILE.
+ */
 function targetSettings(settings: Settings): Settings {
   const own = Object.entries(settings).flatMap(([name, value]) =>
     name.startsWith(prefix) ? [[name.slice(prefix.length), value] as const] : [],
   );
   // The source's database is never the target's: without TARGET_DATABASE_URL it is a file in the data folder.
-  const replaced = new Set(["DATABASE_URL", "DATABASE_DIRECT_URL", ...own.map(([name]) => name.replace(/_FILE$/, ""))]);
+  const replaced = new Set([
+    "DATABASE_URL",
+    "DATABASE_DIRECT_URL",
+    ...own.map(([name]) => name.replace(/_FILE$/, "")),
+  ]);
   const inherited = Object.entries(settings).filter(([name]) => !replaced.has(name.replace(/_FILE$/, "")));
   return Object.fromEntries([...inherited, ...own]);
 }
 
 function checkDatabase(flag: string, kind: Config["database"], setting: string, { database }: Config): void {
   if (kind !== database)
-    throw new Failure("failed_precondition", `${flag} is ${kind}, and ${setting} names another kind of database: ${database}`);
+    throw new Failure(
+      "failed_precondition",
+      `${flag} is ${kind}, and ${setting} names another kind of database: ${database}`,
+    );
 }
 
 const sideOf = async (config: Config, open: Side["open"]): Promise<Side> => ({
@@ -93,4 +110,5 @@ const sideOf = async (config: Config, open: Side["open"]): Promise<Side> => ({
   cipher: cipherFrom(await readEncryptionKey(config), systemRandom, await readPreviousKey(config)),
 });
 
-const isServed = async (store: Store): Promise<boolean> => (await findPeers(store.nodes, systemClock)).live !== null;
+const isServed = async (store: Store): Promise<boolean> =>
+  (await findPeers(store.nodes, systemClock)).live !== null;

@@ -33,12 +33,20 @@ export const restore = localCommand({
   brief: "Restore a backup into an empty place",
   about:
     "DATABASE_URL or DATA_DIR name an empty place, and ENCRYPTION_KEY or DATA_DIR/encryption-key has the key of the backup. The installation is held then: no server starts on it before `atp resume`. PostgreSQL needs pg_restore.",
-  examples: ["DATA_DIR=/var/lib/atp atp restore /backups/2026-11-24", "atp restore /backups/2026-11-24 --revoke-all"],
+  examples: [
+    "DATA_DIR=/var/lib/atp atp restore /backups/2026-11-24",
+    "atp restore /backups/2026-11-24 --revoke-all",
+  ],
   parameters: {
     flags: {
       ...installationFlags,
-      erasures: textFlag("List of erasures to apply again; by default DATA_DIR/erasures.jsonl, if there is one", "FILE"),
-      "revoke-all": switchFlag("Also end all API keys, workers' credentials, tokens of apps, sessions and sign-in links"),
+      erasures: textFlag(
+        "List of erasures to apply again; by default DATA_DIR/erasures.jsonl, if there is one",
+        "FILE",
+      ),
+      "revoke-all": switchFlag(
+        "Also end all API keys, workers' credentials, tokens of apps, sessions and sign-in links",
+      ),
     },
     positional: exactly(argument("A backup", "FOLDER")),
   },
@@ -60,8 +68,11 @@ export const restore = localCommand({
     const { created_at, files } = await restoreBackup(parts, resolve(folder), flags["revoke-all"] ?? false);
     const erased = await eraseAgain(config, (rows) => progress.show(`${rows} rows erased again`));
     progress.end();
-    for (const { kind, subject } of erased) context.process.stderr.write(`erased again: ${kind} ${subject}\n`);
-    context.process.stderr.write("The installation is held: `atp resume` shows what would start, and lets servers start.\n");
+    for (const { kind, subject } of erased)
+      context.process.stderr.write(`erased again: ${kind} ${subject}\n`);
+    context.process.stderr.write(
+      "The installation is held: `atp resume` shows what would start, and lets servers start.\n",
+    );
     const location = installationLocation(config);
     print.result(
       { location, created_at, files, erased_again: erased },
@@ -80,10 +91,16 @@ async function eraseAgain(config: Config, onProgress: (rows: number) => void): P
 }
 
 /** @throws Failure `failed_precondition` for a named file that is missing or cannot be read */
-async function listOfErasures({ process }: CliContext, dataDir: string, named: string | undefined): Promise<readonly Erased[]> {
+async function listOfErasures(
+  { process }: CliContext,
+  dataDir: string,
+  named: string | undefined,
+): Promise<readonly Erased[]> {
   const path = named ?? erasureListPath(dataDir);
   if (existsSync(path)) return await readErasures(path);
   if (named !== undefined) throw new Failure("failed_precondition", `--erasures: there is no file ${path}`);
-  process.stderr.write(`There is no list of erasures ${path}. If people were erased since the backup, name the list: --erasures FILE\n`);
+  process.stderr.write(
+    `There is no list of erasures ${path}. If people were erased since the backup, name the list: --erasures FILE\n`,
+  );
   return [];
 }

@@ -5,7 +5,12 @@ import { countMax, type ProfileLoad } from "../../src/core/installation/status.t
 import { release } from "../../src/core/processes/hold.ts";
 import type { Tx } from "../../src/core/store.ts";
 import { switchFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 
 const schedulesMax = 1_000;
 
@@ -20,7 +25,8 @@ async function whatStarts({ installation, schedules }: Tx, now: number) {
 
 type Report = Awaited<ReturnType<typeof whatStarts>>;
 
-const unfinished = ({ profile, queued, running }: ProfileLoad) => `tasks of ${profile} that continue: ${queued + running}`;
+const unfinished = ({ profile, queued, running }: ProfileLoad) =>
+  `tasks of ${profile} that continue: ${queued + running}`;
 
 const linesOf = ({ profiles, deliveries, schedules, jobs }: Report): readonly string[] => [
   ...profiles.filter(({ queued, running }) => queued + running > 0).map(unfinished),
@@ -43,7 +49,8 @@ interface ResumeFlags extends InstallationFlags {
 
 export const resume = installationCommand({
   brief: "Show what would start in a restored installation, and let servers start on it",
-  about: "It writes what servers do as soon as they start: tasks that continue, deliveries, schedules that are due, and jobs.",
+  about:
+    "It writes what servers do as soon as they start: tasks that continue, deliveries, schedules that are due, and jobs.",
   examples: ["atp resume --dry-run", "atp resume"],
   parameters: {
     flags: {
@@ -62,7 +69,9 @@ export const resume = installationCommand({
           await checkNoOpenErasures(tx);
           return await release(tx, flags["abandon-move"] ?? false);
         });
-    const end = wasHeld ? "The installation is no longer held: servers can start." : "The installation was not held.";
+    const end = wasHeld
+      ? "The installation is no longer held: servers can start."
+      : "The installation was not held.";
     const lines = [...linesOf(report), ...(wasHeld === undefined ? [] : [end])];
     print.result({ ...reportObject(report), ...defined({ was_held: wasHeld }) }, lines.join("\n"));
   },

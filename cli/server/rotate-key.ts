@@ -7,7 +7,12 @@ import { openBlobs } from "../../src/modules/blobs.ts";
 import { countOldArchives } from "../../src/modules/old-archives.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 import { progressLine } from "./frame/progress-line.ts";
 
 interface RotateFlags extends InstallationFlags {
@@ -35,13 +40,16 @@ export const rotateKey = installationCommand({
     if (status && finish) throw new UsageError("give --status or --finish, not both");
     if (deletesArchives && !finish) throw new UsageError("--delete-archives needs --finish");
   },
-  run: (server: OnInstallation, { status, finish, "delete-archives": deletesArchives = false }: RotateFlags) =>
-    status ? showStatus(server) : finish ? finishIt(server, deletesArchives) : rotate(server),
+  run: (
+    server: OnInstallation,
+    { status, finish, "delete-archives": deletesArchives = false }: RotateFlags,
+  ) => (status ? showStatus(server) : finish ? finishIt(server, deletesArchives) : rotate(server)),
 });
 
 /** Recorded in the first team's audit log. */
 async function audited(tx: Tx, { creationContext }: OnInstallation, operation: string): Promise<void> {
-  if (tx.audit.notes().after) await auditCommand(tx, creationContext(), await findRecipient(tx, { kind: "general" }), operation);
+  if (tx.audit.notes().after)
+    await auditCommand(tx, creationContext(), await findRecipient(tx, { kind: "general" }), operation);
 }
 
 async function rotate(server: OnInstallation): Promise<void> {
@@ -51,9 +59,16 @@ async function rotate(server: OnInstallation): Promise<void> {
     await audited(tx, server, "command/RotateKey");
   });
   const progress = progressLine(context);
-  const values = await reencrypt({ store, ring: cipher, onProgress: (done) => progress.show(`${done} values encrypted again`) });
+  const values = await reencrypt({
+    store,
+    ring: cipher,
+    onProgress: (done) => progress.show(`${done} values encrypted again`),
+  });
   progress.end();
-  print.result({ encrypted_again: values }, `${values} values encrypted again. In a minute: atp rotate-key --finish`);
+  print.result(
+    { encrypted_again: values },
+    `${values} values encrypted again. In a minute: atp rotate-key --finish`,
+  );
 }
 
 const sum = (counts: Readonly<Record<string, KeyCounts>>, key: keyof KeyCounts): number =>
@@ -65,7 +80,8 @@ async function showStatus({ store, cipher, config, ambient, print }: OnInstallat
   const archives = await countOldArchives(store, openBlobs(config, ambient.log), cipher);
   const since = rotation === null ? null : new Date(rotation.since).toISOString();
   const lines = Object.entries(counts).map(
-    ([column, { newest, previous, neither }]) => `${column}: ${newest} by the new key, ${previous} by the old key, ${neither} by neither`,
+    ([column, { newest, previous, neither }]) =>
+      `${column}: ${newest} by the new key, ${previous} by the old key, ${neither} by neither`,
   );
   const state = since === null ? "no rotation is in progress" : `the new key encrypts since ${since}`;
   const text = [state, ...lines, `archives of exports by the old key: ${archives}`].join("\n");
@@ -89,7 +105,8 @@ async function finishIt(server: OnInstallation, deletesArchives: boolean): Promi
   const now = ambient.clock.now();
   if (deletesArchives) await deleteArchives(server, now);
   const left =
-    sum(await countByKey({ store, ring: cipher }), "previous") + (await countOldArchives(store, openBlobs(config, ambient.log), cipher));
+    sum(await countByKey({ store, ring: cipher }), "previous") +
+    (await countOldArchives(store, openBlobs(config, ambient.log), cipher));
   await store.change(async (tx) => {
     await finishRotation(tx, cipher, now, left);
     await audited(tx, server, "command/FinishKeyRotation");

@@ -49,17 +49,26 @@ export const serve = localCommand({
     if (alone !== undefined) throw new UsageError(`--${alone} needs --test`);
     if (flags.at !== undefined) parseTime(flags.at);
   },
-  run: async ({ context }: Here, { config, test = false, seed, at, fixtures, attached = false }: ServeFlags) => {
+  run: async (
+    { context }: Here,
+    { config, test = false, seed, at, fixtures, attached = false }: ServeFlags,
+  ) => {
     const { env } = context.process;
     const load = fixtures === undefined ? async () => undefined : await openFixtures(fixtures);
     const server = test ? await openTest(env, config, { seed, at }) : undefined;
     const settings = server?.config ?? readConfig(context, config);
     try {
-      await startServer(settings, programName, process.exit, server && { server, ready: readyOf(server, load, attached) });
+      await startServer(
+        settings,
+        programName,
+        process.exit,
+        server && { server, ready: readyOf(server, load, attached) },
+      );
     } catch (error) {
       context.process.stderr.write(faultText(error));
       await server?.close();
-      // A failed start may have locked the folder and claimed tasks; without a server the process must not continue.
+      // A failed start may have locked the folder and claimed tasks; without a server the process must not
+      // continue.
       process.exit(1);
     }
   },
@@ -68,7 +77,8 @@ export const serve = localCommand({
 /** @throws UsageError */
 function parseTime(text: string): number {
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time) || time < 0) throw new UsageError("--at must be a time such as 2030-01-01T00:00:00Z");
+  if (Number.isNaN(time) || time < 0)
+    throw new UsageError("--at must be a time such as 2030-01-01T00:00:00Z");
   return time;
 }
 
@@ -84,7 +94,8 @@ async function openFixtures(file: string) {
   const { runFixtures } = await import("../fixtures/run.ts");
   const text = await readFile(file, "utf8");
   const steps = readFixtures(file, text, { forTests: true });
-  return (target: { readonly origin: string; readonly key: string }) => runFixtures(steps, text, { ...target, fetch });
+  return (target: { readonly origin: string; readonly key: string }) =>
+    runFixtures(steps, text, { ...target, fetch });
 }
 
 /** Keeps the state for `test.reset`, and writes where the server is. */

@@ -11,7 +11,12 @@ import { readInput } from "../frame/ask.ts";
 import type { CliContext } from "../frame/context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 import { type HolderFlags, holderFlags } from "./frame/parameters.ts";
 
 type Flags = InstallationFlags & HolderFlags;
@@ -27,7 +32,12 @@ async function connectorsOf(server: OnInstallation, { user, team }: HolderFlags)
       await auditCommand(tx, creationContext(), recipient, `settings.v1.ConnectorService/${rpc}`);
       return result;
     });
-  return { connectors, change, holder: { ...recipient, role: "owner" } as const, gone: new AbortController().signal };
+  return {
+    connectors,
+    change,
+    holder: { ...recipient, role: "owner" } as const,
+    gone: new AbortController().signal,
+  };
 }
 
 const shown = ({ id, uid, accountId, state, tools, name }: InstalledConnector) => ({
@@ -40,7 +50,14 @@ const shown = ({ id, uid, accountId, state, tools, name }: InstalledConnector) =
 });
 
 const lineOf = (connector: ReturnType<typeof shown>): string =>
-  [connector.id, connector.uid, connector.for, connector.state, `${connector.tools} tools`, JSON.stringify(connector.name)].join("  ");
+  [
+    connector.id,
+    connector.uid,
+    connector.for,
+    connector.state,
+    `${connector.tools} tools`,
+    JSON.stringify(connector.name),
+  ].join("  ");
 
 interface InstallFlags extends Flags {
   readonly name?: string;
@@ -54,8 +71,17 @@ interface InstallFlags extends Flags {
 }
 
 /** @throws UsageError for flags that do not fit together */
-function inputOf({ name = "", uid = "", url, header, command, credential = false, ...flags }: InstallFlags): ConnectorInput {
-  if (name === "" && uid === "") throw new UsageError("give --name, or --uid of a connector of the catalogue");
+function inputOf({
+  name = "",
+  uid = "",
+  url,
+  header,
+  command,
+  credential = false,
+  ...flags
+}: InstallFlags): ConnectorInput {
+  if (name === "" && uid === "")
+    throw new UsageError("give --name, or --uid of a connector of the catalogue");
   if (url !== undefined && command !== undefined) throw new UsageError("give one of --url and --command");
   if (credential && url === undefined) throw new UsageError("--credential needs --url");
   if (header !== undefined && !credential) throw new UsageError("--header needs --credential");
@@ -71,12 +97,22 @@ function serverOf(url: string | undefined, command: string | undefined): ServerI
 /** The largest credential, in characters. */
 const credentialMax = 8_192;
 
-/** Adds the credential from standard input, where no list of processes shows it. @throws Failure `invalid_argument` */
-async function withCredential(context: CliContext, input: ConnectorInput, header: string): Promise<ConnectorInput> {
+/**
+ * Adds the credential from standard input, where no list of processes shows it. @throws Failure
+ * `invalid_argument`
+ */
+async function withCredential(
+  context: CliContext,
+  input: ConnectorInput,
+  header: string,
+): Promise<ConnectorInput> {
   if (input.server.kind !== "http") return input;
   const value = (await readInput(context)).trim();
   if (value === "" || value.length > credentialMax)
-    throw new Failure("invalid_argument", `standard input: must have a credential of 1 to ${credentialMax} characters`);
+    throw new Failure(
+      "invalid_argument",
+      `standard input: must have a credential of 1 to ${credentialMax} characters`,
+    );
   return { ...input, server: { ...input.server, header: { name: header, value } } };
 }
 
@@ -92,7 +128,9 @@ const install = installationCommand({
       ...holderFlags,
       name: textFlag("Name of the connector, 1 to 100 characters; optional with --uid", "NAME"),
       url: textFlag("Address of its server", "URL"),
-      credential: switchFlag('Read the value of the server\'s header from standard input, for example "Bearer TOKEN"'),
+      credential: switchFlag(
+        'Read the value of the server\'s header from standard input, for example "Bearer TOKEN"',
+      ),
       header: textFlag("Name of that header, Authorization by default", "NAME"),
       command: textFlag("Command of CONNECTOR_COMMANDS, instead of --url", "NAME"),
       uid: textFlag("Id of a connector of the catalogue", "UID"),
@@ -104,7 +142,9 @@ const install = installationCommand({
   run: async (server: OnInstallation, flags: InstallFlags) => {
     const input = inputOf(flags);
     const { connectors, change, holder, gone } = await connectorsOf(server, flags);
-    const complete = flags.credential ? await withCredential(server.context, input, flags.header ?? "") : input;
+    const complete = flags.credential
+      ? await withCredential(server.context, input, flags.header ?? "")
+      : input;
     const work = await connectors.prepareInstall(holder, complete, gone);
     const made = shown(await change("InstallConnector", (tx) => work(tx, holder)));
     server.print.result(made, lineOf(made));
@@ -129,8 +169,12 @@ const test = installationCommand({
   parameters: { flags: { ...installationFlags, ...holderFlags }, positional: connectorId },
   run: async (server: OnInstallation, flags: Flags, id: string) => {
     const { connectors, change, holder, gone } = await connectorsOf(server, flags);
-    const { failure, tools, latencyMs } = await change("TestConnector", await connectors.prepareTest(holder, id, gone));
-    if (failure !== null) throw new Failure("unavailable", `the connector cannot be used: ${failure}, after ${latencyMs} ms`);
+    const { failure, tools, latencyMs } = await change(
+      "TestConnector",
+      await connectors.prepareTest(holder, id, gone),
+    );
+    if (failure !== null)
+      throw new Failure("unavailable", `the connector cannot be used: ${failure}, after ${latencyMs} ms`);
     server.print.result({ tools, latency_ms: latencyMs }, `${tools} tools  ${latencyMs} ms`);
   },
 });

@@ -1,11 +1,22 @@
 import { buildRouteMap } from "@stricli/core";
 import { stageSkill } from "../../src/core/skills/store-skill.ts";
-import { importSkill, listSkills, readSkill, removeSkill, type SkillTarget } from "../../src/core/use-cases/import-skills.ts";
+import {
+  importSkill,
+  listSkills,
+  readSkill,
+  removeSkill,
+  type SkillTarget,
+} from "../../src/core/use-cases/import-skills.ts";
 import { openFiles } from "../../src/modules/file-parts.ts";
 import { processContext } from "../../src/modules/process-context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, exactly, switchFlag, textFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 
 interface ImportFlags extends InstallationFlags {
   readonly official?: boolean;
@@ -41,7 +52,10 @@ const importOne = installationCommand({
     const { config, ambient, store, creationContext, print } = server;
     const target = targetOf(flags);
     const { staging } = openFiles(processContext(config, server, ambient));
-    const staged = await stageSkill(staging, await readSkill(path), { accountId: null, signal: new AbortController().signal });
+    const staged = await stageSkill(staging, await readSkill(path), {
+      accountId: null,
+      signal: new AbortController().signal,
+    });
     const { id, name } = await store.change((tx) => importSkill(tx, creationContext(), target, staged));
     print.result({ id, name }, `${id}  ${name}`);
   },
@@ -53,8 +67,16 @@ const list = installationCommand({
   parameters: { flags: installationFlags },
   run: async ({ store, print }: OnInstallation) => {
     const all = await listSkills(store);
-    const shown = all.map(({ id, ownerType, spaceId, bytes, name }) => ({ id, owner_type: ownerType, space_id: spaceId, bytes, name }));
-    print.lines(shown, ({ id, owner_type, space_id, bytes, name }) => [id, owner_type, space_id ?? "-", bytes, name].join("  "));
+    const shown = all.map(({ id, ownerType, spaceId, bytes, name }) => ({
+      id,
+      owner_type: ownerType,
+      space_id: spaceId,
+      bytes,
+      name,
+    }));
+    print.lines(shown, ({ id, owner_type, space_id, bytes, name }) =>
+      [id, owner_type, space_id ?? "-", bytes, name].join("  "),
+    );
   },
 });
 

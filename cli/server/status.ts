@@ -1,6 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { buildText, currentBuild } from "../../src/config/version.ts";
-import { checksOf, type Disk, type ReplicaState, type StatusCheck } from "../../src/core/installation/checks.ts";
+import {
+  checksOf,
+  type Disk,
+  type ReplicaState,
+  type StatusCheck,
+} from "../../src/core/installation/checks.ts";
 import type { InstallationStatus, Overdue } from "../../src/core/installation/status.ts";
 import { keysLapseMs } from "../../src/core/processes/key-rotation.ts";
 import { GetStatusResponseSchema } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
@@ -11,7 +16,12 @@ import type { InstallationParts } from "../../src/rpc/installation.ts";
 import { statusMessage } from "../../src/rpc/installation.ts";
 import { UsageError } from "../frame/failures.ts";
 import { switchFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 import { type ProcessLoad, processesOf } from "./frame/processes.ts";
 
 const watchMs = 2_000;
@@ -25,7 +35,12 @@ export const status = installationCommand({
   about:
     "The exit code is 1 if a check is not ok. With --json it is written as operator.status answers it, and with all processes as `processes`.",
   examples: ["atp status", "atp status --watch", "atp status --json | jq .checks"],
-  parameters: { flags: { ...installationFlags, watch: switchFlag("Show it again every 2 seconds, until it is interrupted") } },
+  parameters: {
+    flags: {
+      ...installationFlags,
+      watch: switchFlag("Show it again every 2 seconds, until it is interrupted"),
+    },
+  },
   check({ watch = false, json = false }: StatusFlags) {
     if (watch && json) throw new UsageError("give one of --watch and --json");
   },
@@ -35,7 +50,10 @@ export const status = installationCommand({
     const parts = installationParts(processContext(config, opened, ambient));
     for (;;) {
       const status = await parts.readInstallation(opened.store);
-      const processes = processesOf(await opened.store.processKeys.list(status.at - keysLapseMs), status.nodes);
+      const processes = processesOf(
+        await opened.store.processKeys.list(status.at - keysLapseMs),
+        status.nodes,
+      );
       const disk = await parts.readDisk();
       const replica = await parts.readReplica();
       const checks = checksOf(status, disk, replica);
@@ -54,18 +72,29 @@ export const status = installationCommand({
 });
 
 /** The servers' counts of logged lines are theirs, so they are left out. */
-function asObject(parts: InstallationParts, status: InstallationStatus, disk: Disk, replica: ReplicaState | null): object {
+function asObject(
+  parts: InstallationParts,
+  status: InstallationStatus,
+  disk: Disk,
+  replica: ReplicaState | null,
+): object {
   const answer = JSON.parse(
-    compileBareWriter(GetStatusResponseSchema)(create(GetStatusResponseSchema, statusMessage(parts, status, disk, replica))),
+    compileBareWriter(GetStatusResponseSchema)(
+      create(GetStatusResponseSchema, statusMessage(parts, status, disk, replica)),
+    ),
   );
   for (const name of ["logged_errors", "logged_warnings"]) delete answer.errors[name];
   return answer;
 }
 
-const secondsSince = (at: number, time: number | null): number | null => time && Math.max(0, Math.floor((at - time) / 1_000));
+const secondsSince = (at: number, time: number | null): number | null =>
+  time && Math.max(0, Math.floor((at - time) / 1_000));
 
 /** What is unknown is null. */
-const processObject = ({ id, role, version, host, pid, startedAt, seenAt, running, memoryBytes }: ProcessLoad, at: number): object => ({
+const processObject = (
+  { id, role, version, host, pid, startedAt, seenAt, running, memoryBytes }: ProcessLoad,
+  at: number,
+): object => ({
   id,
   role,
   version,
@@ -78,7 +107,10 @@ const processObject = ({ id, role, version, host, pid, startedAt, seenAt, runnin
 });
 
 /** What an older release does not write is left out. */
-function processLine({ id, role, version, host, pid, startedAt, seenAt, running, memoryBytes }: ProcessLoad, at: number): string {
+function processLine(
+  { id, role, version, host, pid, startedAt, seenAt, running, memoryBytes }: ProcessLoad,
+  at: number,
+): string {
   const facts = [
     version === null ? "older release" : `${role}, ${version}, ${host}, pid ${pid}`,
     startedAt === null ? [] : `up ${duration(at - startedAt)}`,
@@ -113,8 +145,19 @@ function screen(
           `${each.profile} (${agentOf(each.profile)}): ${each.queued} wait${each.oldestAt === null ? "" : `, the oldest for ${since(each.oldestAt)}`}, ${each.running} run`,
       ),
     ],
-    ["Workers", [`${workers.present} of ${workers.credentials} credentials called in the last minute, ${workers.runs} runs`]],
-    ["Deliveries", [`pending: ${overdue(deliveries)}`, `webhooks: ${active} active, of which ${failing} fail; ${inactive} inactive`]],
+    [
+      "Workers",
+      [
+        `${workers.present} of ${workers.credentials} credentials called in the last minute, ${workers.runs} runs`,
+      ],
+    ],
+    [
+      "Deliveries",
+      [
+        `pending: ${overdue(deliveries)}`,
+        `webhooks: ${active} active, of which ${failing} fail; ${inactive} inactive`,
+      ],
+    ],
     ["Jobs", jobs.map((job) => `${job.kind}: ${overdue(job)}`)],
     [
       "Storage",
@@ -124,7 +167,9 @@ function screen(
     ],
     [
       "Last hour",
-      [`failed: ${failed.tasks} tasks, ${failed.workerRuns} runs of workers, ${failed.deliveries} deliveries, ${failed.exports} exports`],
+      [
+        `failed: ${failed.tasks} tasks, ${failed.workerRuns} runs of workers, ${failed.deliveries} deliveries, ${failed.exports} exports`,
+      ],
     ],
   ];
   return sections.map(([heading, lines]) => section(heading, lines)).join("");
@@ -133,7 +178,9 @@ function screen(
 const headingWidth = 12;
 
 const section = (heading: string, lines: readonly string[]): string =>
-  (lines.length === 0 ? ["none"] : lines).map((line, index) => `${(index === 0 ? heading : "").padEnd(headingWidth)}${line}\n`).join("");
+  (lines.length === 0 ? ["none"] : lines)
+    .map((line, index) => `${(index === 0 ? heading : "").padEnd(headingWidth)}${line}\n`)
+    .join("");
 
 /** The unit of each check's value. */
 const units: Record<StatusCheck["name"], string> = {
@@ -161,4 +208,5 @@ function duration(ms: number): string {
   return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
 }
 
-const size = (bytes: number): string => (bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`);
+const size = (bytes: number): string =>
+  bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;

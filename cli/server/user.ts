@@ -12,7 +12,12 @@ import { type Invitation, invitePerson } from "../../src/core/use-cases/invite-p
 import type { CliContext } from "../frame/context.ts";
 import { UsageError } from "../frame/failures.ts";
 import { choiceFlag, switchFlag, textFlag } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 import { neededText } from "./frame/parameters.ts";
 
 /** A created link and its target. */
@@ -60,7 +65,9 @@ async function sendLink({ config, context }: OnInstallation, link: CreatedLink):
     return true;
   } catch {
     // The mail server's response is not shown: it can quote the mail.
-    context.process.stderr.write(`The mail server did not accept the mail to ${link.email}; use this link:\n`);
+    context.process.stderr.write(
+      `The mail server did not accept the mail to ${link.email}; use this link:\n`,
+    );
     return false;
   }
 }
@@ -84,19 +91,26 @@ const invite = installationCommand({
     flags: {
       ...installationFlags,
       email: neededText("E-mail address", "EMAIL"),
-      team: textFlag("Name of the team, by default the first one; with --role owner, an unknown team is created", "NAME"),
+      team: textFlag(
+        "Name of the team, by default the first one; with --role owner, an unknown team is created",
+        "NAME",
+      ),
       role: choiceFlag("Role in the team, member by default", roles),
       personal: switchFlag("Invite to a personal space instead of a team"),
     },
   },
   check({ team, role, personal = false }: InviteFlags) {
-    if (personal && (team !== undefined || role !== undefined)) throw new UsageError("--personal excludes --team and --role");
+    if (personal && (team !== undefined || role !== undefined))
+      throw new UsageError("--personal excludes --team and --role");
   },
   run: async (server: OnInstallation, { email, team, role, personal = false }: InviteFlags) => {
     const link = await createLink({ email, team, role, personal }, server);
     const mailed = await sendLink(server, link);
     const { url, ...rest } = link;
-    server.print.result({ ...rest, mailed, ...(mailed ? {} : { url }) }, mailed ? `The link was mailed to ${email}.` : url);
+    server.print.result(
+      { ...rest, mailed, ...(mailed ? {} : { url }) },
+      mailed ? `The link was mailed to ${email}.` : url,
+    );
   },
 });
 
@@ -108,7 +122,10 @@ const firstLink = installationCommand({
   run: async (server: OnInstallation) => {
     const secret = await server.store.change((tx) => createFirstLink(tx, server.creationContext()));
     if (secret === null)
-      throw new Failure("failed_precondition", "a user has signed in to this installation: invite with --email EMAIL instead");
+      throw new Failure(
+        "failed_precondition",
+        "a user has signed in to this installation: invite with --email EMAIL instead",
+      );
     const url = `${await pagesUrl(server)}/link/${secret}`;
     server.print.result({ url }, url);
   },
@@ -121,7 +138,10 @@ interface OperatorFlags extends InstallationFlags {
 
 const operator = installationCommand({
   brief: "Let a person see the state of the whole installation",
-  examples: ["atp user operator --email ann@example.com", "atp user operator --email ann@example.com --remove"],
+  examples: [
+    "atp user operator --email ann@example.com",
+    "atp user operator --email ann@example.com --remove",
+  ],
   parameters: {
     flags: {
       ...installationFlags,
@@ -132,7 +152,12 @@ const operator = installationCommand({
   run: async ({ store, creationContext }: OnInstallation, { email, remove = false }: OperatorFlags) => {
     await store.change(async (tx) => {
       const whom = await setOperator(tx, email, !remove);
-      await auditCommand(tx, creationContext(), whom, remove ? "command/RevokeOperator" : "command/GrantOperator");
+      await auditCommand(
+        tx,
+        creationContext(),
+        whom,
+        remove ? "command/RevokeOperator" : "command/GrantOperator",
+      );
     });
   },
 });
@@ -143,7 +168,8 @@ interface ResetFlags extends InstallationFlags {
 
 const resetSecondFactor = installationCommand({
   brief: "Remove the passkeys, the authenticator app and the recovery codes of a person",
-  about: "It ends all of their sessions and their open links. The password stays; the person signs in with it, or with a new link.",
+  about:
+    "It ends all of their sessions and their open links. The password stays; the person signs in with it, or with a new link.",
   examples: ["atp user reset-factors --email ann@example.com"],
   parameters: { flags: { ...installationFlags, email: neededText("E-mail address", "EMAIL") } },
   run: async ({ store, creationContext, print }: OnInstallation, { email: typed }: ResetFlags) => {
@@ -156,7 +182,9 @@ const resetSecondFactor = installationCommand({
     const email = typed.trim().toLowerCase();
     print.result(
       { email, has_password: hasPassword },
-      hasPassword ? `${email} signs in with the password.` : `${email} needs a link: atp user --email ${email}`,
+      hasPassword
+        ? `${email} signs in with the password.`
+        : `${email} needs a link: atp user --email ${email}`,
     );
   },
 });

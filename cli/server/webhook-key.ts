@@ -6,7 +6,12 @@ import type { WebhookKeyAlgorithm } from "../../src/core/webhooks/webhook.ts";
 import { deliveryKeys } from "../../src/webhooks/keys.ts";
 import { UsageError } from "../frame/failures.ts";
 import { exactly } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 import { parseSpan } from "./frame/parameters.ts";
 
 const algorithms: readonly WebhookKeyAlgorithm[] = ["rsa", "ed25519"];
@@ -40,7 +45,8 @@ export const webhookKey = installationCommand({
       ...installationFlags,
       overlap: {
         kind: "parsed",
-        brief: "Time until the new key becomes current, 2h to 30d; by default the old key is replaced at once",
+        brief:
+          "Time until the new key becomes current, 2h to 30d; by default the old key is replaced at once",
         placeholder: "TIME",
         optional: true,
         parse: parseOverlap,
@@ -53,11 +59,20 @@ export const webhookKey = installationCommand({
       proposeCompletions: () => algorithms,
     }),
   },
-  run: async ({ store, cipher, creationContext, print }: OnInstallation, { overlap = 0 }: Flags, algorithm: WebhookKeyAlgorithm) => {
+  run: async (
+    { store, cipher, creationContext, print }: OnInstallation,
+    { overlap = 0 }: Flags,
+    algorithm: WebhookKeyAlgorithm,
+  ) => {
     const keys = deliveryKeys({ store, cipher, clock: systemClock, ids: systemIds });
     // The command is recorded in the first team's audit log.
     const { text, signsFrom } = await keys.replace(algorithm, overlap, async (tx) =>
-      auditCommand(tx, creationContext(), await findRecipient(tx, { kind: "general" }), "command/ReplaceWebhookKey"),
+      auditCommand(
+        tx,
+        creationContext(),
+        await findRecipient(tx, { kind: "general" }),
+        "command/ReplaceWebhookKey",
+      ),
     );
     const publicKey = text.trim();
     const from = new Date(signsFrom).toISOString();

@@ -4,7 +4,12 @@ import { Failure } from "../../src/core/failure.ts";
 import { type Visibility, visibilities } from "../../src/core/visibility.ts";
 import { UsageError } from "../frame/failures.ts";
 import { argument, exactly } from "../frame/parameters.ts";
-import { type InstallationFlags, installationCommand, installationFlags, type OnInstallation } from "./frame/command.ts";
+import {
+  type InstallationFlags,
+  installationCommand,
+  installationFlags,
+  type OnInstallation,
+} from "./frame/command.ts";
 
 const caps = [...visibilities, "none"];
 
@@ -29,7 +34,12 @@ const cap = installationCommand({
       proposeCompletions: () => caps,
     }),
   },
-  run: async ({ store }: OnInstallation, _flags: InstallationFlags, id: string, visibility: Visibility | null) => {
+  run: async (
+    { store }: OnInstallation,
+    _flags: InstallationFlags,
+    id: string,
+    visibility: Visibility | null,
+  ) => {
     if (!(await store.change((tx) => tx.websites.setOperatorCap(id, visibility, systemClock.now()))))
       throw new Failure("not_found", "there is no such website");
   },

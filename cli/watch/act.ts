@@ -13,7 +13,10 @@ const actOf = ({
 /** The action, of any length, for files, pipes and terminals that ask for no decision with it. */
 export const shownAct = (task: Task, waits: StatusDetail): string => actOf(waits) ?? unknown(task, waits);
 
-/** The action for a terminal that asks for the decision below it; null when it is unknown or does not stay in view. */
+/**
+ * The action for a terminal that asks for the decision below it; null when it is unknown or does not stay in
+ * view.
+ */
 export function askableAct(waits: StatusDetail): string | null {
   const text = actOf(waits);
   return text !== null && text.length <= roomMax ? text : null;
@@ -27,8 +30,10 @@ export function whyNotAsked(task: Task, waits: StatusDetail): string {
 }
 
 /** The command that decides this action and no other one. */
-export const confirmCommand = (taskId: string, { waiting_for_event_id: waitingForEventId }: StatusDetail): string =>
-  `atp task confirm ${taskId} --event ${waitingForEventId} --accept`;
+export const confirmCommand = (
+  taskId: string,
+  { waiting_for_event_id: waitingForEventId }: StatusDetail,
+): string => `atp task confirm ${taskId} --event ${waitingForEventId} --accept`;
 
 const unknown = ({ task_url }: Task, { waiting_for_event_type: kind }: StatusDetail): string =>
   `the task waits for an approval (${kind}), and the server does not say what it does. Decide it at ${task_url}`;

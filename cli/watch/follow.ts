@@ -19,7 +19,8 @@ export interface FollowOptions {
 
 function viewOf({ print, context: { process } }: Cli): View {
   if (print.isJson) return jsonView(print);
-  if (print.isTerminal && process.env["TERM"] !== "dumb") return liveView(liveArea(process.stdout), print.style);
+  if (print.isTerminal && process.env["TERM"] !== "dumb")
+    return liveView(liveArea(process.stdout), print.style);
   return plainView((line) => void process.stdout.write(`${line}\n`));
 }
 
@@ -58,7 +59,10 @@ export async function follow(
 
   function left(): CommandError {
     const way = `atp task watch ${taskId}${seq > 0 ? ` --after ${seq}` : ""}`;
-    return interrupted(`The task continues. Watch it again with \`${way}\`.`, { task_id: taskId, command: way });
+    return interrupted(`The task continues. Watch it again with \`${way}\`.`, {
+      task_id: taskId,
+      command: way,
+    });
   }
 
   /** @throws CommandError after Ctrl-C */
@@ -66,7 +70,12 @@ export async function follow(
     const leaving = new AbortController();
     const end = cli.context.onInterrupt(() => leaving.abort());
     try {
-      const options = { afterSeq: seq, deltas: !cli.print.isJson, untilSettled: !staysOpen, signal: leaving.signal };
+      const options = {
+        afterSeq: seq,
+        deltas: !cli.print.isJson,
+        untilSettled: !staysOpen,
+        signal: leaving.signal,
+      };
       for await (const event of client.tasks.watch(taskId, options)) {
         if (event.type !== "text_delta") seq = event.seq;
         view.show(event);
@@ -86,8 +95,15 @@ function throwUnlessFinished(task: Task, isOnTerminal: boolean): void {
   if (outcome === "finished") return;
   const facts = { task_id: id };
   if (status !== "waiting" || !statusDetail)
-    throw new CommandError(`the task ${outcome === "stopped" ? "was stopped" : "failed"}: ${oneLine(brief)}`, "failed", facts);
-  throw new CommandError(waitText(task, statusDetail, isOnTerminal), "waits", { ...facts, event_id: statusDetail.waiting_for_event_id });
+    throw new CommandError(
+      `the task ${outcome === "stopped" ? "was stopped" : "failed"}: ${oneLine(brief)}`,
+      "failed",
+      facts,
+    );
+  throw new CommandError(waitText(task, statusDetail, isOnTerminal), "waits", {
+    ...facts,
+    event_id: statusDetail.waiting_for_event_id,
+  });
 }
 
 /** What the task waits for, and the command that continues it. */

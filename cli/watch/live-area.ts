@@ -1,7 +1,9 @@
 import type { Output } from "../frame/context.ts";
 import { shorten } from "../frame/text.ts";
 
-/** The last lines of a terminal, which are written again when they change. What is printed stays above them. */
+/**
+ * The last lines of a terminal, which are written again when they change. What is printed stays above them.
+ */
 export interface LiveArea {
   readonly columns: () => number;
   readonly rows: () => number;
@@ -22,7 +24,8 @@ export function liveArea(output: Output): LiveArea {
   let now: readonly LiveLine[] = [];
   const columns = () => output.columns ?? 80;
   const erase = () => (drawn === 0 ? "" : `\u001b[${drawn}A\r\u001b[J`);
-  const area = () => now.map(({ text, colour = (same) => same }) => `${colour(shorten(text, columns() - 1))}\n`).join("");
+  const area = () =>
+    now.map(({ text, colour = (same) => same }) => `${colour(shorten(text, columns() - 1))}\n`).join("");
 
   function redraw(above: readonly string[]): void {
     // One write, so that the terminal shows no state between the two.

@@ -11,8 +11,8 @@ const barColumns = 20;
 const stepsShown = 8;
 
 /**
- * A task on a terminal. Messages and uses of tools are printed once. Below them the plan, the text that is being written and the state
- * are drawn again with each event.
+ * A task on a terminal. Messages and uses of tools are printed once. Below them the plan, the text that is
+ * being written and the state are drawn again with each event.
  */
 export function liveView(area: LiveArea, style: Style): View {
   let steps: readonly PlanStep[] = [];
@@ -40,8 +40,13 @@ export function liveView(area: LiveArea, style: Style): View {
       { text: "" },
       { text: `Plan ${bar}`, colour: style.bold },
       ...(first > 0 ? [{ text: `  … ${first} before`, colour: style.dim }] : []),
-      ...shown.map(({ status, title }) => ({ text: `  ${marks[status]} ${oneLine(title)}`, colour: colours[status] })),
-      ...(first + stepsShown < steps.length ? [{ text: `  … ${steps.length - first - stepsShown} more`, colour: style.dim }] : []),
+      ...shown.map(({ status, title }) => ({
+        text: `  ${marks[status]} ${oneLine(title)}`,
+        colour: colours[status],
+      })),
+      ...(first + stepsShown < steps.length
+        ? [{ text: `  … ${steps.length - first - stepsShown} more`, colour: style.dim }]
+        : []),
     ];
   }
 
@@ -54,19 +59,26 @@ export function liveView(area: LiveArea, style: Style): View {
 
   function draw(): void {
     const plan = planLines();
-    const status: readonly LiveLine[] = state === "" ? [] : [{ text: "" }, { text: state, colour: style.dim }];
+    const status: readonly LiveLine[] =
+      state === "" ? [] : [{ text: "" }, { text: state, colour: style.dim }];
     const room = area.rows() - plan.length - status.length - 3;
     area.draw([...writingLines(room), ...plan, ...status]);
   }
 
-  const paragraph = (text: string, indent = "  ") => wrap(text, area.columns() - indent.length - 1).map((line) => `${indent}${line}`);
+  const paragraph = (text: string, indent = "  ") =>
+    wrap(text, area.columns() - indent.length - 1).map((line) => `${indent}${line}`);
 
   function print(event: Exclude<WatchEvent, { type: "text_delta" }>): void {
     const words = wordsOf(event);
     if (!words) return;
     switch (event.type) {
       case "user_message":
-        area.print(["", ...paragraph(words.text, "› ").map((line, at) => style.bold(at === 0 ? line : `  ${line.slice(2)}`))]);
+        area.print([
+          "",
+          ...paragraph(words.text, "› ").map((line, at) =>
+            style.bold(at === 0 ? line : `  ${line.slice(2)}`),
+          ),
+        ]);
         return;
       case "assistant_message":
       case "structured_output_result":
@@ -95,8 +107,14 @@ export function liveView(area: LiveArea, style: Style): View {
       if (event.type === "text_delta") writing = event.text;
       else {
         if (event.type === "plan_update") steps = event.plan_update.steps;
-        if (event.type === "status_update") state = `${event.status_update.agent_status}: ${oneLine(event.status_update.brief)}`;
-        if (event.type === "assistant_message" || event.type === "explanation" || event.type === "status_update") writing = "";
+        if (event.type === "status_update")
+          state = `${event.status_update.agent_status}: ${oneLine(event.status_update.brief)}`;
+        if (
+          event.type === "assistant_message" ||
+          event.type === "explanation" ||
+          event.type === "status_update"
+        )
+          writing = "";
         print(event);
       }
       draw();

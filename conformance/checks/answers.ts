@@ -13,8 +13,16 @@ export const answerChecks: readonly Check[] = [
     about: "`echo TEXT` finishes with TEXT",
     async run(stage) {
       stage.start();
-      await stage.expectEnd(await stage.create("echo hello there"), ["running", "result: hello there", "stopped"]);
-      await stage.expectEnd(await stage.create("echo 7 € “and” so on"), ["running", "result: 7 € “and” so on", "stopped"]);
+      await stage.expectEnd(await stage.create("echo hello there"), [
+        "running",
+        "result: hello there",
+        "stopped",
+      ]);
+      await stage.expectEnd(await stage.create("echo 7 € “and” so on"), [
+        "running",
+        "result: 7 € “and” so on",
+        "stopped",
+      ]);
     },
   },
   {
@@ -34,12 +42,20 @@ export const answerChecks: readonly Check[] = [
       const id = await stage.create("ask Which colour?");
       await stage.expectEnd(id, ["running", "question: Which colour?", "waiting"], "waiting");
       await stage.send(id, "blue");
-      await stage.expectEnd(id, ["running", "question: Which colour?", "waiting", "running", "result: you said blue", "stopped"]);
+      await stage.expectEnd(id, [
+        "running",
+        "question: Which colour?",
+        "waiting",
+        "running",
+        "result: you said blue",
+        "stopped",
+      ]);
     },
   },
   {
     name: "accepted",
-    about: "`confirm KIND TEXT` requests an approval of that kind; if accepted, it finishes with `accepted TEXT`",
+    about:
+      "`confirm KIND TEXT` requests an approval of that kind; if accepted, it finishes with `accepted TEXT`",
     async run(stage) {
       stage.start();
       const id = await createDecided(stage, "terminalExecute", "ls", { accept: true });
@@ -52,7 +68,14 @@ export const answerChecks: readonly Check[] = [
     async run(stage) {
       stage.start();
       const id = await createDecided(stage, "gmailSendAction", "hello", { accept: false });
-      await stage.expectEnd(id, ["running", "waiting", "tool", "running", "result: refused hello", "stopped"]);
+      await stage.expectEnd(id, [
+        "running",
+        "waiting",
+        "tool",
+        "running",
+        "result: refused hello",
+        "stopped",
+      ]);
     },
   },
   {
@@ -82,7 +105,11 @@ export const answerChecks: readonly Check[] = [
     about: "`fail TEXT` ends the task in `error` with TEXT",
     async run(stage) {
       stage.start();
-      await stage.expectEnd(await stage.create("fail out of paper"), ["running", "error: out of paper", "error"], "error");
+      await stage.expectEnd(
+        await stage.create("fail out of paper"),
+        ["running", "error: out of paper", "error"],
+        "error",
+      );
     },
   },
 ];
@@ -96,12 +123,20 @@ async function createDecided(stage: Stage, kind: string, text: string, input: Js
 }
 
 async function expectFile({ platform, events }: Stage, id: string): Promise<void> {
-  const attachments = (await events(id)).flatMap((event) => (event.type === "assistant_message" ? (event.payload.attachments ?? []) : []));
+  const attachments = (await events(id)).flatMap((event) =>
+    event.type === "assistant_message" ? (event.payload.attachments ?? []) : [],
+  );
   const [file] = attachments;
-  if (!file || attachments.length > 1) throw new WorkerError(`The result must have one attachment, but has ${attachments.length}.`);
-  if (file.filename !== "note.txt") throw new WorkerError(`The file's name must be note.txt, but is ${file.filename}.`);
-  const link = JSON.stringify(await platform.user("task.listMessages", { task_id: id })).match(/"(http[^"]*)"/)?.[1] ?? "";
+  if (!file || attachments.length > 1)
+    throw new WorkerError(`The result must have one attachment, but has ${attachments.length}.`);
+  if (file.filename !== "note.txt")
+    throw new WorkerError(`The file's name must be note.txt, but is ${file.filename}.`);
+  const link =
+    JSON.stringify(await platform.user("task.listMessages", { task_id: id })).match(/"(http[^"]*)"/)?.[1] ??
+    "";
   const content = await (await fetch(link)).text();
   if (content !== fileText)
-    throw new WorkerError(`The file's content must be ${JSON.stringify(fileText)}, but is ${JSON.stringify(content)}.`);
+    throw new WorkerError(
+      `The file's content must be ${JSON.stringify(fileText)}, but is ${JSON.stringify(content)}.`,
+    );
 }

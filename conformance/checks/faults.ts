@@ -24,7 +24,8 @@ export const faultChecks: readonly Check[] = [
   },
   {
     name: "stop",
-    about: "the user stops a task while the worker runs it: the worker drops the run and claims the next task",
+    about:
+      "the user stops a task while the worker runs it: the worker drops the run and claims the next task",
     async run(stage) {
       stage.start();
       const id = await stage.create("sleep 60");
@@ -42,19 +43,28 @@ export const faultChecks: readonly Check[] = [
       await stage.waitForLine(id, "progress: step 1 of 3");
       await stage.send(id, "echo and this");
       await stage.waitForStatus(id, "stopped", stopNoticeSeconds + stage.patience);
-      await stage.expectEnd(id, ["running", ...stepLines(3), "result: did 3 steps", "result: and this", "stopped"]);
+      await stage.expectEnd(id, [
+        "running",
+        ...stepLines(3),
+        "result: did 3 steps",
+        "result: and this",
+        "stopped",
+      ]);
     },
   },
   {
     name: "lost",
-    about: "the run is assigned to another worker: the worker writes no more events in it and claims the next task",
+    about:
+      "the run is assigned to another worker: the worker writes no more events in it and claims the next task",
     async run(stage) {
       stage.start();
       const id = await stage.create("slow 30");
       await stage.waitForLine(id, "progress: step 1 of 30");
       await stage.reassign(id);
       await expectNextClaimed(stage, "The run was assigned to another worker");
-      const [run] = stage.proxy.calls.flatMap(({ assigned }) => assigned.filter(({ taskId }) => taskId === id));
+      const [run] = stage.proxy.calls.flatMap(({ assigned }) =>
+        assigned.filter(({ taskId }) => taskId === id),
+      );
       if (run && lossNoticedAt(stage.proxy.calls, run) === Infinity)
         throw new WorkerError(
           "The run was assigned to another worker, and the worker did not notice: send Heartbeats while there is nothing to append.",
@@ -63,7 +73,8 @@ export const faultChecks: readonly Check[] = [
   },
   {
     name: "kill",
-    about: "SIGKILL during a run: another process of the worker continues it, and no event is lost or duplicated",
+    about:
+      "SIGKILL during a run: another process of the worker continues it, and no event is lost or duplicated",
     async run(stage) {
       const first = stage.start();
       const id = await stage.create("slow 4");
@@ -94,7 +105,8 @@ export const faultChecks: readonly Check[] = [
   },
   {
     name: "repeat",
-    about: "the responses of an Append and of a Finish are lost: the worker sends the same requests again, with the same keys",
+    about:
+      "the responses of an Append and of a Finish are lost: the worker sends the same requests again, with the same keys",
     async run(stage) {
       stage.start();
       stage.proxy.dropNextResponse("Append");
@@ -119,7 +131,8 @@ export const faultChecks: readonly Check[] = [
   },
   {
     name: "drain",
-    about: "SIGTERM during a run: the worker finishes or releases its run and exits; another process continues immediately",
+    about:
+      "SIGTERM during a run: the worker finishes or releases its run and exits; another process continues immediately",
     async run(stage) {
       const first = stage.start();
       const id = await stage.create("slow 4");
@@ -146,7 +159,10 @@ export const faultChecks: readonly Check[] = [
   },
 ];
 
-/** Revokes the credential, and waits until the worker exits or has had time to retry too often. @throws WorkerError if it makes no call. */
+/**
+ * Revokes the credential, and waits until the worker exits or has had time to retry too often. @throws
+ * WorkerError if it makes no call.
+ */
 export async function expectRefusedRarely(stage: Stage): Promise<void> {
   await stage.platform.revoke();
   const refused = () => stage.proxy.calls.filter(({ status }) => status === 401);
@@ -157,17 +173,24 @@ export async function expectRefusedRarely(stage: Stage): Promise<void> {
   );
   // The whole time of patience: on a busy machine one call of a worker that does not wait can take seconds.
   const deadline = performance.now() + stage.patience * 1000;
-  while (stage.deaths.length === 0 && !retriesTooOften(refused()) && performance.now() < deadline) await delay(50);
+  while (stage.deaths.length === 0 && !retriesTooOften(refused()) && performance.now() < deadline)
+    await delay(50);
 }
 
 /** Waits until the worker has claimed the task. */
 const waitForClaim = (stage: Stage, id: string) =>
   stage.waitUntil(
-    () => `A task was available, and no Poll claimed it within ${stage.patience} s. Poll for the profiles in PROFILES, or for all.`,
-    () => stage.proxy.calls.some(({ assigned, answeredAt }) => assigned.some(({ taskId }) => taskId === id) && answeredAt !== null),
+    () =>
+      `A task was available, and no Poll claimed it within ${stage.patience} s. Poll for the profiles in PROFILES, or for all.`,
+    () =>
+      stage.proxy.calls.some(
+        ({ assigned, answeredAt }) => assigned.some(({ taskId }) => taskId === id) && answeredAt !== null,
+      ),
   );
 
-/** Expects the worker to run another task. @param what describes what happened to the worker's previous run. */
+/**
+ * Expects the worker to run another task. @param what describes what happened to the worker's previous run.
+ */
 async function expectNextClaimed(stage: Stage, what: string): Promise<void> {
   const id = await stage.create("echo next");
   const seconds = stopNoticeSeconds + stage.patience;

@@ -7,13 +7,14 @@ import type { Check } from "./check.ts";
 import { expectRefusedRarely, restart, stopNoticeSeconds } from "./faults.ts";
 
 /**
- * Checks of a worker with a real agent. They know nothing of what the agent does: each turn must end, and the laws of the
- * protocol hold in every situation (`rules.ts`).
+ * Checks of a worker with a real agent. They know nothing of what the agent does: each turn must end, and the
+ * laws of the protocol hold in every situation (`rules.ts`).
  */
 export function protocolChecks(agent: RealAgent): readonly Check[] {
   const finish = (stage: Stage, id: string) => settle(stage, agent, id);
   /** Works on one more task: the worker has recovered. */
-  const expectNextTask = async (stage: Stage): Promise<void> => finish(stage, await stage.create(agent.message));
+  const expectNextTask = async (stage: Stage): Promise<void> =>
+    finish(stage, await stage.create(agent.message));
   return [
     {
       name: "turn",
@@ -50,7 +51,8 @@ export function protocolChecks(agent: RealAgent): readonly Check[] {
     },
     {
       name: "lost",
-      about: "the run is assigned to another worker: the worker notices, drops the run and works on the next task",
+      about:
+        "the run is assigned to another worker: the worker notices, drops the run and works on the next task",
       async run(stage) {
         stage.start();
         const { id, release } = await createUnderWay(stage, agent);
@@ -62,7 +64,8 @@ export function protocolChecks(agent: RealAgent): readonly Check[] {
     },
     {
       name: "kill",
-      about: "SIGKILL during a run: another process continues it, the task ends, and no event is repeated under another key",
+      about:
+        "SIGKILL during a run: another process continues it, the task ends, and no event is repeated under another key",
       async run(stage) {
         const first = stage.start();
         const { id, release } = await createUnderWay(stage, agent);
@@ -78,7 +81,8 @@ export function protocolChecks(agent: RealAgent): readonly Check[] {
     },
     {
       name: "late",
-      about: "the worker freezes until its lease ends, and resumes while another process continues: it drops the run",
+      about:
+        "the worker freezes until its lease ends, and resumes while another process continues: it drops the run",
       async run(stage) {
         const first = stage.start();
         const { id, release } = await createUnderWay(stage, agent);
@@ -93,7 +97,8 @@ export function protocolChecks(agent: RealAgent): readonly Check[] {
     },
     {
       name: "repeat",
-      about: "the responses of an Append and of a Finish are lost: the worker sends the same requests again, with the same keys",
+      about:
+        "the responses of an Append and of a Finish are lost: the worker sends the same requests again, with the same keys",
       async run(stage) {
         stage.start();
         stage.proxy.dropNextResponse("Append");
@@ -106,7 +111,8 @@ export function protocolChecks(agent: RealAgent): readonly Check[] {
     },
     {
       name: "restart",
-      about: "the platform is briefly unavailable during a run and between runs: the worker waits and continues",
+      about:
+        "the platform is briefly unavailable during a run and between runs: the worker waits and continues",
       async run(stage) {
         stage.start();
         const { id, release } = await createUnderWay(stage, agent);
@@ -119,7 +125,8 @@ export function protocolChecks(agent: RealAgent): readonly Check[] {
     },
     {
       name: "drain",
-      about: "SIGTERM during a run: the worker finishes or releases its run and exits; another process continues immediately",
+      about:
+        "SIGTERM during a run: the worker finishes or releases its run and exits; another process continues immediately",
       async run(stage) {
         const first = stage.start();
         const { id, release } = await createUnderWay(stage, agent);
@@ -163,7 +170,9 @@ async function expectLossNoticed({ proxy }: Stage, id: string, { turnSeconds }: 
 function expectRepeated({ proxy }: Stage): void {
   for (const [index, { isLost, keys, run }] of proxy.calls.entries()) {
     if (!isLost || keys.length === 0) continue;
-    const later = new Set(proxy.calls.slice(index + 1).flatMap((call) => (call.run?.fence === run?.fence ? call.keys : [])));
+    const later = new Set(
+      proxy.calls.slice(index + 1).flatMap((call) => (call.run?.fence === run?.fence ? call.keys : [])),
+    );
     const missing = keys.find((key) => !later.has(key));
     if (missing !== undefined)
       throw new WorkerError(

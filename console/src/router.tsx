@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
 import { NotFound } from "./shell/not-found.tsx";
 import { Root, Shell } from "./shell/shell.tsx";
 import { viewNameMax } from "./tasks/saved-views.ts";
@@ -17,7 +23,9 @@ const tasks = createRoute({
     ...(typeof search["show"] === "string" ? { show: search["show"] } : {}),
     ...(typeof search["project"] === "string" ? { project: search["project"] } : {}),
     ...(typeof search["app"] === "string" && search["app"] !== "" ? { app: search["app"] } : {}),
-    ...(typeof search["view"] === "string" && search["view"] !== "" ? { view: search["view"].slice(0, viewNameMax) } : {}),
+    ...(typeof search["view"] === "string" && search["view"] !== ""
+      ? { view: search["view"].slice(0, viewNameMax) }
+      : {}),
   }),
   component: TasksPage,
 });
@@ -75,7 +83,14 @@ const shared = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([tasks, newTask, welcome, task, projects, settings.addChildren([settingsStart, settingsPage])]),
+    shell.addChildren([
+      tasks,
+      newTask,
+      welcome,
+      task,
+      projects,
+      settings.addChildren([settingsStart, settingsPage]),
+    ]),
     shared,
   ]),
   defaultPreload: "intent",

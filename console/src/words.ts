@@ -27,7 +27,8 @@ export function chooseLocale(next: Locale): void {
 export const words = <T>(en: T, de: NoInfer<T>): T => (locale === "de" ? de : en);
 
 /** The text of a value of an enumeration; empty for a value that the console does not know. */
-export const titleOf = (titles: Readonly<Record<number, string>>, value: number): string => titles[value] ?? "";
+export const titleOf = (titles: Readonly<Record<number, string>>, value: number): string =>
+  titles[value] ?? "";
 
 /** A text of the server in the chosen language; a text of an agent or a person stays as it is. */
 export const catalogued = (text: string): string => (locale === "de" ? germanOf(text) : null) ?? text;

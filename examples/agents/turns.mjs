@@ -1,5 +1,6 @@
-// What the example agents share without a framework: what a turn has. The worker SDK of packages/client talks to the platform.
-// ATP_URL=http://localhost:8080 WORKER_KEY=wk-… MODEL_URL=… MODEL_KEY=… MODEL=… node vercel-ai/agent.mjs
+// What the example agents share without a framework: what a turn has. The worker SDK of packages/client talks
+// to the platform. ATP_URL=http://localhost:8080 WORKER_KEY=wk-… MODEL_URL=… MODEL_KEY=… MODEL=… node
+// vercel-ai/agent.mjs
 
 const { ATP_URL: baseUrl = "", PROFILES = "" } = process.env;
 /** The options of the worker, and its profiles; none: all profiles of its credential. */
@@ -13,12 +14,14 @@ export const usesOf = ({ run: { events = [] } }) =>
   );
 
 /**
- * The conversation so far: earlier turns, the messages to answer, and the tools that this turn has used. An item is a message
- * (`role`, `text`) or a use of a tool (`id`, `name`, `input`, `result`).
+ * The conversation so far: earlier turns, the messages to answer, and the tools that this turn has used. An
+ * item is a message (`role`, `text`) or a use of a tool (`id`, `name`, `input`, `result`).
  */
 export const conversation = (turn) => [
   ...turn.history.map(({ role, content: text = "", tool }, nth) =>
-    tool ? { role, id: `earlier-${nth}`, name: tool.name, input: tool.arguments ?? {}, result: tool.result } : { role, text },
+    tool
+      ? { role, id: `earlier-${nth}`, name: tool.name, input: tool.arguments ?? {}, result: tool.result }
+      : { role, text },
   ),
   ...turn.messages.map(({ content }) => ({ role: "user", text: content })),
   ...usesOf(turn),

@@ -13,7 +13,14 @@ const cdp = new URL(process.env.CDP ?? "http://127.0.0.1:9222");
 const clientId = process.env.CLIENT_ID ?? randomUUID();
 const clientName = process.env.NAME ?? "Chromium";
 /** Refusals that no further attempt changes. */
-const final = ["invalid_argument", "unauthenticated", "permission_denied", "already_exists", "failed_precondition", "unimplemented"];
+const final = [
+  "invalid_argument",
+  "unauthenticated",
+  "permission_denied",
+  "already_exists",
+  "failed_precondition",
+  "unimplemented",
+];
 
 /** Characters of an answer: the platform reads no message beyond its BODY_LIMIT. */
 const answerMax = 16 * 1024 * 1024;
@@ -61,7 +68,14 @@ async function openBrowser() {
     new Promise((resolve) => {
       const id = next++;
       pending.set(id, resolve);
-      socket.send(JSON.stringify({ id, method, params: JSON.parse(params || "{}"), ...(sessionId ? { sessionId } : {}) }));
+      socket.send(
+        JSON.stringify({
+          id,
+          method,
+          params: JSON.parse(params || "{}"),
+          ...(sessionId ? { sessionId } : {}),
+        }),
+      );
     });
   return { ua: version["User-Agent"] ?? "", socket, ask };
 }
@@ -87,12 +101,21 @@ function attach(browser) {
     async function carryOut(command) {
       const { result = {}, error } = await browser.ask(command);
       const answer = JSON.stringify(result);
-      const refusal = error ? String(error.message).slice(0, 2000) : answer.length > answerMax ? "the answer is too large" : null;
-      say({ result: refusal === null ? { id: command.id, result: answer } : { id: command.id, error: refusal } });
+      const refusal = error
+        ? String(error.message).slice(0, 2000)
+        : answer.length > answerMax
+          ? "the answer is too large"
+          : null;
+      say({
+        result: refusal === null ? { id: command.id, result: answer } : { id: command.id, error: refusal },
+      });
     }
     stream.on("error", () => end("unavailable"));
     stream.on("close", () => end("unavailable"));
-    stream.on("response", ({ ":status": status }) => status !== 200 && end(status < 500 ? "permission_denied" : "unavailable"));
+    stream.on(
+      "response",
+      ({ ":status": status }) => status !== 200 && end(status < 500 ? "permission_denied" : "unavailable"),
+    );
     stream.on(
       "data",
       frames((flag, message) => {

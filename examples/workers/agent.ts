@@ -1,4 +1,5 @@
-// The agent: replace it with yours. This one follows the first word of the message, as `./atp worker-check` expects.
+// The agent: replace it with yours. This one follows the first word of the message, as `./atp worker-check`
+// expects.
 
 /** The members of `worker.v1.Run` that are used here. JSON leaves out empty ones. */
 export interface Turn {
@@ -57,7 +58,10 @@ function cut(text: string): readonly [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Writes a plan, a tool and progress. Keys depend on the step only, so a run that follows a lost one writes no event twice. */
+/**
+ * Writes a plan, a tool and progress. Keys depend on the step only, so a run that follows a lost one writes
+ * no event twice.
+ */
 async function steps(turn: Turn, run: Run, count: number, ms: number): Promise<void> {
   const written = new Set(turn.events?.map(({ event }) => event.key));
   const all = Array.from({ length: count }, (_, i) => i + 1);
@@ -65,7 +69,10 @@ async function steps(turn: Turn, run: Run, count: number, ms: number): Promise<v
     const plan = all.map((n) => ({ title: `Step ${n}`, status: n <= step ? "done" : "todo" }));
     await run.append(
       { key: `step-${step}.plan`, planUpdate: { steps: plan } },
-      { key: `step-${step}.tool`, toolUsed: { tool: "counter", status: "success", brief: `Counted to ${step}` } },
+      {
+        key: `step-${step}.tool`,
+        toolUsed: { tool: "counter", status: "success", brief: `Counted to ${step}` },
+      },
       { key: `step-${step}`, assistantMessage: { content: `step ${step} of ${count}` } },
     );
     await run.pause(ms);

@@ -1,5 +1,5 @@
-// An agent by the worker SDK of packages/client. It follows the first word of the message, as `./atp worker-check` expects.
-// ATP_URL=http://localhost:8080 WORKER_KEY=wk-… node examples/workers/sdk.ts
+// An agent by the worker SDK of packages/client. It follows the first word of the message, as `./atp
+// worker-check` expects. ATP_URL=http://localhost:8080 WORKER_KEY=wk-… node examples/workers/sdk.ts
 import { setTimeout as sleep } from "node:timers/promises";
 import { createWorker, type Turn, TurnFailure } from "../../packages/client/src/worker.ts";
 
@@ -40,7 +40,9 @@ function cut(text: string): readonly [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Writes a plan, a tool and progress. Keys depend on the step only, and `once` skips the steps of a lost run. */
+/**
+ * Writes a plan, a tool and progress. Keys depend on the step only, and `once` skips the steps of a lost run.
+ */
 async function steps(turn: Turn, count: number, ms: number): Promise<void> {
   const all = Array.from({ length: count }, (_, index) => index + 1);
   for (const step of all) {

@@ -1,5 +1,6 @@
-// A worker for the Agent Task Platform, in TypeScript without packages: everything between the platform and agent.ts.
-// ATP_URL=http://localhost:8080 WORKER_KEY=wk-… node worker.ts (Node 24; docs/guides/worker-rules.md has the rules)
+// A worker for the Agent Task Platform, in TypeScript without packages: everything between the platform and
+// agent.ts. ATP_URL=http://localhost:8080 WORKER_KEY=wk-… node worker.ts (Node 24;
+// docs/guides/worker-rules.md has the rules)
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Run, type Turn, work } from "./agent.ts";
 
@@ -23,7 +24,8 @@ async function call(
     signal?.throwIfAborted();
     if (reply?.ok && text) return JSON.parse(text);
     if (text?.includes("failed_precondition")) throw new Lost();
-    if (reply && reply.status >= 400 && reply.status < 500 && reply.status !== 429) throw new Error(`${method}: ${text}`);
+    if (reply && reply.status >= 400 && reply.status < 500 && reply.status !== 429)
+      throw new Error(`${method}: ${text}`);
     await sleep(1000); // no answer, or an incomplete one
   }
 }
@@ -53,7 +55,8 @@ async function serve(turn: Turn): Promise<Turn | undefined> {
       shown = (await call("WriteText", { ...name, attempt: 1, offset: shown, text })).nextOffset ?? 0;
     },
     upload: async (filename, text) =>
-      (await call("Upload", { ...name, filename, content: Buffer.from(text).toString("base64") })).uploadId ?? "",
+      (await call("Upload", { ...name, filename, content: Buffer.from(text).toString("base64") })).uploadId ??
+      "",
     pause: (ms) => sleep(ms, undefined, { signal: over }).catch(() => over.throwIfAborted()),
   };
   const heartbeats = sendHeartbeats(name, (turn.leaseSeconds * 1000) / 3, lost).catch(() => undefined);

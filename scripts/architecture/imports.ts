@@ -25,7 +25,8 @@ export function importsOf(path: string, text: string): readonly Import[] {
   const add = (name: string, typeOnly: boolean) => {
     found.push({ target: name.startsWith(".") ? join(dirname(path), name) : name, typeOnly });
   };
-  const typesOnly = (entries: readonly { readonly isType: boolean }[]) => entries.length > 0 && entries.every(({ isType }) => isType);
+  const typesOnly = (entries: readonly { readonly isType: boolean }[]) =>
+    entries.length > 0 && entries.every(({ isType }) => isType);
   for (const { moduleRequest, entries } of module.staticImports) add(moduleRequest.value, typesOnly(entries));
   for (const { entries } of module.staticExports) {
     const sources = Map.groupBy(entries, ({ moduleRequest }) => moduleRequest?.value ?? "");
@@ -33,7 +34,8 @@ export function importsOf(path: string, text: string): readonly Import[] {
   }
   new Visitor({
     ImportExpression: ({ source }) => {
-      if (source.type !== "Literal" || typeof source.value !== "string") throw new Error(`${path}: import() of no literal`);
+      if (source.type !== "Literal" || typeof source.value !== "string")
+        throw new Error(`${path}: import() of no literal`);
       add(source.value, false);
     },
     TSImportType: ({ source }) => add(source.value, true),
@@ -49,13 +51,16 @@ export const sourceFiles = (...patterns: readonly string[]): readonly SourceFile
   });
 
 /**
- * The files that import each other in a circle: removes those that import none of the rest, or that none of the rest imports, while there are
- * any. Only imports for which `counts` is true count.
+ * The files that import each other in a circle: removes those that import none of the rest, or that none of
+ * the rest imports, while there are any. Only imports for which `counts` is true count.
  */
 export function circles(files: readonly SourceFile[], counts: (one: Import) => boolean): readonly string[] {
-  const left = new Map(files.map(({ path, imports }) => [path, imports.filter(counts).map(({ target }) => target)]));
+  const left = new Map(
+    files.map(({ path, imports }) => [path, imports.filter(counts).map(({ target }) => target)]),
+  );
   const isOutside = (path: string) =>
-    !left.get(path)?.some((target) => left.has(target)) || ![...left.values()].some((targets) => targets.includes(path));
+    !left.get(path)?.some((target) => left.has(target)) ||
+    ![...left.values()].some((targets) => targets.includes(path));
   for (let outside = [""]; outside.length > 0; ) {
     outside = [...left.keys()].filter(isOutside);
     for (const path of outside) left.delete(path);

@@ -2,11 +2,15 @@
 export interface Room {
   /** Below `src`, without `.ts`: `core`, `core/skills`, `config/config`. */
   readonly name: string;
-  /** What it does, for the table of docs/internals/architecture.md; a room without it is named in the row of the room around it. */
+  /**
+   * What it does, for the table of docs/internals/architecture.md; a room without it is named in the row of
+   * the room around it.
+   */
   readonly does?: string;
   /**
-   * Besides itself, `async` and the types of `config`: other rooms and files, `node:`, packages by name or by prefix, `@fastify/`. `type ` in
-   * front allows types only. `*` is everything, and only such rooms import a room with `*`.
+   * Besides itself, `async` and the types of `config`: other rooms and files, `node:`, packages by name or by
+   * prefix, `@fastify/`. `type ` in front allows types only. `*` is everything, and only such rooms import a
+   * room with `*`.
    */
   readonly may: readonly string[];
 }
@@ -59,7 +63,18 @@ export const rooms: readonly Room[] = [
   {
     name: "http",
     does: "the wires on one port (`v2/`, `v1/`, `openai/`, `files/`), the front for HTTP/1.1 and HTTP/2, limits of connections and bodies; `docs/` serves the built site, its Markdown and `/llms.txt`",
-    may: ["node:", "pipeline", "core", "gen/proto", "@bufbuild/", "@connectrpc/", "fastify", "@fastify/", "jsonc-parser", "zod"],
+    may: [
+      "node:",
+      "pipeline",
+      "core",
+      "gen/proto",
+      "@bufbuild/",
+      "@connectrpc/",
+      "fastify",
+      "@fastify/",
+      "jsonc-parser",
+      "zod",
+    ],
   },
   { name: "http/docs", may: ["mime"] },
   {
@@ -70,12 +85,28 @@ export const rooms: readonly Room[] = [
   {
     name: "protocols/shared",
     does: "what MCP, A2A, AG-UI and ACP share: `caller-client.ts` is the client of one request, which `transport.ts` carries to operations in this process and `cli/rights.ts` over HTTP, `refusal.ts` makes the failure of what a call throws, `turn.ts` follows a task, `ask.ts` makes forms of questions and approvals",
-    may: ["node:", "pipeline", "core", "http", "gen/proto", "@bufbuild/", "packages/client/src/index", "type @modelcontextprotocol/server"],
+    may: [
+      "node:",
+      "pipeline",
+      "core",
+      "http",
+      "gen/proto",
+      "@bufbuild/",
+      "packages/client/src/index",
+      "type @modelcontextprotocol/server",
+    ],
   },
   {
     name: "protocols/mcp",
     does: "the Model Context Protocol: tools of the operations, resources, prompts and tasks; `http/` is `/mcp`, `cli/commands/mcp.ts` is `atp mcp`",
-    may: ["node:", "pipeline/access", "pipeline/operations", ...shared, "@modelcontextprotocol/server", "zod"],
+    may: [
+      "node:",
+      "pipeline/access",
+      "pipeline/operations",
+      ...shared,
+      "@modelcontextprotocol/server",
+      "zod",
+    ],
   },
   { name: "protocols/mcp/http", may: [...addressed, "oauth/metadata"] },
   {
@@ -87,7 +118,16 @@ export const rooms: readonly Room[] = [
   {
     name: "protocols/a2a",
     does: "the Agent2Agent protocol: `methods.ts` has its methods, `task.ts` and `updates.ts` its tasks and streams, `agents.ts` its cards; `push/` sends push notifications; `http/` has the bindings JSON-RPC, HTTP+JSON and gRPC",
-    may: ["node:", "core", ...shared, "http/failure", "gen/proto", "@bufbuild/", "@connectrpc/connect", "jose"],
+    may: [
+      "node:",
+      "core",
+      ...shared,
+      "http/failure",
+      "gen/proto",
+      "@bufbuild/",
+      "@connectrpc/connect",
+      "jose",
+    ],
   },
   { name: "protocols/a2a/push", may: ["webhooks/post", "webhooks/record"] },
   { name: "protocols/a2a/http", may: addressed },
@@ -178,7 +218,17 @@ export const rooms: readonly Room[] = [
   {
     name: "config",
     does: "the environment and the files that it names, checked; `config.ts` alone reads `process.env`",
-    may: ["node:", "scripts/release/clone", "core/nearest", "core/json", "core/tasks/fetch-policy", "core/tasks/profile", "smol-toml", "zod", "tldts"],
+    may: [
+      "node:",
+      "scripts/release/clone",
+      "core/nearest",
+      "core/json",
+      "core/tasks/fetch-policy",
+      "core/tasks/profile",
+      "smol-toml",
+      "zod",
+      "tldts",
+    ],
   },
   {
     name: "start/process",
@@ -195,7 +245,12 @@ export const rooms: readonly Room[] = [
     does: "a module for each subject: `createProjects(context)` returns its handlers and routes, and how it ends; `all.ts` lists them; `test-mode/` is `atp serve --test`, which no other server loads",
     may: ["*"],
   },
-  { name: "serve", does: "opens, serves until a signal, closes in reverse order; `atp serve` calls it", may: ["*"] },
+  {
+    name: "serve",
+    does: "opens, serves until a signal, closes in reverse order; `atp serve` calls it",
+    may: ["*"],
+  },
 ];
 
-export const isIn = (name: string, room: string): boolean => name === room || name.startsWith(/[:/]$/.test(room) ? room : `${room}/`);
+export const isIn = (name: string, room: string): boolean =>
+  name === room || name.startsWith(/[:/]$/.test(room) ? room : `${room}/`);

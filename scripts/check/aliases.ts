@@ -21,7 +21,10 @@ const reserved = new Set(
 
 const plain = (name: string): string => name.replaceAll("_", "").toLowerCase();
 
-/** Those that say more than the member, `id: taskId`, or only spell it, `task_id: taskId`; `_` binds what is left out. */
+/**
+ * Those that say more than the member, `id: taskId`, or only spell it, `task_id: taskId`; `_` binds what is
+ * left out.
+ */
 const isPlain = (member: string, name: string): boolean =>
   reserved.has(member) || name.startsWith("_") || plain(name).endsWith(plain(member));
 
@@ -31,14 +34,16 @@ interface Scope {
   readonly around: Scope | null;
 }
 
-const isBound = (scope: Scope | null, name: string): boolean => scope !== null && (scope.names.has(name) || isBound(scope.around, name));
+const isBound = (scope: Scope | null, name: string): boolean =>
+  scope !== null && (scope.names.has(name) || isBound(scope.around, name));
 
 /** The aliases of a file whose member has a name that is free where it is bound. */
 export function aliasesOf(path: string, text: string): readonly Alias[] {
   let scope: Scope = { names: new Set(), around: null };
   const found: { readonly alias: Alias; readonly scope: Scope }[] = [];
   const bind = (node: { readonly type: string } | null | undefined) => {
-    if (node?.type === "Identifier" && "name" in node && typeof node.name === "string") scope.names.add(node.name);
+    if (node?.type === "Identifier" && "name" in node && typeof node.name === "string")
+      scope.names.add(node.name);
   };
   const enter = ({ params }: { readonly params: readonly { readonly type: string }[] }) => {
     scope = { names: new Set(), around: scope };
@@ -76,7 +81,10 @@ export function aliasesOf(path: string, text: string): readonly Alias[] {
         if (value.type !== "Identifier" || each.key.type !== "Identifier" || each.computed) continue;
         const { name: member } = each.key;
         if (value.name === member || isPlain(member, value.name)) continue;
-        found.push({ alias: { member, name: value.name, line: text.slice(0, each.start).split("\n").length }, scope });
+        found.push({
+          alias: { member, name: value.name, line: text.slice(0, each.start).split("\n").length },
+          scope,
+        });
       }
     },
   }).visit(program);
@@ -93,7 +101,10 @@ interface Allowed {
 /** The most aliases that scripts/check/aliases.yml may allow. */
 const rowsMax = 60;
 
-/** Aliases in a destructuring that hide a public name, each with path and line, and rows of the list that fit nothing. */
+/**
+ * Aliases in a destructuring that hide a public name, each with path and line, and rows of the list that fit
+ * nothing.
+ */
 export function strayAliases(root: string): readonly string[] {
   const allowed: readonly Allowed[] = parse(readFileSync(join(root, "scripts/check/aliases.yml"), "utf8"));
   const used = new Set<Allowed>();
@@ -108,7 +119,10 @@ export function strayAliases(root: string): readonly string[] {
       return row ? [] : [`${path}:${line}: \`${member}: ${name}\` renames a member; use its name`];
     }),
   );
-  const unused = allowed.filter((row) => !used.has(row)).map(({ file, alias }) => `scripts/check/aliases.yml: ${file} has no \`${alias}\``);
-  const many = allowed.length > rowsMax ? [`scripts/check/aliases.yml: ${allowed.length} rows, at most ${rowsMax}`] : [];
+  const unused = allowed
+    .filter((row) => !used.has(row))
+    .map(({ file, alias }) => `scripts/check/aliases.yml: ${file} has no \`${alias}\``);
+  const many =
+    allowed.length > rowsMax ? [`scripts/check/aliases.yml: ${allowed.length} rows, at most ${rowsMax}`] : [];
   return [...stray, ...unused, ...many];
 }

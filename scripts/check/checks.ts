@@ -18,11 +18,21 @@ interface Check {
   complaint(): Promise<string | null>;
 }
 
-const command = (name: string, ...args: readonly string[]): Check => ({ name, complaint: () => runTool(args) });
+const command = (name: string, ...args: readonly string[]): Check => ({
+  name,
+  complaint: () => runTool(args),
+});
 
 /** All checks, fast ones first. */
 export const checks: readonly Check[] = [
-  command("lint and order of imports (biome)", "biome", "check", "--formatter-enabled=false", "--error-on-warnings", "."),
+  command(
+    "lint and order of imports (biome)",
+    "biome",
+    "check",
+    "--formatter-enabled=false",
+    "--error-on-warnings",
+    ".",
+  ),
   command("format (biome)", "biome", "format", "."),
   command("lint of the schema (buf)", "buf", "lint"),
   command("format of the schema (buf)", "buf", "format", "--diff", "--exit-code"),
@@ -30,8 +40,14 @@ export const checks: readonly Check[] = [
   { name: "recorded migrations are unchanged", complaint: changedMigrations },
   command("generated files that git has match the schema", "node", "scripts/generated.ts"),
   { name: "no file has conflict markers", complaint: conflictMarkers },
-  { name: "prose has no words of scripts/check/words.yml", complaint: async () => (await unplainWords(root)).join("\n") || null },
-  { name: "pages keep to their names and lengths", complaint: async () => pageComplaints(root).join("\n") || null },
+  {
+    name: "prose has no words of scripts/check/words.yml",
+    complaint: async () => (await unplainWords(root)).join("\n") || null,
+  },
+  {
+    name: "pages keep to their names and lengths",
+    complaint: async () => pageComplaints(root).join("\n") || null,
+  },
   { name: "golden files are unchanged", complaint: rewrittenGolden },
   command("types (tsc)", "tsc", "--noEmit"),
   command("types of the console (tsc)", "tsc", "--noEmit", "-p", "console/tsconfig.json"),
@@ -45,8 +61,14 @@ export const checks: readonly Check[] = [
     "--types",
   ),
   { name: "only core/clock.ts reads the time", complaint: async () => ownClocks(root).join("\n") || null },
-  { name: "doc comments describe a declaration and existing errors", complaint: async () => faultyComments(root).join("\n") || null },
-  { name: "destructurings keep the names of members", complaint: async () => strayAliases(root).join("\n") || null },
+  {
+    name: "doc comments describe a declaration and existing errors",
+    complaint: async () => faultyComments(root).join("\n") || null,
+  },
+  {
+    name: "destructurings keep the names of members",
+    complaint: async () => strayAliases(root).join("\n") || null,
+  },
   { name: "no spread of a literal", complaint: async () => spreadLiterals(root).join("\n") || null },
   { name: "every operation is implemented", complaint: async () => unbuiltMethods(root).join("\n") || null },
   command("directions of imports", "vitest", "run", "--reporter=dot", "test/architecture.test.ts"),
@@ -64,7 +86,10 @@ async function rewrittenGolden(): Promise<string | null> {
 
 /** The lines that an unfinished merge leaves in tracked files. `git grep` ends with 1 when it finds none. */
 async function conflictMarkers(): Promise<string | null> {
-  const { status, stdout, stderr } = spawnSync("git", ["grep", "-nIE", "^(<{7}|>{7}) "], { cwd: root, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync("git", ["grep", "-nIE", "^(<{7}|>{7}) "], {
+    cwd: root,
+    encoding: "utf8",
+  });
   return status === 1 ? null : `${stdout}${stderr}` || `git grep ended with ${status}`;
 }
 
@@ -73,15 +98,26 @@ async function brokenWire(): Promise<string | null> {
   const { latest } = readReleases();
   schemaOf(latest);
   const failed = await runTool(["buf", "breaking", "--against", imageOf(latest)]);
-  return failed && `${failed}\nClients of ${latest.version} rely on this: only add to the schema (docs/operate/upgrading.md).`;
+  return (
+    failed &&
+    `${failed}\nClients of ${latest.version} rely on this: only add to the schema (docs/operate/upgrading.md).`
+  );
 }
 
 async function changedMigrations(): Promise<string | null> {
-  return [...migrationComplaints(prismaFolder), ...frozenComplaints(prismaFolder, readReleases().all)].join("\n") || null;
+  return (
+    [...migrationComplaints(prismaFolder), ...frozenComplaints(prismaFolder, readReleases().all)].join(
+      "\n",
+    ) || null
+  );
 }
 
 async function drift(): Promise<string | null> {
   const missing = Object.entries(await migrationDrift()).filter(([, sql]) => sql.trim() !== "");
   if (missing.length === 0) return null;
-  return missing.map(([database, sql]) => `${database} lacks this migration (\`npm run migration NAME\` writes it):\n${sql}`).join("\n");
+  return missing
+    .map(
+      ([database, sql]) => `${database} lacks this migration (\`npm run migration NAME\` writes it):\n${sql}`,
+    )
+    .join("\n");
 }

@@ -46,7 +46,10 @@ const allowed: Readonly<Record<string, string>> = {
   "src/modules/test-mode/advance.ts": "waits until the process has nothing to do",
 };
 
-/** The lines of `src` that read another time than that of `core/clock.ts`, and entries of the table that are not needed. */
+/**
+ * The lines of `src` that read another time than that of `core/clock.ts`, and entries of the table that are
+ * not needed.
+ */
 export function ownClocks(project: string): string[] {
   const paths = globSync("src/**/*.ts", { cwd: project }).filter((path) => !path.startsWith("src/gen/"));
   const found = paths.toSorted().flatMap((path) =>
@@ -58,7 +61,10 @@ export function ownClocks(project: string): string[] {
   return [
     ...found
       .filter(({ path }) => !Object.hasOwn(allowed, path))
-      .map(({ text }) => `${text}: use the clock of core/clock.ts, or state the reason in scripts/check/clocks.ts`),
+      .map(
+        ({ text }) =>
+          `${text}: use the clock of core/clock.ts, or state the reason in scripts/check/clocks.ts`,
+      ),
     ...Object.keys(allowed)
       .filter((path) => !used.has(path))
       .map((path) => `${path}: no longer reads another time; remove it from scripts/check/clocks.ts`),
@@ -69,6 +75,8 @@ export function ownClocks(project: string): string[] {
 export function isOwnTime(line: string): boolean {
   const code = line.replace(/^\s*(?:\/\/|\/?\*).*$/, "");
   return (
-    ownTime.test(code) || (/sql`|SELECT|UPDATE|INSERT|DEFAULT|AS INTEGER|EXTRACT|FROM|"now\(\)"/.test(code) && ownTimeOfSql.test(code))
+    ownTime.test(code) ||
+    (/sql`|SELECT|UPDATE|INSERT|DEFAULT|AS INTEGER|EXTRACT|FROM|"now\(\)"/.test(code) &&
+      ownTimeOfSql.test(code))
   );
 }

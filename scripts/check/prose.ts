@@ -5,13 +5,15 @@ import { titlesOf } from "./titles.ts";
 
 type Span = readonly [start: number, end: number];
 
-/** Files whose literals are not prose: SQL, prompts for models, and content of the wire that does not change. */
+/**
+ * Files whose literals are not prose: SQL, prompts for models, and content of the wire that does not change.
+ */
 const texts =
   /^src\/(store\/rows|runtime\/agents\/(model\/(prompt|tools)|offline)|core\/actions\/kind|protocols\/scim\/discovery|pipeline\/limit)/;
 
 /**
- * The comments of a TypeScript file and its sentences: literals that hold a space. Of tests only the titles count,
- * because other literals are data.
+ * The comments of a TypeScript file and its sentences: literals that hold a space. Of tests only the titles
+ * count, because other literals are data.
  */
 function spansOfCode(path: string, text: string): readonly Span[] {
   const { comments, program } = parseSync(path, text);
@@ -45,16 +47,23 @@ function blankedOutside(text: string, spans: readonly Span[]): string {
   let kept = "";
   for (const [start, end] of spans.toSorted(([a], [b]) => a - b)) {
     if (start < at) continue;
-    kept += blank(at, start) + text.slice(start, end).replaceAll(/`[^`\n]*`/g, (code) => " ".repeat(code.length));
+    kept +=
+      blank(at, start) + text.slice(start, end).replaceAll(/`[^`\n]*`/g, (code) => " ".repeat(code.length));
     at = end;
   }
   return kept + blank(at, text.length);
 }
 
-/** The prose of a file for a linter of texts, with lines and columns as in the file: Markdown as it is, of code its comments and sentences. */
+/**
+ * The prose of a file for a linter of texts, with lines and columns as in the file: Markdown as it is, of
+ * code its comments and sentences.
+ */
 export function proseOf(root: string, path: string): string {
   const text = readFileSync(join(root, path), "utf8");
   const extension = extname(path);
   if (extension === ".md") return text;
-  return blankedOutside(text, extension === ".ts" || extension === ".mjs" ? spansOfCode(path, text) : spansOfComments(text));
+  return blankedOutside(
+    text,
+    extension === ".ts" || extension === ".mjs" ? spansOfCode(path, text) : spansOfComments(text),
+  );
 }

@@ -2,7 +2,10 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
 
-/** Spreads of a literal, `...{ a, b }`, each with path and line: its members can be members of the object itself. */
+/**
+ * Spreads of a literal, `...{ a, b }`, each with path and line: its members can be members of the object
+ * itself.
+ */
 export function spreadLiterals(root: string): readonly string[] {
   const paths = globSync("{src,cli,console/src,packages/client/src,scripts}/**/*.{ts,tsx}", { cwd: root });
   return paths
@@ -17,8 +20,12 @@ function spreadsOf(path: string, text: string): readonly string[] {
     SpreadElement({ argument, start }) {
       const { type } = argument;
       const isLiteral =
-        (type === "ObjectExpression" && argument.properties.length > 0) || (type === "ArrayExpression" && argument.elements.length > 0);
-      if (isLiteral) found.push(`${path}:${text.slice(0, start).split("\n").length}: a spread of a literal; write its members without it`);
+        (type === "ObjectExpression" && argument.properties.length > 0) ||
+        (type === "ArrayExpression" && argument.elements.length > 0);
+      if (isLiteral)
+        found.push(
+          `${path}:${text.slice(0, start).split("\n").length}: a spread of a literal; write its members without it`,
+        );
     },
   }).visit(parseSync(path, text).program);
   return found;

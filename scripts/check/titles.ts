@@ -46,7 +46,9 @@ function titleIn(call: Call): (Literal & { readonly isTest: boolean }) | undefin
   const [title] = call.arguments as readonly Literal[];
   const name = calleeName(call.callee as Callee);
   const isTest = testFunctions.has(name);
-  return title !== undefined && /Literal$/.test(title.type) && (isTest || groupFunctions.has(name)) ? { ...title, isTest } : undefined;
+  return title !== undefined && /Literal$/.test(title.type) && (isTest || groupFunctions.has(name))
+    ? { ...title, isTest }
+    : undefined;
 }
 
 /** The titles of the tests of a file and of their groups. */

@@ -9,6 +9,8 @@ export function unbuiltMethods(project: string): string[] {
   const paths = globSync("src/**/*.ts", { cwd: project }).filter((path) => !excluded.test(path));
   return paths.toSorted().flatMap((path) => {
     const lines = readFileSync(join(project, path), "utf8").split("\n");
-    return lines.flatMap((line, i) => (/^(?!import\b).*\bunbuilt\b/.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : []));
+    return lines.flatMap((line, i) =>
+      /^(?!import\b).*\bunbuilt\b/.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : [],
+    );
   });
 }

@@ -5,7 +5,10 @@ import { join, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "../..");
 const source = join(root, "packages/client");
 
-/** Builds the package into a folder: JavaScript and types as ES modules and as CommonJS. It replaces `dist` there. */
+/**
+ * Builds the package into a folder: JavaScript and types as ES modules and as CommonJS. It replaces `dist`
+ * there.
+ */
 export function buildClient(folder: string): void {
   const dist = join(folder, "dist");
   rmSync(dist, { recursive: true, force: true });
@@ -13,7 +16,11 @@ export function buildClient(folder: string): void {
     ["tsconfig.json", "esm"],
     ["tsconfig.cjs.json", "cjs"],
   ] as const) {
-    execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", join(source, config), "--outDir", join(dist, form)], { stdio: "inherit" });
+    execFileSync(
+      join(root, "node_modules/.bin/tsc"),
+      ["-p", join(source, config), "--outDir", join(dist, form)],
+      { stdio: "inherit" },
+    );
     rewriteSpecifiers(join(dist, form));
   }
   writeFileSync(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
@@ -29,6 +36,9 @@ export function buildClient(folder: string): void {
 function rewriteSpecifiers(folder: string): void {
   for (const name of globSync("**/*.d.ts", { cwd: folder })) {
     const path = join(folder, name);
-    writeFileSync(path, readFileSync(path, "utf8").replaceAll(/(from\s+|import\()"(\.[^"]+)\.ts"/g, '$1"$2.js"'));
+    writeFileSync(
+      path,
+      readFileSync(path, "utf8").replaceAll(/(from\s+|import\()"(\.[^"]+)\.ts"/g, '$1"$2.js"'),
+    );
   }
 }

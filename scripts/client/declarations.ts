@@ -36,23 +36,34 @@ export function declarations(form: Form, taken: readonly string[] = []): Declara
     if (field.message) return wellKnown(field.message.typeName);
     if (field.scalar === ScalarType.BOOL) return "boolean";
     if (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) return "string";
-    if (form === "connect" && isBigInteger(field)) return direction === "request" ? "number | string" : "string";
+    if (form === "connect" && isBigInteger(field))
+      return direction === "request" ? "number | string" : "string";
     return "number";
   }
 
   function fieldType(field: DescField, direction: Direction): string {
     const one = valueType(field, direction);
-    const { orNull, textOrParts } = form === "v2" ? wireOptions(field) : { orNull: false, textOrParts: false };
+    const { orNull, textOrParts } =
+      form === "v2" ? wireOptions(field) : { orNull: false, textOrParts: false };
     const many = one.includes("|") ? `(${one})` : one;
-    const whole = field.fieldKind === "list" ? `readonly ${many}[]` : field.fieldKind === "map" ? `Readonly<Record<string, ${one}>>` : one;
+    const whole =
+      field.fieldKind === "list"
+        ? `readonly ${many}[]`
+        : field.fieldKind === "map"
+          ? `Readonly<Record<string, ${one}>>`
+          : one;
     const text = direction === "request" && textOrParts ? `string | ${whole}` : whole;
     return orNull && direction === "answer" ? `${text} | null` : text;
   }
 
   function member(field: DescField, direction: Direction, isOneOf = false): string {
-    const rules = direction === "request" ? rulesOf(field).filter((rule) => rule !== "required" && !rule.startsWith("one of")) : [];
+    const rules =
+      direction === "request"
+        ? rulesOf(field).filter((rule) => rule !== "required" && !rule.startsWith("one of"))
+        : [];
     const comment = [...commentOf(field), ...(rules.length > 0 ? [`Rules: ${rules.join("; ")}.`] : [])];
-    const isThere = direction === "request" ? isRequired(field) && !isOneOf : isAlwaysWritten(field, form) && !isOneOf;
+    const isThere =
+      direction === "request" ? isRequired(field) && !isOneOf : isAlwaysWritten(field, form) && !isOneOf;
     const name = form === "v2" ? field.name : field.jsonName;
     return `${jsDoc(comment, "  ")}  readonly ${name}${isThere ? "" : "?"}: ${fieldType(field, direction)};\n`;
   }
@@ -62,7 +73,9 @@ export function declarations(form: Form, taken: readonly string[] = []): Declara
     const union = direction === "answer" && form === "v2" ? unionOf(message) : undefined;
     const cases = union?.payload.fields;
     const fields = message.members.flatMap((each) => (each.kind === "oneof" ? each.fields : [each]));
-    const own = fields.filter((field) => !(form === "v2" && isInEnvelope(field)) && !cases?.includes(field) && field !== union?.kind);
+    const own = fields.filter(
+      (field) => !(form === "v2" && isInEnvelope(field)) && !cases?.includes(field) && field !== union?.kind,
+    );
     const members = own.map((field) => member(field, direction, field.oneof !== undefined)).join("");
     if (members === "") return `${head}export type ${name} = object;\n`;
     if (!cases) return `${head}export interface ${name} {\n${members}}\n`;

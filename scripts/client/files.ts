@@ -46,15 +46,23 @@ interface Table {
   readonly streams?: readonly Operation[];
 }
 
-function file(schema: FileRegistry, { form, about, type, constant, operations, nameOf, streams = [] }: Table): string {
+function file(
+  schema: FileRegistry,
+  { form, about, type, constant, operations, nameOf, streams = [] }: Table,
+): string {
   const declared = declarations(form, ["JsonValue", "JsonObject", type]);
-  const entries = operations.map((operation) => entry(schema, operation, nameOf(operation), declared.typeOf)).join("");
+  const entries = operations
+    .map((operation) => entry(schema, operation, nameOf(operation), declared.typeOf))
+    .join("");
   for (const operation of streams) {
     declared.typeOf(documented(schema, operation).input, "request");
     declared.typeOf(documented(schema, operation).output, "answer");
   }
   const facts = operations
-    .map((operation) => `  ${JSON.stringify(nameOf(operation))}: ${JSON.stringify(credentialKind(operation))},\n`)
+    .map(
+      (operation) =>
+        `  ${JSON.stringify(nameOf(operation))}: ${JSON.stringify(credentialKind(operation))},\n`,
+    )
     .join("");
   const text = declared.text();
   const json = ["JsonObject", "JsonValue"].filter((name) => new RegExp(`\\b${name}\\b`).test(text));
@@ -66,19 +74,28 @@ function file(schema: FileRegistry, { form, about, type, constant, operations, n
   ].join("\n");
 }
 
-/** The operations of each table: those with a name in v2, those of Connect that take a key, and those of workers. */
+/**
+ * The operations of each table: those with a name in v2, those of Connect that take a key, and those of
+ * workers.
+ */
 export function tables() {
   const { all } = operationTable();
   const named = all.filter(({ name }) => name !== null);
   const workers = all.filter(({ method }) => method.parent.typeName === "worker.v1.WorkerService");
-  const others = all.filter((operation) => operation.name === null && !workers.includes(operation) && isUnary(operation));
+  const others = all.filter(
+    (operation) => operation.name === null && !workers.includes(operation) && isUnary(operation),
+  );
   // v2 has the operations of dataexport.v1, whose errors have another form.
-  const byKey = others.filter(({ access, rpc }) => !rpc.startsWith("dataexport.v1.") && takesMoreThanSessions(access));
+  const byKey = others.filter(
+    ({ access, rpc }) => !rpc.startsWith("dataexport.v1.") && takesMoreThanSessions(access),
+  );
   return { named, byKey, workers };
 }
 
 /** The kinds that a message answers. */
-export const questionKinds: readonly string[] = Object.keys(kinds).filter((name) => isKind(name) && isQuestion(name));
+export const questionKinds: readonly string[] = Object.keys(kinds).filter(
+  (name) => isKind(name) && isQuestion(name),
+);
 
 /** The kinds of questions, and the input of each kind of approval, as `confirm` takes it. */
 function actionsFile(): string {

@@ -14,9 +14,16 @@ export type Form = "v2" | "connect";
 export type Direction = "request" | "answer";
 
 /** Integers that are strings in the JSON of Connect. */
-const bigScalars = new Set([ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64]);
+const bigScalars = new Set([
+  ScalarType.INT64,
+  ScalarType.UINT64,
+  ScalarType.SINT64,
+  ScalarType.FIXED64,
+  ScalarType.SFIXED64,
+]);
 
-export const isBigInteger = ({ scalar }: DescField): boolean => scalar !== undefined && bigScalars.has(scalar);
+export const isBigInteger = ({ scalar }: DescField): boolean =>
+  scalar !== undefined && bigScalars.has(scalar);
 
 /** The names of an enum's values in this form. */
 export const wordsOf = (desc: DescEnum, form: Form): readonly string[] =>
@@ -28,17 +35,20 @@ export const wordsOf = (desc: DescEnum, form: Form): readonly string[] =>
 export const isRequired = (field: DescField): boolean => rulesOf(field).includes("required");
 
 /**
- * Whether every answer has the member. v2 writes plain values always; an object at the top of an answer is there unless its option
- * says `optional` (spec/decisions.md 108). Connect leaves out zero values.
+ * Whether every answer has the member. v2 writes plain values always; an object at the top of an answer is
+ * there unless its option says `optional` (spec/decisions.md 108). Connect leaves out zero values.
  */
 export const isAlwaysWritten = (field: DescField, form: Form): boolean => {
   const { orNull, omitEmpty } = wireOptions(field);
   if (form === "connect" || isInEnvelope(field)) return false;
   if (field.fieldKind === "message" && isAnswer(field.parent)) return !getOption(field, optional);
-  return orNull || (!omitEmpty && (field.fieldKind === "list" || field.fieldKind === "map" || isPlain(field)));
+  return (
+    orNull || (!omitEmpty && (field.fieldKind === "list" || field.fieldKind === "map" || isPlain(field)))
+  );
 };
 
-const isPlain = (field: DescField): boolean => !field.message && field.presence === FeatureSet_FieldPresence.IMPLICIT;
+const isPlain = (field: DescField): boolean =>
+  !field.message && field.presence === FeatureSet_FieldPresence.IMPLICIT;
 
 /** Whether it is a member of the envelope of v2, which every answer has (`packages/client/src/calls.ts`). */
 export const isInEnvelope = ({ parent, name }: DescField): boolean => isAnswer(parent) && envelope.has(name);
@@ -59,7 +69,12 @@ export interface Declarations {
  */
 export function declaredBy(
   taken: readonly string[],
-  declare: (message: DescMessage, name: string, direction: Direction, typeOf: Declarations["typeOf"]) => string,
+  declare: (
+    message: DescMessage,
+    name: string,
+    direction: Direction,
+    typeOf: Declarations["typeOf"],
+  ) => string,
 ): Declarations {
   const names = new Map<string, string>();
   const used = new Set(taken);
@@ -82,7 +97,8 @@ export function declaredBy(
   return { typeOf, text: () => written.join("\n") };
 }
 
-const nestedName = (message: DescMessage): string => (message.parent ? nestedName(message.parent) : "") + message.name;
+const nestedName = (message: DescMessage): string =>
+  (message.parent ? nestedName(message.parent) : "") + message.name;
 
 /** `task.v2.Message` is `TaskMessage` where `Message` is taken. */
 const packageName = (message: DescMessage): string => {

@@ -12,11 +12,17 @@ const [typescript, python] = ["packages/client/src/generated", "packages/python/
 export const typescriptModules = (schema: FileRegistry): ReadonlyMap<string, string> =>
   new Map([...generatedFiles(schema)].map(([name, text]) => [`${typescript}/${name}`, text]));
 
-/** The generated modules of the Python client, by path: messages and calls, and those of `_sync`, which are made from `_async`. */
+/**
+ * The generated modules of the Python client, by path: messages and calls, and those of `_sync`, which are
+ * made from `_async`.
+ */
 export function pythonModules(schema: FileRegistry): ReadonlyMap<string, string> {
   const files = new Map(pythonFiles(schema));
-  const written = readdirSync(join(root, python, "_async")).filter((name) => name.endsWith(".py") && !files.has(`_async/${name}`));
-  for (const name of written) files.set(`_async/${name}`, readFileSync(join(root, python, "_async", name), "utf8"));
+  const written = readdirSync(join(root, python, "_async")).filter(
+    (name) => name.endsWith(".py") && !files.has(`_async/${name}`),
+  );
+  for (const name of written)
+    files.set(`_async/${name}`, readFileSync(join(root, python, "_async", name), "utf8"));
   for (const [path, text] of [...files]) {
     const [, name] = /^_async\/(.+)/.exec(path) ?? [];
     if (name !== undefined && !writtenTwice.has(name)) files.set(`_sync/${name}`, synchronous(name, text));

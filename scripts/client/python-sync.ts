@@ -16,6 +16,9 @@ const rules: readonly (readonly [RegExp, string])[] = [
 
 /** A module of the synchronous client, made from the same module of the asynchronous one. */
 export function synchronous(name: string, source: string): string {
-  const text = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), source.replace(/^(#.*\n)?/, ""));
+  const text = rules.reduce(
+    (rest, [pattern, replacement]) => rest.replace(pattern, replacement),
+    source.replace(/^(#.*\n)?/, ""),
+  );
   return `# Made from _async/${name} by the set-up.\n${text}`;
 }

@@ -16,12 +16,17 @@ import {
 } from "./messages.ts";
 
 const keywords = new Set(
-  "and as assert async await break class def from global if import in is lambda not or pass return try with".split(" "),
+  "and as assert async await break class def from global if import in is lambda not or pass return try with".split(
+    " ",
+  ),
 );
 
 /** A name of the wire as a name of Python. */
 export function pythonName(name: string): string {
-  if (keywords.has(name)) throw new Error(`${name} is a keyword of Python: give the field another name in scripts/client/python-types.ts`);
+  if (keywords.has(name))
+    throw new Error(
+      `${name} is a keyword of Python: give the field another name in scripts/client/python-types.ts`,
+    );
   return name;
 }
 
@@ -41,20 +46,29 @@ function wrapped(text: string, indent: string): string {
 
 /** A docstring; without a text nothing. */
 export function docstring(paragraphs: readonly string[], indent: string): string {
-  const escaped = paragraphs.map((paragraph) => paragraph.replaceAll("\\", "\\\\").replaceAll('"""', '\\"\\"\\"'));
+  const escaped = paragraphs.map((paragraph) =>
+    paragraph.replaceAll("\\", "\\\\").replaceAll('"""', '\\"\\"\\"'),
+  );
   const [first = "", ...rest] = escaped;
   if (first === "") return "";
   const begin = wrapped(`"""${first}`, indent);
-  const ending = rest.length === 0 ? '"""' : `\n\n${rest.map((paragraph) => wrapped(paragraph, indent)).join("\n\n")}\n${indent}"""`;
+  const ending =
+    rest.length === 0
+      ? '"""'
+      : `\n\n${rest.map((paragraph) => wrapped(paragraph, indent)).join("\n\n")}\n${indent}"""`;
   // A quote at the end would be read as a part of the end.
   return `${begin.endsWith('"') && rest.length === 0 ? `${begin} ` : begin}${ending}\n`;
 }
 
-export const literal = (words: readonly string[]): string => `Literal[${words.map((word) => JSON.stringify(word)).join(", ")}]`;
+export const literal = (words: readonly string[]): string =>
+  `Literal[${words.map((word) => JSON.stringify(word)).join(", ")}]`;
 
 /** What a field means, with its rules. */
 export function aboutField(field: DescField, direction: Direction): readonly string[] {
-  const rules = direction === "request" ? rulesOf(field).filter((rule) => rule !== "required" && !rule.startsWith("one of")) : [];
+  const rules =
+    direction === "request"
+      ? rulesOf(field).filter((rule) => rule !== "required" && !rule.startsWith("one of"))
+      : [];
   return [...commentOf(field), ...(rules.length > 0 ? [`Rules: ${rules.join("; ")}.`] : [])];
 }
 
@@ -62,16 +76,27 @@ export const fieldsOf = (message: DescMessage): readonly DescField[] =>
   message.members.flatMap((each) => (each.kind === "oneof" ? each.fields : [each]));
 
 /** The type of a field's value in Python. */
-export function fieldType(field: DescField, direction: Direction, form: Form, typeOf: Declarations["typeOf"]): string {
+export function fieldType(
+  field: DescField,
+  direction: Direction,
+  form: Form,
+  typeOf: Declarations["typeOf"],
+): string {
   const one = valueType(field, direction, form, typeOf);
   const { orNull, textOrParts } = form === "v2" ? wireOptions(field) : { orNull: false, textOrParts: false };
   const [list, map] = direction === "request" ? ["Sequence", "Mapping"] : ["list", "dict"];
-  const whole = field.fieldKind === "list" ? `${list}[${one}]` : field.fieldKind === "map" ? `${map}[str, ${one}]` : one;
+  const whole =
+    field.fieldKind === "list" ? `${list}[${one}]` : field.fieldKind === "map" ? `${map}[str, ${one}]` : one;
   const text = direction === "request" && textOrParts ? `str | ${whole}` : whole;
   return orNull && direction === "answer" ? `${text} | None` : text;
 }
 
-function valueType(field: DescField, direction: Direction, form: Form, typeOf: Declarations["typeOf"]): string {
+function valueType(
+  field: DescField,
+  direction: Direction,
+  form: Form,
+  typeOf: Declarations["typeOf"],
+): string {
   if (field.enum) return literal(wordsOf(field.enum, form));
   const message = ownMessage(field);
   if (message) return typeOf(message, direction);
@@ -103,7 +128,12 @@ function wellKnown(typeName: string, direction: Direction): string {
 export function pythonDeclarations(form: Form, taken: readonly string[] = []): Declarations {
   return declaredBy(taken, declare);
 
-  function declare(message: DescMessage, name: string, direction: Direction, typeOf: Declarations["typeOf"]): string {
+  function declare(
+    message: DescMessage,
+    name: string,
+    direction: Direction,
+    typeOf: Declarations["typeOf"],
+  ): string {
     const union = direction === "answer" && form === "v2" ? unionOf(message) : undefined;
     const cases = union?.payload.fields;
     const own = fieldsOf(message).filter(
@@ -124,7 +154,9 @@ export function pythonDeclarations(form: Form, taken: readonly string[] = []): D
   }
 
   function member(field: DescField, direction: Direction, typeOf: Declarations["typeOf"]): string {
-    const isThere = field.oneof === undefined && (direction === "request" ? isRequired(field) : isAlwaysWritten(field, form));
+    const isThere =
+      field.oneof === undefined &&
+      (direction === "request" ? isRequired(field) : isAlwaysWritten(field, form));
     const type = fieldType(field, direction, form, typeOf);
     const name = pythonName(form === "v2" ? field.name : field.jsonName);
     return `    ${name}: ${isThere ? type : `NotRequired[${type}]`}\n${docstring(aboutField(field, direction), "    ")}`;

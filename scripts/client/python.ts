@@ -4,7 +4,15 @@ import type { Operation } from "../../src/pipeline/operations.ts";
 import { commentOf } from "../reference/schema.ts";
 import { documented, isUnary, questionKinds, tables } from "./files.ts";
 import { type Declarations, isRequired } from "./messages.ts";
-import { aboutField, docstring, fieldsOf, fieldType, literal, pythonDeclarations, pythonName } from "./python-types.ts";
+import {
+  aboutField,
+  docstring,
+  fieldsOf,
+  fieldType,
+  literal,
+  pythonDeclarations,
+  pythonName,
+} from "./python-types.ts";
 
 const made = "# Made from proto/ by the set-up.\n";
 const future = "from __future__ import annotations\n";
@@ -40,17 +48,23 @@ function typed(schema: FileRegistry, types: Declarations, operation: Operation, 
 }
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const pascal = (name: string): string => name.replace(/(^|[._])(\w)/g, (_, __, letter: string) => letter.toUpperCase());
+const pascal = (name: string): string =>
+  name.replace(/(^|[._])(\w)/g, (_, __, letter: string) => letter.toUpperCase());
 
 /** Whether the list has pages, and the type of an item. */
 function itemOf(schema: FileRegistry, { operation, types }: Typed): string | null {
   const { input, output } = documented(schema, operation);
-  const items = output.fields.find(({ name }) => name === "messages") ?? output.fields.find(({ name }) => name === "data");
-  const hasPages = input.fields.some(({ name }) => name === "cursor") && output.fields.some(({ name }) => name === "next_cursor");
+  const items =
+    output.fields.find(({ name }) => name === "messages") ??
+    output.fields.find(({ name }) => name === "data");
+  const hasPages =
+    input.fields.some(({ name }) => name === "cursor") &&
+    output.fields.some(({ name }) => name === "next_cursor");
   return hasPages && items?.message ? types.typeOf(items.message, "answer") : null;
 }
 
-const needsRequest = (schema: FileRegistry, { operation }: Typed): boolean => documented(schema, operation).input.fields.some(isRequired);
+const needsRequest = (schema: FileRegistry, { operation }: Typed): boolean =>
+  documented(schema, operation).input.fields.some(isRequired);
 
 /** The overloads of a method that takes the name of an operation. */
 function overloads(
@@ -121,15 +135,21 @@ export const pythonSubjects: Readonly<Record<string, string>> = {
   import: "imports",
 };
 
-export const pythonMethod = (name: string): string => pythonName(snake(name.slice(name.lastIndexOf(".") + 1)));
+export const pythonMethod = (name: string): string =>
+  pythonName(snake(name.slice(name.lastIndexOf(".") + 1)));
 const subjectOf = (name: string): string => name.slice(0, name.lastIndexOf("."));
 
 /** Methods that are written by hand. */
 const byHand = new Set(["task.create", "task.list", "file.upload"]);
 
-function parameters(schema: FileRegistry, { operation, types }: Typed, omitted: ReadonlySet<string> = new Set()) {
+function parameters(
+  schema: FileRegistry,
+  { operation, types }: Typed,
+  omitted: ReadonlySet<string> = new Set(),
+) {
   const fields = fieldsOf(documented(schema, operation).input).filter(({ name }) => !omitted.has(name));
-  if (fields.some(({ name }) => name === "options")) throw new Error(`${operation.name}: the name options is taken`);
+  if (fields.some(({ name }) => name === "options"))
+    throw new Error(`${operation.name}: the name options is taken`);
   const isNeeded = (field: (typeof fields)[number]) => field.oneof === undefined && isRequired(field);
   const sorted = [...fields.filter(isNeeded), ...fields.filter((field) => !isNeeded(field))];
   const declared = sorted.map((field) => {
@@ -145,7 +165,9 @@ function parameters(schema: FileRegistry, { operation, types }: Typed, omitted: 
 
 /** Names of messages, in the module of types. */
 const qualified = (type: string): string =>
-  type.replace(/"[^"]*"|\b[A-Z]\w+/g, (word) => (/^("|Literal|Sequence|Mapping|Any)/.test(word) ? word : `v2.${word}`));
+  type.replace(/"[^"]*"|\b[A-Z]\w+/g, (word) =>
+    /^("|Literal|Sequence|Mapping|Any)/.test(word) ? word : `v2.${word}`,
+  );
 
 function method(schema: FileRegistry, of: Typed): string {
   const { declared, body, about } = parameters(schema, of);
@@ -324,7 +346,9 @@ ${rows.map(overload).join("")}    async def confirm(self, kind: str, input: Any,
   ];
 }
 
-/** The generated files of the Python package, by their path below \`packages/python/src/agent_task_platform\`. */
+/**
+ * The generated files of the Python package, by their path below \`packages/python/src/agent_task_platform\`.
+ */
 export function pythonFiles(schema: FileRegistry): ReadonlyMap<string, string> {
   const { named, byKey, workers } = tables();
   const [v2Types, rpcTypes, workerTypes] = [
@@ -332,8 +356,11 @@ export function pythonFiles(schema: FileRegistry): ReadonlyMap<string, string> {
     pythonDeclarations("connect"),
     pythonDeclarations("connect"),
   ];
-  const v2 = named.filter(isUnary).map((operation) => typed(schema, v2Types, operation, operation.name ?? operation.rpc));
-  for (const operation of named.filter((each) => !isUnary(each))) typed(schema, v2Types, operation, operation.rpc);
+  const v2 = named
+    .filter(isUnary)
+    .map((operation) => typed(schema, v2Types, operation, operation.name ?? operation.rpc));
+  for (const operation of named.filter((each) => !isUnary(each)))
+    typed(schema, v2Types, operation, operation.rpc);
   const rpc = byKey.map((operation) => typed(schema, rpcTypes, operation, operation.rpc));
   for (const operation of workers) typed(schema, workerTypes, operation, operation.method.name);
   const operations = operationsFile(schema, v2, rpc);

@@ -24,9 +24,14 @@ export async function startConsole(root: string, front: Server): Promise<ViteDev
 
 export const modulesOf = (vite: ViteDevServer, root: string): Modules => ({
   serve: (request, response) =>
-    vite.middlewares(request, response, (fault?: unknown) => void response.writeHead(fault === undefined ? 404 : 500).end()),
+    vite.middlewares(
+      request,
+      response,
+      (fault?: unknown) => void response.writeHead(fault === undefined ? 404 : 500).end(),
+    ),
   // Only with the name of the file, Vite makes its relative addresses absolute.
-  page: async (url) => vite.transformIndexHtml("/index.html", await readFile(join(root, "console/index.html"), "utf8"), url),
+  page: async (url) =>
+    vite.transformIndexHtml("/index.html", await readFile(join(root, "console/index.html"), "utf8"), url),
 });
 
 /** Prints an error once after each save: Vite reports an error of syntax for each request of the module. */

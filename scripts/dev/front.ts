@@ -14,13 +14,17 @@ export interface Modules {
 
 /** Addresses of Vite's dev server; the platform has none of them. */
 const ofVite = /^\/(@vite|@fs|@id|@react-refresh|src|node_modules)(\/|$|\?)/;
-const isPageRequest = ({ method, headers }: IncomingMessage): boolean => method === "GET" && headers.accept?.includes("text/html") === true;
+const isPageRequest = ({ method, headers }: IncomingMessage): boolean =>
+  method === "GET" && headers.accept?.includes("text/html") === true;
 
 /** How long a request waits for a server that starts again, in milliseconds. */
 const waitMs = 15_000;
 const retryMs = 50;
 
-/** The one address of `npm run dev`: modules of the console from Vite, everything else from the platform on `serverPort`. */
+/**
+ * The one address of `npm run dev`: modules of the console from Vite, everything else from the platform on
+ * `serverPort`.
+ */
 export const frontOf =
   (serverPort: number, modules: Modules) =>
   (request: IncomingMessage, response: ServerResponse): void => {
@@ -32,7 +36,12 @@ export const frontOf =
     else forward(request, response, serverPort, modules).catch(fail);
   };
 
-async function forward(request: IncomingMessage, response: ServerResponse, serverPort: number, modules: Modules): Promise<void> {
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  serverPort: number,
+  modules: Modules,
+): Promise<void> {
   const socket = await connected(serverPort);
   const { "accept-encoding": encoding, ...headers } = request.headers;
   const call = send({
@@ -44,8 +53,11 @@ async function forward(request: IncomingMessage, response: ServerResponse, serve
   });
   response.once("close", () => call.destroy());
   request.pipe(call);
-  const reply = await new Promise<IncomingMessage>((resolve, reject) => call.once("response", resolve).once("error", reject));
-  if (isPageRequest(request) && reply.headers["content-type"]?.startsWith("text/html")) return sendPage(request, reply, response, modules);
+  const reply = await new Promise<IncomingMessage>((resolve, reject) =>
+    call.once("response", resolve).once("error", reject),
+  );
+  if (isPageRequest(request) && reply.headers["content-type"]?.startsWith("text/html"))
+    return sendPage(request, reply, response, modules);
   const { connection: _connection, ...passed } = reply.headers;
   response.writeHead(reply.statusCode ?? 502, passed);
   // A stream may have no byte for long.
@@ -53,12 +65,22 @@ async function forward(request: IncomingMessage, response: ServerResponse, serve
   reply.on("error", () => response.destroy()).pipe(response);
 }
 
-async function sendPage(request: IncomingMessage, reply: IncomingMessage, response: ServerResponse, { page }: Modules): Promise<void> {
+async function sendPage(
+  request: IncomingMessage,
+  reply: IncomingMessage,
+  response: ServerResponse,
+  { page }: Modules,
+): Promise<void> {
   const body = await text(reply);
   if (!isApplication(body)) return void response.writeHead(reply.statusCode ?? 502, reply.headers).end(body);
   const { "content-length": _length, "content-security-policy": policy = "", ...headers } = reply.headers;
   const html = await page(request.url ?? "/");
-  response.writeHead(reply.statusCode ?? 502, { ...headers, "content-security-policy": relaxedPolicy(String(policy)) }).end(html);
+  response
+    .writeHead(reply.statusCode ?? 502, {
+      ...headers,
+      "content-security-policy": relaxedPolicy(String(policy)),
+    })
+    .end(html);
 }
 
 /** Connects to the platform, and waits while it starts again. */
@@ -70,7 +92,8 @@ async function connected(port: number): Promise<Socket> {
       socket.once("connect", () => resolve(undefined)).once("error", resolve),
     );
     if (fault === undefined) return socket;
-    if (performance.now() > until) throw new Error("the server does not run: see the terminal of `npm run dev`");
+    if (performance.now() > until)
+      throw new Error("the server does not run: see the terminal of `npm run dev`");
     await delay(retryMs);
   }
 }

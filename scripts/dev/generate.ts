@@ -11,8 +11,8 @@ const links = ["proto", "prisma", "tools", "browser-proto"];
 const settleMs = 50;
 
 /**
- * Generates code again whenever a schema is saved, and then calls `changed` if it differs. The set-up prints an error, and the next
- * save tries again.
+ * Generates code again whenever a schema is saved, and then calls `changed` if it differs. The set-up prints
+ * an error, and the next save tries again.
  *
  * @returns what ends it.
  */
@@ -22,7 +22,13 @@ export function watchSchemas(root: string, changed: () => Promise<void>): () => 
   const targets = () => links.map((name) => readlinkSync(join(root, "src/gen", name))).join();
   const generate = async (): Promise<void> => {
     const before = targets();
-    await once(spawn(process.execPath, ["scripts/setup.mjs", "--code"], { cwd: root, stdio: ["ignore", "inherit", "inherit"] }), "exit");
+    await once(
+      spawn(process.execPath, ["scripts/setup.mjs", "--code"], {
+        cwd: root,
+        stdio: ["ignore", "inherit", "inherit"],
+      }),
+      "exit",
+    );
     if (targets() !== before) await changed();
   };
   const saved = () => {

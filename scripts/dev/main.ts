@@ -1,4 +1,5 @@
-// `npm run dev`: the platform, restarted on each save, with the console by Vite, at one address. Data is in `.dev/`.
+// `npm run dev`: the platform, restarted on each save, with the console by Vite, at one address. Data is in
+// `.dev/`.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,12 +26,15 @@ async function freePort(): Promise<number> {
 }
 
 const runCli = (words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> =>
-  promisify(execFile)(process.execPath, [join(root, "cli/main.ts"), ...words], { cwd: root, env }).then(({ stdout }) => stdout);
+  promisify(execFile)(process.execPath, [join(root, "cli/main.ts"), ...words], { cwd: root, env }).then(
+    ({ stdout }) => stdout,
+  );
 
 /** An API key of the first account, made once: the file first-key is gone after the first sign-in. */
 async function ownKey(env: NodeJS.ProcessEnv): Promise<string> {
   const file = join(dataDir, "key");
-  if (!existsSync(file)) writeFileSync(file, await runCli(["key", "--name", "npm run dev"], env), { mode: 0o600 });
+  if (!existsSync(file))
+    writeFileSync(file, await runCli(["key", "--name", "npm run dev"], env), { mode: 0o600 });
   return readFileSync(file, "utf8").trim();
 }
 
@@ -40,8 +44,11 @@ async function welcome(url: string, fixtures: string | undefined, env: NodeJS.Pr
   // There is no link once the owner has signed in.
   const link = await runCli(["user", "first-link"], env).catch(() => "");
   const key = await ownKey(env);
-  say(`\n  Platform and console  ${url}${link && `\n  Sign in               ${link.trim()}`}\n  API key               in .dev/key\n`);
-  if (fixtures !== undefined) say(await runCli(["fixtures", resolve(fixtures)], { ...env, ATP_URL: url, ATP_KEY: key }));
+  say(
+    `\n  Platform and console  ${url}${link && `\n  Sign in               ${link.trim()}`}\n  API key               in .dev/key\n`,
+  );
+  if (fixtures !== undefined)
+    say(await runCli(["fixtures", resolve(fixtures)], { ...env, ATP_URL: url, ATP_KEY: key }));
 }
 
 async function main({ host, port, fixtures }: DevSettings): Promise<void> {
@@ -80,7 +87,9 @@ async function main({ host, port, fixtures }: DevSettings): Promise<void> {
     process.exit(code);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(0));
-  await welcome(url, fixtures, env).catch((error: Error & { readonly stderr?: string }) => say(`dev: ${error.stderr || error.message}`));
+  await welcome(url, fixtures, env).catch((error: Error & { readonly stderr?: string }) =>
+    say(`dev: ${error.stderr || error.message}`),
+  );
 }
 
 try {

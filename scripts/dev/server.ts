@@ -12,7 +12,8 @@ export interface WatchedServer {
 const endMs = 10_000;
 
 /**
- * Starts `atp serve` by `node --watch`, with its output in this terminal. Node prints an error of syntax once, and waits for the next save.
+ * Starts `atp serve` by `node --watch`, with its output in this terminal. Node prints an error of syntax
+ * once, and waits for the next save.
  *
  * @param ended called when Node itself ends without a request.
  */
@@ -22,7 +23,12 @@ export function startServer(root: string, env: NodeJS.ProcessEnv, ended: () => v
   const launch = (): ChildProcess => {
     const words = ["--watch", "--watch-preserve-output", "--max-semi-space-size=8", "cli/main.ts", "serve"];
     // A separate group, so that an end by force ends the server that Node watches too.
-    const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"], detached: true });
+    const child = spawn(process.execPath, words, {
+      cwd: root,
+      env,
+      stdio: ["ignore", "inherit", "inherit"],
+      detached: true,
+    });
     child.once("exit", () => child === running && isWanted && ended());
     return child;
   };

@@ -26,7 +26,14 @@ export function asyncapiDocument(): Json {
   const bodies = recordedBodies();
   const messages = Object.entries(of.components.messages).map(([name, message]) => {
     const examples = bodies.get(name)?.map((payload) => ({ payload }));
-    return [name, { name, contentType: "application/json", ...message, ...(examples ? { examples } : {}) }] as const;
+    return [
+      name,
+      { name, contentType: "application/json", ...message, ...(examples ? { examples } : {}) },
+    ] as const;
   });
-  return { ...of, info: { ...of.info, version }, components: { ...of.components, messages: Object.fromEntries(messages) } };
+  return {
+    ...of,
+    info: { ...of.info, version },
+    components: { ...of.components, messages: Object.fromEntries(messages) },
+  };
 }

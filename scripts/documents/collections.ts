@@ -19,7 +19,9 @@ const title = "Agent Task Platform";
 /** The variables of a collection. The key has no value: a collection is shared. */
 const variables = { base_url: serverUrl, key: "" };
 
-/** All requests of the documents, each once: those of v2 by POST, with the example that the tests really sent. */
+/**
+ * All requests of the documents, each once: those of v2 by POST, with the example that the tests really sent.
+ */
 export function collected(documents: Readonly<Record<string, Json>>): readonly CollectedRequest[] {
   const all = Object.entries(documents).flatMap(([name, document]) =>
     Object.entries(partOf(document["paths"])).flatMap(([path, item]) =>
@@ -34,7 +36,9 @@ export function collected(documents: Readonly<Record<string, Json>>): readonly C
 
 function requestOf(document: string, path: string, method: string, operation: Json): CollectedRequest {
   const [tag] = Array.isArray(operation["tags"]) ? operation["tags"] : [];
-  const [summary, description] = [operation["summary"], operation["description"]].map((text) => (typeof text === "string" ? text : ""));
+  const [summary, description] = [operation["summary"], operation["description"]].map((text) =>
+    typeof text === "string" ? text : "",
+  );
   // The Responses API has `/v1` in the base address of its clients.
   const prefix = document === "responses" ? "/v1" : "";
   return {
@@ -58,7 +62,8 @@ function bodyOf(operation: Json): string | undefined {
 
 const partOf = (value: unknown): Json => (typeof value === "object" && value !== null ? (value as Json) : {}); // Its members are unknown.
 
-const byFolder = (requests: readonly CollectedRequest[]) => Object.entries(Object.groupBy(requests, ({ folder }) => folder));
+const byFolder = (requests: readonly CollectedRequest[]) =>
+  Object.entries(Object.groupBy(requests, ({ folder }) => folder));
 
 /** A collection of Postman, format 2.1.0. */
 export const postmanCollection = (requests: readonly CollectedRequest[]): Json => ({
@@ -71,9 +76,14 @@ export const postmanCollection = (requests: readonly CollectedRequest[]): Json =
       request: {
         method,
         description,
-        header: [{ key: keyHeader, value: "{{key}}" }, ...(body === undefined ? [] : [{ key: "Content-Type", value: "application/json" }])],
+        header: [
+          { key: keyHeader, value: "{{key}}" },
+          ...(body === undefined ? [] : [{ key: "Content-Type", value: "application/json" }]),
+        ],
         url: { raw: `{{base_url}}${path}`, host: ["{{base_url}}"], path: path.split("/").slice(1) },
-        ...(body === undefined ? {} : { body: { mode: "raw", raw: body, options: { raw: { language: "json" } } } }),
+        ...(body === undefined
+          ? {}
+          : { body: { mode: "raw", raw: body, options: { raw: { language: "json" } } } }),
       },
     })),
   })),
@@ -114,7 +124,13 @@ export const brunoCollection = (requests: readonly CollectedRequest[]): Json => 
   environments: [
     {
       name: "Installation",
-      variables: Object.entries(variables).map(([name, value]) => ({ name, value, type: "text", enabled: true, secret: name === "key" })),
+      variables: Object.entries(variables).map(([name, value]) => ({
+        name,
+        value,
+        type: "text",
+        enabled: true,
+        secret: name === "key",
+      })),
     },
   ],
   brunoConfig: { version: "1", name: title, type: "collection" },

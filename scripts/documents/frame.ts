@@ -11,7 +11,9 @@ export const serverUrl = "https://platform.test";
 /** Where documents say that the pages for sign-in and consent are. */
 export const consentUrl = "https://console.test";
 
-export const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+export const { version } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
 /** The first members of every document. */
 export const frame = (title: string, description: string): Json => ({
@@ -32,15 +34,21 @@ const count = { type: "integer", minimum: 0 };
 /** Headers of answers, for `components.headers`. */
 export const headers: Readonly<Record<string, Json>> = {
   "X-Request-Id": text("The id of the call, as in the log of the server."),
-  "X-Request-Warnings": text("Members of the request that had no effect, separated by commas; absent without any."),
+  "X-Request-Warnings": text(
+    "Members of the request that had no effect, separated by commas; absent without any.",
+  ),
   "RateLimit-Limit": text("Calls that are allowed in a minute.", count),
   "RateLimit-Remaining": text("Calls that are left in this minute.", count),
   "RateLimit-Reset": text("Seconds until the minute ends.", count),
-  "Idempotent-Replayed": text("`true` when the answer is that of an earlier call with the same `Idempotency-Key`."),
+  "Idempotent-Replayed": text(
+    "`true` when the answer is that of an earlier call with the same `Idempotency-Key`.",
+  ),
   ETag: text("Identifies the answer, for `If-None-Match`; only of reads by GET without secrets."),
   "Retry-After": text("Seconds after which a retry can succeed.", count),
   "WWW-Authenticate": text("The credentials that the operation accepts, as challenges."),
-  "X-Accepted-Credentials": text("The request headers that can carry a credential for the operation, separated by commas."),
+  "X-Accepted-Credentials": text(
+    "The request headers that can carry a credential for the operation, separated by commas.",
+  ),
 };
 
 /** Headers of requests, for `components.parameters`. */

@@ -1,4 +1,7 @@
-/** What generates code of a language: the plugins of `buf generate`; one with `protoc_builtin` is a part of protoc. */
+/**
+ * What generates code of a language: the plugins of `buf generate`; one with `protoc_builtin` is a part of
+ * protoc.
+ */
 const plugins: Readonly<Record<string, readonly [type: string, name: string][]>> = {
   go: [
     ["local", "protoc-gen-go"],
@@ -20,7 +23,10 @@ const plugins: Readonly<Record<string, readonly [type: string, name: string][]>>
 
 const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Options for which buf has no prefix. Without them, Ruby's code would define a module `File`, which is a class of Ruby. */
+/**
+ * Options for which buf has no prefix. Without them, Ruby's code would define a module `File`, which is a
+ * class of Ruby.
+ */
 function namesOf(folder: string): string {
   const names = ["AgentTaskPlatform", ...folder.split("/").map(capitalized)];
   const options = {
@@ -29,14 +35,16 @@ function namesOf(folder: string): string {
     php_metadata_namespace: [...names, "Metadata"].join("\\"),
   };
   return Object.entries(options)
-    .map(([option, value]) => `    - file_option: ${option}\n      path: atp/${folder}\n      value: ${value}\n`)
+    .map(
+      ([option, value]) => `    - file_option: ${option}\n      path: atp/${folder}\n      value: ${value}\n`,
+    )
     .join("");
 }
 
 /**
- * Managed mode writes the names of languages into the descriptors that plugins get, and not into the files. The rules of fields and
- * the options of operations are left out: they are for the server, and a program that also uses protovalidate would have
- * two definitions of `buf.validate`.
+ * Managed mode writes the names of languages into the descriptors that plugins get, and not into the files.
+ * The rules of fields and the options of operations are left out: they are for the server, and a program that
+ * also uses protovalidate would have two definitions of `buf.validate`.
  */
 const template = (folders: readonly string[]): string => `version: v2
 managed:
@@ -58,8 +66,8 @@ ${folders.map(namesOf).join("")}inputs:
 `;
 
 /**
- * Templates of `buf generate` by path: one for each language of `plugins`, which writes into `gen/LANGUAGE`, and `buf.gen.yaml`
- * without plugins, for all others.
+ * Templates of `buf generate` by path: one for each language of `plugins`, which writes into `gen/LANGUAGE`,
+ * and `buf.gen.yaml` without plugins, for all others.
  *
  * @param folders the folders of the packages below `atp/`, for instance `task/v2`.
  */

@@ -23,7 +23,8 @@ export function schemaName({ typeName, file }: DescMessage | DescEnum): string {
 }
 
 /** `user_message` is `UserMessage`. */
-const pascal = (word: string): string => word.replaceAll(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+const pascal = (word: string): string =>
+  word.replaceAll(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 const wellKnown: Readonly<Record<string, Json>> = {
   "google.protobuf.Struct": { type: "object", additionalProperties: true },
@@ -34,12 +35,17 @@ const wellKnown: Readonly<Record<string, Json>> = {
 };
 
 /** A message within a request has another schema there than within an answer. */
-const inputName = (message: DescMessage): string => `${schemaName(message)}${isRequest(message) ? "" : "Input"}`;
-const outputName = (message: DescMessage): string => `${schemaName(message)}${isRequest(message) ? "Output" : ""}`;
+const inputName = (message: DescMessage): string =>
+  `${schemaName(message)}${isRequest(message) ? "" : "Input"}`;
+const outputName = (message: DescMessage): string =>
+  `${schemaName(message)}${isRequest(message) ? "Output" : ""}`;
 
 const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
-/** The schemas of messages and enums in v2's JSON. Each message has one schema as a part of requests and another one in answers. */
+/**
+ * The schemas of messages and enums in v2's JSON. Each message has one schema as a part of requests and
+ * another one in answers.
+ */
 export interface MessageSchemas {
   /** Refers to a request's schema. */
   request(message: DescMessage): Json;
@@ -63,7 +69,8 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
   /** Makes a schema at its first use. A message may contain itself. */
   function refer(name: string, owner: string, make: () => Json): Json {
     const taken = owners.get(name);
-    if (taken !== undefined && taken !== owner) throw new Error(`${owner} and ${taken} have the same schema name: add a prefix`);
+    if (taken !== undefined && taken !== owner)
+      throw new Error(`${owner} and ${taken} have the same schema name: add a prefix`);
     if (taken === undefined) {
       owners.set(name, owner);
       schemas.set(name, make());
@@ -71,8 +78,10 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
     return refTo(name);
   }
 
-  const input = (message: DescMessage): Json => refer(inputName(message), `${message.typeName} in`, () => inputObject(message));
-  const output = (message: DescMessage): Json => refer(outputName(message), `${message.typeName} out`, () => outputObject(message));
+  const input = (message: DescMessage): Json =>
+    refer(inputName(message), `${message.typeName} in`, () => inputObject(message));
+  const output = (message: DescMessage): Json =>
+    refer(outputName(message), `${message.typeName} out`, () => outputObject(message));
 
   function inputObject(message: DescMessage): Json {
     const required = requiredFields(message);
@@ -81,7 +90,9 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
       return [field.name, required.has(field.name) ? schema : orNull(schema)] as const;
     });
     const choices = message.oneofs.map(({ fields }) => fields.map(({ name }) => name));
-    const sentences = choices.map((names) => `At most one of ${names.map((name) => `\`${name}\``).join(", ")} is present.`);
+    const sentences = choices.map(
+      (names) => `At most one of ${names.map((name) => `\`${name}\``).join(", ")} is present.`,
+    );
     const schema = objectOf(prose([...commentOf(message), ...sentences]), {
       properties: Object.fromEntries(properties),
       required: message.fields.map(({ name }) => name).filter((name) => required.has(name)),
@@ -92,7 +103,10 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
   function inputField(field: DescField): Json {
     const { aliases, unused } = wireOptions(field);
     const text = prose([...commentOf(field), ...(unused ? ["Accepted without effect."] : [])]);
-    return described({ ...inputForms(field), ...(aliases.length === 0 ? {} : { "x-aliases": aliases }) }, text);
+    return described(
+      { ...inputForms(field), ...(aliases.length === 0 ? {} : { "x-aliases": aliases }) },
+      text,
+    );
   }
 
   /** The forms that a field accepts (proto/taskplatform/options/v1). */
@@ -126,7 +140,10 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
   function inputElement(field: DescField, rules: FieldRules | undefined): Json {
     if (field.enum) return acceptedWords(field, field.enum);
     if (field.message) return wellKnown[field.message.typeName] ?? input(field.message);
-    return { ...(field.scalar === undefined ? {} : scalarSchema(field.scalar)), ...(rules ? valueKeywords(rules) : {}) };
+    return {
+      ...(field.scalar === undefined ? {} : scalarSchema(field.scalar)),
+      ...(rules ? valueKeywords(rules) : {}),
+    };
   }
 
   /** An enum's words without those that the field refuses. */
@@ -149,7 +166,9 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
 
   function outputObject(message: DescMessage): Json {
     const union = unionOf(message);
-    return union ? unionObject(message, union) : objectOf(prose(commentOf(message)), membersOf(message.fields));
+    return union
+      ? unionObject(message, union)
+      : objectOf(prose(commentOf(message)), membersOf(message.fields));
   }
 
   const membersOf = (fields: readonly DescField[]): ObjectSchema => ({
@@ -162,19 +181,29 @@ export function messageSchemas(envelope: Readonly<Record<string, Json>>): Messag
     const variants = kind.enum.values.flatMap((value) => {
       const word = enumValueName(value);
       const member = payload.fields.find(({ name }) => name === word);
-      return member ? [{ word, member, text: prose(commentOf(value)), name: `${schemaName(message)}${pascal(word)}` }] : [];
+      return member
+        ? [{ word, member, text: prose(commentOf(value)), name: `${schemaName(message)}${pascal(word)}` }]
+        : [];
     });
     const refs = variants.map(({ word, member, text, name }) =>
       refer(name, `${message.typeName} ${word}`, () => {
-        const { properties, required } = membersOf(message.fields.filter((field) => field.oneof !== payload || field === member));
+        const { properties, required } = membersOf(
+          message.fields.filter((field) => field.oneof !== payload || field === member),
+        );
         return objectOf(text, {
           properties: { ...properties, type: { type: "string", const: word } },
           required: [...required, word],
         });
       }),
     );
-    const mapping = Object.fromEntries(variants.map(({ word, name }) => [word, `#/components/schemas/${name}`]));
-    return { description: prose(commentOf(message)), oneOf: refs, discriminator: { propertyName: "type", mapping } };
+    const mapping = Object.fromEntries(
+      variants.map(({ word, name }) => [word, `#/components/schemas/${name}`]),
+    );
+    return {
+      description: prose(commentOf(message)),
+      oneOf: refs,
+      discriminator: { propertyName: "type", mapping },
+    };
   }
 
   function outputField(field: DescField): Json {
@@ -221,20 +250,32 @@ function objectOf(description: string, { properties, required }: ObjectSchema): 
   });
 }
 
-/** The writer of v2 leaves out only fields with presence, and those of `omit_empty` (src/http/v2/writer.ts). */
+/**
+ * The writer of v2 leaves out only fields with presence, and those of `omit_empty` (src/http/v2/writer.ts).
+ */
 function isAlwaysWritten(field: DescField): boolean {
   const { orNull: writesNull, omitEmpty } = wireOptions(field);
   if (writesNull) return true;
-  const hasPresence = field.fieldKind !== "list" && field.fieldKind !== "map" && field.presence !== FeatureSet_FieldPresence.IMPLICIT;
+  const hasPresence =
+    field.fieldKind !== "list" &&
+    field.fieldKind !== "map" &&
+    field.presence !== FeatureSet_FieldPresence.IMPLICIT;
   return !hasPresence && !omitEmpty;
 }
 
 /** The values of an enum, without the zero that means "not set". */
 const sentValues = (desc: DescEnum) =>
-  desc.values.filter((value) => !(value.number === 0 && value.name.endsWith("_UNSPECIFIED") && enumValueName(value) === value.name));
+  desc.values.filter(
+    (value) =>
+      !(value.number === 0 && value.name.endsWith("_UNSPECIFIED") && enumValueName(value) === value.name),
+  );
 
 function enumObject(desc: DescEnum): Json {
   const values = sentValues(desc);
   const lines = values.map((value) => `- \`${enumValueName(value)}\`: ${prose(commentOf(value))}`);
-  return { type: "string", description: [prose(commentOf(desc)), lines.join("\n")].join("\n\n"), enum: values.map(enumValueName) };
+  return {
+    type: "string",
+    description: [prose(commentOf(desc)), lines.join("\n")].join("\n\n"),
+    enum: values.map(enumValueName),
+  };
 }

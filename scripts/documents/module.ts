@@ -25,17 +25,22 @@ breaking:
 `;
 
 /** The text of a file of the schema with imports of files below \`atp/\`. */
-const relocated = (text: string): string => text.replaceAll(/^import "(?!buf\/|google\/|grpc\/)([^"]+)";$/gm, 'import "atp/$1";');
+const relocated = (text: string): string =>
+  text.replaceAll(/^import "(?!buf\/|google\/|grpc\/)([^"]+)";$/gm, 'import "atp/$1";');
 
 /** The published form of the schema by path: the same packages in files below `atp/`. */
 export function moduleFiles(): ReadonlyMap<string, string> {
-  const paths = globSync("**/*.proto", { cwd: join(root, "proto") }).map((path) => path.replaceAll("\\", "/"));
+  const paths = globSync("**/*.proto", { cwd: join(root, "proto") }).map((path) =>
+    path.replaceAll("\\", "/"),
+  );
   const files = paths.toSorted().flatMap((path): (readonly [string, string])[] => {
     const text = readFileSync(join(root, "proto", path), "utf8");
     if (path.startsWith("grpc/")) return [];
     return [ofOthers.test(path) ? [path, text] : [`atp/${path}`, relocated(text)]];
   });
-  const folders = [...new Set(paths.filter((path) => !ofOthers.test(path)).map((path) => dirname(path)))].toSorted();
+  const folders = [
+    ...new Set(paths.filter((path) => !ofOthers.test(path)).map((path) => dirname(path))),
+  ].toSorted();
   return new Map([
     ...files,
     ["buf.yaml", bufYaml],

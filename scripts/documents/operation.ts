@@ -38,18 +38,27 @@ function declaredErrors({ method, rpc }: Operation): readonly Reason[] {
 }
 
 /** The sentences of the comment about errors, by the status of each reason that they name. */
-function errorTexts({ rpc }: Operation, method: DescMethod, possible: readonly Reason[]): ReadonlyMap<number, readonly string[]> {
+function errorTexts(
+  { rpc }: Operation,
+  method: DescMethod,
+  possible: readonly Reason[],
+): ReadonlyMap<number, readonly string[]> {
   const texts = new Map<number, string[]>();
   for (const sentence of partsOf(method).errors)
     for (const reason of reasons.filter((each) => sentence.includes(`\`${each}\``))) {
-      if (!possible.includes(reason)) throw new Error(`${rpc}: the comment names ${reason}; add it to the option errors`);
+      if (!possible.includes(reason))
+        throw new Error(`${rpc}: the comment names ${reason}; add it to the option errors`);
       const { status } = v2Answers[reason];
       texts.set(status, [...(texts.get(status) ?? []), prose([sentence])]);
     }
   return texts;
 }
 
-function errorResponses(operation: Operation, method: DescMethod, { hasBody }: { readonly hasBody: boolean }): Json {
+function errorResponses(
+  operation: Operation,
+  method: DescMethod,
+  { hasBody }: { readonly hasBody: boolean },
+): Json {
   const { access, isChange } = operation;
   const possible = [
     ...declaredErrors(operation),
@@ -73,7 +82,8 @@ function errorResponses(operation: Operation, method: DescMethod, { hasBody }: {
 
 /** The facts of an operation that OpenAPI has no member for. */
 export function facts(operation: Operation): Json {
-  const { access, rateClass, countedWith, isChange, isAudited, hasSecretAnswer, maxRequestBytes, rpc, name } = operation;
+  const { access, rateClass, countedWith, isChange, isAudited, hasSecretAnswer, maxRequestBytes, rpc, name } =
+    operation;
   const together = countedWith.filter((each) => each !== name && each !== rpc);
   const rate =
     access === null
@@ -129,12 +139,31 @@ function common(operation: Operation, method: DescMethod): Json {
 }
 
 /** An answer of 200, or a stream of events. */
-function success(operation: Operation, method: DescMethod, schemas: MessageSchemas, example: Example | undefined): Json {
+function success(
+  operation: Operation,
+  method: DescMethod,
+  schemas: MessageSchemas,
+  example: Example | undefined,
+): Json {
   const rate = operation.access ? ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] : [];
-  const names = ["X-Request-Id", "X-Request-Warnings", ...rate, ...(isRepeatable(operation) ? ["Idempotent-Replayed"] : [])];
+  const names = [
+    "X-Request-Id",
+    "X-Request-Warnings",
+    ...rate,
+    ...(isRepeatable(operation) ? ["Idempotent-Replayed"] : []),
+  ];
   if (method.methodKind === "server_streaming") return streamOf(method, schemas, headersOf(names));
-  const content = defined({ schema: schemas.answer(method.output), examples: example && { default: { value: example.response } } });
-  return { 200: { description: "The call succeeded.", headers: headersOf(names), content: { "application/json": content } } };
+  const content = defined({
+    schema: schemas.answer(method.output),
+    examples: example && { default: { value: example.response } },
+  });
+  return {
+    200: {
+      description: "The call succeeded.",
+      headers: headersOf(names),
+      content: { "application/json": content },
+    },
+  };
 }
 
 /** Server-sent events: OpenAPI 3.1 has no schema for the events of a stream. */
@@ -144,9 +173,16 @@ function streamOf({ output }: DescMethod, schemas: MessageSchemas, answerHeaders
   const ofTask = { "*": event && schemas.output(event), text_delta: delta && schemas.output(delta) };
   const events = defined({
     ...(isResumable(output) ? ofTask : Object.fromEntries(named)),
-    end: schemas.other("StreamEnd", () => ({ description: "The data of the last event.", oneOf: [envelopeRef, errorRef] })),
+    end: schemas.other("StreamEnd", () => ({
+      description: "The data of the last event.",
+      oneOf: [envelopeRef, errorRef],
+    })),
   });
-  const schema = { type: "string", contentMediaType: "text/event-stream", contentSchema: { anyOf: Object.values(events) } };
+  const schema = {
+    type: "string",
+    contentMediaType: "text/event-stream",
+    contentSchema: { anyOf: Object.values(events) },
+  };
   const id = isResumable(output) ? ", `id` its `seq`," : "";
   return defined({
     200: {
@@ -154,7 +190,9 @@ function streamOf({ output }: DescMethod, schemas: MessageSchemas, answerHeaders
       headers: answerHeaders,
       content: { "text/event-stream": { schema, "x-event-schemas": events } },
     },
-    204: isResumable(output) ? { description: "There are no more events: a client must not connect again." } : undefined,
+    204: isResumable(output)
+      ? { description: "There are no more events: a client must not connect again." }
+      : undefined,
   });
 }
 
@@ -162,20 +200,35 @@ const envelopeRef = { $ref: "#/components/schemas/Envelope" };
 const errorRef = { $ref: "#/components/schemas/Error" };
 
 /** The answer to a read whose caller has it already (spec/api.md 8.90). */
-export const notModified = { 304: { description: "The caller has this answer.", headers: headersOf(["ETag"]) } };
+export const notModified = {
+  304: { description: "The caller has this answer.", headers: headersOf(["ETag"]) },
+};
 
 /** The path item of an operation: POST with JSON, and GET with a query for one without side effects. */
-export function pathItem(operation: Operation, method: DescMethod, schemas: MessageSchemas, example: Example | undefined): Json {
+export function pathItem(
+  operation: Operation,
+  method: DescMethod,
+  schemas: MessageSchemas,
+  example: Example | undefined,
+): Json {
   const { name, isChange } = operation;
   const required = requiredFields(method.input);
   const shared = common(operation, method);
   const responses = success(operation, method, schemas, example);
-  const resume = method.methodKind === "server_streaming" && isResumable(method.output) ? [parameter("LastEventId")] : [];
-  const content = defined({ schema: schemas.request(method.input), examples: example && { default: { value: example.request } } });
+  const resume =
+    method.methodKind === "server_streaming" && isResumable(method.output) ? [parameter("LastEventId")] : [];
+  const content = defined({
+    schema: schemas.request(method.input),
+    examples: example && { default: { value: example.request } },
+  });
   const post = {
     operationId: isChange ? name : `${name}.post`,
     ...shared,
-    parameters: [...(isRepeatable(operation) ? [parameter("IdempotencyKey")] : []), ...resume, parameter("Prefer")],
+    parameters: [
+      ...(isRepeatable(operation) ? [parameter("IdempotencyKey")] : []),
+      ...resume,
+      parameter("Prefer"),
+    ],
     requestBody: { required: required.size > 0, content: { "application/json": content } },
     responses: { ...responses, ...errorResponses(operation, method, { hasBody: true }) },
   };
@@ -188,7 +241,11 @@ export function pathItem(operation: Operation, method: DescMethod, schemas: Mess
     operationId: name,
     ...shared,
     parameters: [...query, ...resume, ...(isKept ? [parameter("IfNoneMatch")] : []), parameter("Prefer")],
-    responses: { ...responses, ...(isKept ? notModified : {}), ...errorResponses(operation, method, { hasBody: false }) },
+    responses: {
+      ...responses,
+      ...(isKept ? notModified : {}),
+      ...errorResponses(operation, method, { hasBody: false }),
+    },
   };
   return { get, post };
 }

@@ -54,8 +54,15 @@ const source = z.strictObject({
 type Source = z.infer<typeof source>;
 
 const schemes: Readonly<Record<string, Json>> = {
-  ApiKey: keyScheme("A general API key. `x-service-api-key`, `x-api-key` and `Authorization: Bearer` are accepted too.", "API_KEY"),
-  ManagementToken: { type: "http", scheme: "bearer", description: "The `registration_access_token` of a client." },
+  ApiKey: keyScheme(
+    "A general API key. `x-service-api-key`, `x-api-key` and `Authorization: Bearer` are accepted too.",
+    "API_KEY",
+  ),
+  ManagementToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "The `registration_access_token` of a client.",
+  },
   AccessToken: { type: "http", scheme: "bearer", description: "An access token of the API." },
   Client: { type: "http", scheme: "basic", description: "The id and the secret of an OAuth client." },
 };
@@ -130,28 +137,57 @@ function successes({ answer, stream, created }: Address, isKept: boolean): Json 
       416: { description: "The file does not have this part." },
     };
   }
-  const events = stream === undefined ? {} : { "text/event-stream": { schema: { type: "string", description: stream } } };
+  const events =
+    stream === undefined ? {} : { "text/event-stream": { schema: { type: "string", description: stream } } };
   return {
-    [created ? 201 : 200]: { description: stream ?? "The call succeeded.", ...common, content: { ...json(answer), ...events } },
+    [created ? 201 : 200]: {
+      description: stream ?? "The call succeeded.",
+      ...common,
+      content: { ...json(answer), ...events },
+    },
     ...(isKept ? notModified : {}),
-    ...(stream === undefined ? {} : { 204: { description: "There are no more events: a client must not connect again." } }),
+    ...(stream === undefined
+      ? {}
+      : { 204: { description: "There are no more events: a client must not connect again." } }),
   };
 }
 
-function parametersOf(verb: string, path: string, { query = {} }: Address, operation: Operation | undefined): readonly Json[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+function parametersOf(
+  verb: string,
+  path: string,
+  { query = {} }: Address,
+  operation: Operation | undefined,
+): readonly Json[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
   const inQuery = Object.entries(query).map(([name, { description, ...rest }]) =>
     defined({ name, in: "query", description, schema: rest }),
   );
   const isChange = operation?.isChange === true && verb !== "GET";
   const isKept = verb === "GET" && operation?.isConfidential === false;
-  const ofCall = operation === undefined ? [] : [...(isChange ? ["IdempotencyKey"] : []), ...(isKept ? ["IfNoneMatch"] : []), "Prefer"];
+  const ofCall =
+    operation === undefined
+      ? []
+      : [...(isChange ? ["IdempotencyKey"] : []), ...(isKept ? ["IfNoneMatch"] : []), "Prefer"];
   return [...inPath, ...inQuery, ...ofCall.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
-function operationOf(at: string, each: Address, of: Source): readonly [path: string, verb: string, operation: Json] {
+function operationOf(
+  at: string,
+  each: Address,
+  of: Source,
+): readonly [path: string, verb: string, operation: Json] {
   const [verb = "", path = ""] = at.split(" ");
-  const { summary, description, rpc, public: isPublic = of.security.includes("None") && !of.security.includes("Client") } = each;
+  const {
+    summary,
+    description,
+    rpc,
+    public: isPublic = of.security.includes("None") && !of.security.includes("Client"),
+  } = each;
   const operation = rpc === undefined ? undefined : operationTable().byRpc(rpc);
   if (rpc !== undefined && operation === undefined) throw new Error(`${at}: ${rpc} is not an operation`);
   const named = of.security.map((name) => (name === "None" ? {} : { [name]: [] }));
@@ -179,7 +215,9 @@ function operationOf(at: string, each: Address, of: Source): readonly [path: str
       requestBody: bodyOf(each),
       responses: {
         ...successes(each, verb === "GET" && operation?.isConfidential === false),
-        ...Object.fromEntries(errors.map((status) => [status, { $ref: `#/components/responses/Error${status}` }])),
+        ...Object.fromEntries(
+          errors.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+        ),
       },
     }),
   ];
@@ -191,10 +229,13 @@ const tagOf = (path: string): string => path.split("/").find((part) => /^[a-z]{3
 /** A request's schema: a member that is null counts as absent, unless it is required. */
 function withNulls(schema: Json): Json {
   const { properties, required = [], items, anyOf, oneOf } = nested.parse(schema);
-  const nullable = (name: string, each: Json): Json => (required.includes(name) || isAny(each) ? withNulls(each) : orNull(withNulls(each)));
+  const nullable = (name: string, each: Json): Json =>
+    required.includes(name) || isAny(each) ? withNulls(each) : orNull(withNulls(each));
   return defined({
     ...schema,
-    properties: properties && Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, nullable(name, each)])),
+    properties:
+      properties &&
+      Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, nullable(name, each)])),
     items: items && withNulls(items),
     anyOf: anyOf?.map(withNulls),
     oneOf: oneOf?.map(withNulls),
@@ -218,7 +259,8 @@ function requestSchemas({ paths, schemas }: Source): ReadonlySet<string> {
   const visit = (name: string): void => {
     if (found.has(name)) return;
     found.add(name);
-    for (const [, inner = ""] of JSON.stringify(schemas[name]).matchAll(/#\/components\/schemas\/(\w+)/g)) visit(inner);
+    for (const [, inner = ""] of JSON.stringify(schemas[name]).matchAll(/#\/components\/schemas\/(\w+)/g))
+      visit(inner);
   };
   for (const { request } of Object.values(paths)) if (request !== undefined) visit(request);
   return found;
@@ -235,17 +277,30 @@ export function restDocument(name: string): Json {
     ]),
   );
   const asked = requestSchemas(of);
-  const warned = new Set(of.warnings ? [of.errors, ...Object.values(of.paths).map(({ answer }) => answer)] : []);
+  const warned = new Set(
+    of.warnings ? [of.errors, ...Object.values(of.paths).map(({ answer }) => answer)] : [],
+  );
   const schemas = Object.fromEntries(
     Object.entries(of.schemas).map(([each, schema]) => {
       const asks = asked.has(each) ? withNulls(schema) : schema;
-      return [each, warned.has(each) ? { ...asks, properties: { ...nested.parse(asks).properties, warnings } } : asks];
+      return [
+        each,
+        warned.has(each) ? { ...asks, properties: { ...nested.parse(asks).properties, warnings } } : asks,
+      ];
     }),
   );
   const statuses = [...new Set(Object.values(v1Answers).map(({ status }) => status)), 412];
-  const responses = Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status, of.errors)]));
-  const tags = [...new Set(Object.keys(paths).map(tagOf))].map((tag) => ({ name: tag, description: `Addresses of ${tag}.` }));
-  const used = new Set([...of.security.filter((each) => each !== "None"), ...Object.values(of.paths).flatMap(({ bearer = [] }) => bearer)]);
+  const responses = Object.fromEntries(
+    statuses.map((status) => [`Error${status}`, errorResponse(status, of.errors)]),
+  );
+  const tags = [...new Set(Object.keys(paths).map(tagOf))].map((tag) => ({
+    name: tag,
+    description: `Addresses of ${tag}.`,
+  }));
+  const used = new Set([
+    ...of.security.filter((each) => each !== "None"),
+    ...Object.values(of.paths).flatMap(({ bearer = [] }) => bearer),
+  ]);
   const securitySchemes = Object.fromEntries([...used].map((each) => [each, schemes[each]]));
   return withUsedComponents({
     ...frame(of.title, of.description),

@@ -1,6 +1,10 @@
 import { create, type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
-import { type FieldRules, field as fieldRules, type StringRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  type FieldRules,
+  field as fieldRules,
+  type StringRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { defined, type Json } from "./schema.ts";
 
 /** The rules of a field. */
@@ -16,9 +20,15 @@ export function requiredFields(message: DescMessage): ReadonlySet<string> {
 
 const count = (value: bigint): number | undefined => (value === 0n ? undefined : Number(value));
 
-/** Keywords for the rules of a text. A character has at least one byte, so a limit in bytes is a limit in characters too. */
+/**
+ * Keywords for the rules of a text. A character has at least one byte, so a limit in bytes is a limit in
+ * characters too.
+ */
 function textKeywords({ len, minLen, maxLen, maxBytes, pattern, in: words, wellKnown }: StringRules): Json {
-  const form = wellKnown.case === "email" || wellKnown.case === "uri" || wellKnown.case === "uuid" ? wellKnown.case : undefined;
+  const form =
+    wellKnown.case === "email" || wellKnown.case === "uri" || wellKnown.case === "uuid"
+      ? wellKnown.case
+      : undefined;
   return defined({
     minLength: count(len) ?? count(minLen),
     maxLength: count(len) ?? count(maxLen) ?? count(maxBytes),
@@ -48,7 +58,9 @@ export function valueKeywords({ type }: FieldRules): Json {
     case "string":
       return textKeywords(type.value);
     case "bytes":
-      return defined({ maxLength: type.value.maxLen === 0n ? undefined : 4 * Math.ceil(Number(type.value.maxLen) / 3) });
+      return defined({
+        maxLength: type.value.maxLen === 0n ? undefined : 4 * Math.ceil(Number(type.value.maxLen) / 3),
+      });
     case "int32":
     case "int64":
     case "uint32":
@@ -62,18 +74,34 @@ export function valueKeywords({ type }: FieldRules): Json {
 }
 
 /** Keywords for the rules of a list, and the rules of its items. */
-export function listRules({ type }: FieldRules): { readonly keywords: Json; readonly items: FieldRules | undefined } {
+export function listRules({ type }: FieldRules): {
+  readonly keywords: Json;
+  readonly items: FieldRules | undefined;
+} {
   if (type.case !== "repeated") return { keywords: {}, items: undefined };
   const { minItems, maxItems, unique, items } = type.value;
-  return { keywords: defined({ minItems: count(minItems), maxItems: count(maxItems), uniqueItems: unique || undefined }), items };
+  return {
+    keywords: defined({
+      minItems: count(minItems),
+      maxItems: count(maxItems),
+      uniqueItems: unique || undefined,
+    }),
+    items,
+  };
 }
 
 /** Keywords for the rules of a map, and the rules of its values. */
-export function mapRules({ type }: FieldRules): { readonly keywords: Json; readonly values: FieldRules | undefined } {
+export function mapRules({ type }: FieldRules): {
+  readonly keywords: Json;
+  readonly values: FieldRules | undefined;
+} {
   if (type.case !== "map") return { keywords: {}, values: undefined };
   const { minPairs, maxPairs, keys, values } = type.value;
   const propertyNames = keys && valueKeywords(keys);
-  return { keywords: defined({ minProperties: count(minPairs), maxProperties: count(maxPairs), propertyNames }), values };
+  return {
+    keywords: defined({ minProperties: count(minPairs), maxProperties: count(maxPairs), propertyNames }),
+    values,
+  };
 }
 
 /** The largest integer that a JSON number has exactly (spec/api.md 1.1). */

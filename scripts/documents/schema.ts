@@ -10,11 +10,16 @@ export function orNull(schema: Json): Json {
     return { anyOf: [rest, { type: "null" }], ...(description === undefined ? {} : { description }) };
   }
   const words = schema["enum"];
-  return { ...schema, type: [schema["type"], "null"], ...(Array.isArray(words) ? { enum: [...words, null] } : {}) };
+  return {
+    ...schema,
+    type: [schema["type"], "null"],
+    ...(Array.isArray(words) ? { enum: [...words, null] } : {}),
+  };
 }
 
 /** Without the members that are undefined. */
-export const defined = (members: Json): Json => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+export const defined = (members: Json): Json =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
 /** A comment for readers of a document: its citations of the specification are left out. */
 export const prose = (paragraphs: readonly string[]): string =>
@@ -24,4 +29,5 @@ export const prose = (paragraphs: readonly string[]): string =>
     .trim();
 
 /** With a description, unless it is empty. */
-export const described = (schema: Json, description: string): Json => (description === "" ? schema : { ...schema, description });
+export const described = (schema: Json, description: string): Json =>
+  description === "" ? schema : { ...schema, description };

@@ -16,13 +16,20 @@ const scopeTexts: Readonly<Record<ScopeName, string>> = {
   "approve:task": "Approve actions of agents over the Model Context Protocol, for the user.",
 };
 
-export const keyScheme = (description: string, name = "x-service-api-key"): Json => ({ type: "apiKey", in: "header", name, description });
+export const keyScheme = (description: string, name = "x-service-api-key"): Json => ({
+  type: "apiKey",
+  in: "header",
+  name,
+  description,
+});
 
 /** The security schemes by the names under which operations refer to them. */
 const schemes: Readonly<Record<string, readonly [credential: Access_Credential, scheme: Json]>> = {
   ApiKey: [
     Access_Credential.API_KEY,
-    keyScheme("A general API key. `x-manus-api-key`, `x-api-key` and `Authorization: Bearer` are accepted too."),
+    keyScheme(
+      "A general API key. `x-manus-api-key`, `x-api-key` and `Authorization: Bearer` are accepted too.",
+    ),
   ],
   OAuth: [
     Access_Credential.OAUTH,
@@ -39,15 +46,26 @@ const schemes: Readonly<Record<string, readonly [credential: Access_Credential, 
       },
     },
   ],
-  EDiscoveryKey: [Access_Credential.EDISCOVERY, keyScheme("An e-Discovery and legal hold key of a team.", "x-api-key")],
+  EDiscoveryKey: [
+    Access_Credential.EDISCOVERY,
+    keyScheme("An e-Discovery and legal hold key of a team.", "x-api-key"),
+  ],
   SiemKey: [Access_Credential.SIEM, keyScheme("A SIEM key of a team.", "x-api-key")],
   TeamUserKey: [Access_Credential.TEAM_USER_MGMT, keyScheme("A Team User Management key.", "x-api-key")],
   TeamAssetAuditKey: [Access_Credential.TEAM_ASSET_AUDIT, keyScheme("A Team Asset Audit key.", "x-api-key")],
-  TeamAssetManageKey: [Access_Credential.TEAM_ASSET_MGMT, keyScheme("A Team Asset Management key.", "x-api-key")],
-  WorkerCredential: [Access_Credential.WORKER, keyScheme("The credential of a worker, `wk-…`. `Authorization: Bearer` is accepted too.")],
+  TeamAssetManageKey: [
+    Access_Credential.TEAM_ASSET_MGMT,
+    keyScheme("A Team Asset Management key.", "x-api-key"),
+  ],
+  WorkerCredential: [
+    Access_Credential.WORKER,
+    keyScheme("The credential of a worker, `wk-…`. `Authorization: Bearer` is accepted too."),
+  ],
 };
 
-export const securitySchemes: Json = Object.fromEntries(Object.entries(schemes).map(([name, [, scheme]]) => [name, scheme]));
+export const securitySchemes: Json = Object.fromEntries(
+  Object.entries(schemes).map(([name, [, scheme]]) => [name, scheme]),
+);
 
 /** The credentials that may call, of which one is enough. A token needs one of the operation's scopes. */
 export function securityOf({ access }: Operation): readonly Json[] {

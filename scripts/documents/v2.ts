@@ -33,7 +33,12 @@ export const warnings = {
 const envelope = { ok: { type: "boolean", const: true }, request_id: requestId, warnings };
 
 export const envelopes: Readonly<Record<string, Json>> = {
-  Envelope: { type: "object", description: "An answer without further members.", properties: envelope, required: ["ok", "request_id"] },
+  Envelope: {
+    type: "object",
+    description: "An answer without further members.",
+    properties: envelope,
+    required: ["ok", "request_id"],
+  },
   Error: {
     type: "object",
     description: "A refusal.",
@@ -54,9 +59,15 @@ export const envelopes: Readonly<Record<string, Json>> = {
         enum: [...new Set(reasons.map((reason) => v2Answers[reason].code))],
         description: "The reason, for programs.",
       },
-      message: { type: "string", description: "The reason, for people: the path of the member, the rule, and what to do." },
+      message: {
+        type: "string",
+        description: "The reason, for people: the path of the member, the rule, and what to do.",
+      },
       type: { type: "string", enum: reasons, description: "The name of the failure, finer than `code`." },
-      param: { type: "string", description: "The path of the member, query parameter or header at fault, when it is one." },
+      param: {
+        type: "string",
+        description: "The path of the member, query parameter or header at fault, when it is one.",
+      },
       doc_url: { type: "string", description: "A page about the failure." },
       details: {
         type: "array",
@@ -71,7 +82,10 @@ export const envelopes: Readonly<Record<string, Json>> = {
     type: "object",
     description: "A mistake of a request.",
     properties: {
-      param: { type: "string", description: "The path of the member; absent for a rule of the whole request." },
+      param: {
+        type: "string",
+        description: "The path of the member; absent for a rule of the whole request.",
+      },
       message: { type: "string", description: "The rule." },
     },
     required: ["message"],
@@ -85,7 +99,9 @@ function errorResponses(): Json {
     [...byStatus]
       .toSorted(([a], [b]) => a - b)
       .map(([status, of]) => {
-        const description = of.map((reason) => `- \`${v2Answers[reason].code}\`: ${failureTexts[reason].meaning}`).join("\n");
+        const description = of
+          .map((reason) => `- \`${v2Answers[reason].code}\`: ${failureTexts[reason].meaning}`)
+          .join("\n");
         return [
           responseName(status),
           {
@@ -130,7 +146,9 @@ function pathsOf(
   );
   return Object.fromEntries(
     served.map((operation) => {
-      const method = serviceOf(schema, operation.method.parent.typeName).methods.find(({ name }) => name === operation.method.name);
+      const method = serviceOf(schema, operation.method.parent.typeName).methods.find(
+        ({ name }) => name === operation.method.name,
+      );
       if (!method) throw new Error(`the schema has no method ${operation.rpc}`);
       return [`/v2/${operation.name}`, pathItem(operation, method, schemas, examples[operation.name ?? ""])];
     }),

@@ -1,5 +1,5 @@
-// Loaded by `--import` into each process of a test run: writes every text that is prepared on SQLite or sent to PostgreSQL into a file of
-// the folder STATEMENTS, one JSON string a line.
+// Loaded by `--import` into each process of a test run: writes every text that is prepared on SQLite or sent
+// to PostgreSQL into a file of the folder STATEMENTS, one JSON string a line.
 import { appendFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -11,7 +11,10 @@ const known = new Set();
 function collect(text) {
   if (typeof text !== "string" || known.has(text)) return;
   known.add(text);
-  appendFileSync(join(process.env.STATEMENTS, `${process.pid}-${threadId}.jsonl`), `${JSON.stringify(text)}\n`);
+  appendFileSync(
+    join(process.env.STATEMENTS, `${process.pid}-${threadId}.jsonl`),
+    `${JSON.stringify(text)}\n`,
+  );
 }
 
 const sqlite = require("better-sqlite3").prototype;

@@ -11,14 +11,18 @@ type Plan = readonly string[];
 
 /** How one database runs statements. */
 export interface Plans {
-  /** The indexes that are not unique and do not begin with the column of a foreign key, which deletes of the other table read. */
+  /**
+   * The indexes that are not unique and do not begin with the column of a foreign key, which deletes of the
+   * other table read.
+   */
   readonly indexes: readonly string[];
   /** The plans of the statements that it knows. */
   readonly plans: readonly Plan[];
 }
 
 const planOf = (rows: unknown): Plan => JSON.stringify(rows).split(/\W+/);
-const namesOf = (rows: readonly unknown[]): readonly string[] => (rows as readonly { readonly name: string }[]).map(({ name }) => name);
+const namesOf = (rows: readonly unknown[]): readonly string[] =>
+  (rows as readonly { readonly name: string }[]).map(({ name }) => name);
 
 /** SQLite without statistics chooses an index by its columns alone. */
 export async function sqlitePlans(statements: readonly string[]): Promise<Plans> {
@@ -68,10 +72,13 @@ export async function postgresPlans(statements: readonly string[]): Promise<Plan
     await migrated(server.url("plans"));
     const client = new Client({ connectionString: server.url("plans") });
     await client.connect();
-    await client.query("SET enable_seqscan = off; SET enable_sort = off; SET plan_cache_mode = force_generic_plan");
+    await client.query(
+      "SET enable_seqscan = off; SET enable_sort = off; SET plan_cache_mode = force_generic_plan",
+    );
     const plans: Plan[] = [];
     for (const sql of statements) plans.push(...(await explainOnPostgres(client, sql)));
-    const { rows } = await client.query(`SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+    const { rows } =
+      await client.query(`SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
       WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisunique AND NOT EXISTS (
         SELECT 1 FROM pg_constraint f WHERE f.contype = 'f' AND f.conrelid = i.indrelid AND f.conkey[1] = i.indkey[0])`);
     await client.end();

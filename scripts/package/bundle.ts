@@ -4,7 +4,9 @@ import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 
 export const root = resolve(import.meta.dirname, "../..");
 
-/** Packages with machine code stay packages. `pg-native` is one that `pg` can use, and it is not installed. */
+/**
+ * Packages with machine code stay packages. `pg-native` is one that `pg` can use, and it is not installed.
+ */
 const external = ["better-sqlite3", "pg-native"];
 
 /** Each module in node_modules that the bundle contains, and each package that it imports. */
@@ -14,8 +16,9 @@ export interface Bundled {
 }
 
 /**
- * Bundles the program with its packages into the folder `lib` of a package: `atp.js`, a file for each worker thread, and parts that are loaded
- * on first use, as they are in the source. Types are not checked. A warning of the bundler is an error.
+ * Bundles the program with its packages into the folder `lib` of a package: `atp.js`, a file for each worker
+ * thread, and parts that are loaded on first use, as they are in the source. Types are not checked. A warning
+ * of the bundler is an error.
  */
 export async function bundle(folder: string): Promise<Bundled> {
   const build = await rolldown({
@@ -45,8 +48,11 @@ export async function bundle(folder: string): Promise<Bundled> {
 
 function contentsOf(chunks: readonly OutputChunk[]): Bundled {
   const files = new Set(chunks.map(({ fileName }) => fileName));
-  const isPackage = (name: string) => !files.has(name) && !name.startsWith("node:") && !builtinModules.includes(name);
-  const imported = chunks.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]).filter(isPackage);
+  const isPackage = (name: string) =>
+    !files.has(name) && !name.startsWith("node:") && !builtinModules.includes(name);
+  const imported = chunks
+    .flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports])
+    .filter(isPackage);
   return {
     modules: chunks.flatMap(({ moduleIds }) => moduleIds).filter((id) => id.includes("/node_modules/")),
     imported: [...new Set(imported)].filter((name) => !name.startsWith(".")).toSorted(),
@@ -56,12 +62,16 @@ function contentsOf(chunks: readonly OutputChunk[]): Bundled {
 /** `atp client`, and asking git, work in a checkout only. */
 const checkoutOnly: Plugin = {
   name: "checkout-only",
-  resolveId: { filter: { id: /\/scripts\/(client\/build|release\/clone)\.ts$/ }, handler: (id) => ({ id, external: true }) },
+  resolveId: {
+    filter: { id: /\/scripts\/(client\/build|release\/clone)\.ts$/ },
+    handler: (id) => ({ id, external: true }),
+  },
 };
 
 /**
- * Files that modules read by their path, such as `./style.css`, are in the package at the same path as in the checkout: in the bundle, the
- * address of a module is the one that it would have there. Worker threads are files of the bundle.
+ * Files that modules read by their path, such as `./style.css`, are in the package at the same path as in the
+ * checkout: in the bundle, the address of a module is the one that it would have there. Worker threads are
+ * files of the bundle.
  */
 const places: Plugin = {
   name: "places",
@@ -83,7 +93,10 @@ const places: Plugin = {
   },
 };
 
-/** jq-wasm asks for its folder by `__dirname`, which a module of the bundle has not. It reads no file there: its code is in the module. */
+/**
+ * jq-wasm asks for its folder by `__dirname`, which a module of the bundle has not. It reads no file there:
+ * its code is in the module.
+ */
 const folderOfJq: Plugin = {
   name: "folder-of-jq",
   transform: {
@@ -94,14 +107,18 @@ const folderOfJq: Plugin = {
 
 const prefix = "lazy-package:";
 
-/** Packages that are loaded by `lazyPackage` (src/async/lazy.ts): each is a file of the bundle that Node.js can `require`. */
+/**
+ * Packages that are loaded by `lazyPackage` (src/async/lazy.ts): each is a file of the bundle that Node.js
+ * can `require`.
+ */
 const lazyPackages: Plugin = {
   name: "lazy-packages",
   resolveId: { filter: { id: new RegExp(`^${prefix}`) }, handler: (id) => id },
   load: {
     filter: { id: new RegExp(`^${prefix}`) },
     // Node.js returns the export of this name to `require`.
-    handler: (id) => `import * as all from "${id.slice(prefix.length)}";\nexport { all as "module.exports" };`,
+    handler: (id) =>
+      `import * as all from "${id.slice(prefix.length)}";\nexport { all as "module.exports" };`,
   },
   transform: {
     filter: { code: /\blazyPackage\b/ },

@@ -14,7 +14,9 @@ interface Manifest {
 
 /** The package.json of the package of a build, whose bundle imports these packages. */
 export function manifestOf(imported: readonly string[], build: Build): object {
-  const { version, description, license, dependencies, overrides }: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { version, description, license, dependencies, overrides }: Manifest = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
   const versionOf = (name: string): string => {
     const exact = overrides[name] ?? dependencies[name];
     if (exact === undefined) throw new Error(`${name} is imported and has no version in package.json`);

@@ -13,7 +13,10 @@ const common = {
 };
 
 const statement = z.union([
-  /** `tasks/stop.test.ts > refuses %s`: the file below `test/`, and the title of the test with as many groups as make it unique. */
+  /**
+   * `tasks/stop.test.ts > refuses %s`: the file below `test/`, and the title of the test with as many groups
+   * as make it unique.
+   */
   z.strictObject({ ...common, test: z.string() }),
   /** Why the server does not do it. */
   z.strictObject({ ...common, "left out": z.string() }),
@@ -41,7 +44,9 @@ export function proofOf(test: string): readonly [file: string, title: string] {
 
 /** All statements, by subject. @throws Error for a file that does not have their form. */
 export const readSubjects = (root: string): readonly Subject[] =>
-  subjectFiles.map((name) => subject.parse(parse(readFileSync(join(root, `docs/reference/compatibility/${name}.yaml`), "utf8"))));
+  subjectFiles.map((name) =>
+    subject.parse(parse(readFileSync(join(root, `docs/reference/compatibility/${name}.yaml`), "utf8"))),
+  );
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
 
@@ -65,9 +70,14 @@ const countsOf = (rows: readonly Statement[]): readonly [works: number, leftOut:
 };
 
 function overview(subjects: readonly Subject[]): string {
-  const rows = subjects.map(({ subject: title, rows }) => [`[${title}](#${anchorOf(title)})`, ...countsOf(rows)]);
+  const rows = subjects.map(({ subject: title, rows }) => [
+    `[${title}](#${anchorOf(title)})`,
+    ...countsOf(rows),
+  ]);
   const all = ["**all**", ...countsOf(subjects.flatMap(({ rows }) => rows))];
-  return [["Subject", "Works", "Left out"], ["---", "---", "---"], ...rows, all].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return [["Subject", "Works", "Left out"], ["---", "---", "---"], ...rows, all]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
 }
 
 /** The table of what the specification states, with the test that proves each statement. */
@@ -92,9 +102,17 @@ export function compatibilityPage(root: string): string {
 
 const leftOutMark = /(<!-- not built[^>]*-->\n)[\s\S]*?(\n<!-- end of not built -->)/;
 
-/** The README with the statements that are left out, between its two marks. @throws Error when it has no marks. */
+/**
+ * The README with the statements that are left out, between its two marks. @throws Error when it has no
+ * marks.
+ */
 export function withLeftOut(readme: string, root: string): string {
-  const rows = readSubjects(root).flatMap(({ rows }) => rows.flatMap((row) => ("left out" in row ? [`- ${row.says}`] : [])));
+  const rows = readSubjects(root).flatMap(({ rows }) =>
+    rows.flatMap((row) => ("left out" in row ? [`- ${row.says}`] : [])),
+  );
   if (!leftOutMark.test(readme)) throw new Error("README.md has no marks for what is not built");
-  return readme.replace(leftOutMark, (_, begin: string, end: string) => `${begin}\n${rows.join("\n")}\n${end}`);
+  return readme.replace(
+    leftOutMark,
+    (_, begin: string, end: string) => `${begin}\n${rows.join("\n")}\n${end}`,
+  );
 }

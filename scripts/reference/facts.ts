@@ -34,10 +34,18 @@ export function errorsPage(): string {
   ].join("\n\n")}\n`;
 }
 
-/** The section of a failure. `error.doc_url` leads to a page with the same text (src/sign-in-pages/error-pages.ts). */
+/**
+ * The section of a failure. `error.doc_url` leads to a page with the same text
+ * (src/sign-in-pages/error-pages.ts).
+ */
 function sectionOf(reason: Reason): readonly string[] {
   const { meaning, causes, remedy } = failureTexts[reason];
-  return [`## ${reason}`, meaning, causes.map((cause) => `- ${cause}`).join("\n"), `**What to do:** ${remedy}`];
+  return [
+    `## ${reason}`,
+    meaning,
+    causes.map((cause) => `- ${cause}`).join("\n"),
+    `**What to do:** ${remedy}`,
+  ];
 }
 
 const classTexts: Readonly<Record<RateClass, string>> = {
@@ -65,7 +73,10 @@ export function limitsPage(): string {
   ]);
   const sizes = [...Map.groupBy(all, ({ maxRequestBytes }) => maxRequestBytes)]
     .toSorted(([a], [b]) => a - b)
-    .map(([size, operations]) => [bytes(size), size === 262_144 ? "all others" : operations.map(titleOf).join(", ")]);
+    .map(([size, operations]) => [
+      bytes(size),
+      size === 262_144 ? "all others" : operations.map(titleOf).join(", "),
+    ]);
   return `${[
     made,
     "# Limits",

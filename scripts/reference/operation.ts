@@ -50,25 +50,39 @@ export const anchorOf = (title: string): string =>
 
 /** Who may call, in one sentence. */
 export function callersOf({ access, readsSessions }: Operation): string {
-  if (access === null) return `Anyone, without a credential.${readsSessions ? " Some answers need a session." : ""}`;
+  if (access === null)
+    return `Anyone, without a credential.${readsSessions ? " Some answers need a session." : ""}`;
   const kinds = [...access.credentials].map((each) => credentials[each]);
-  const scopes = access.anyScope.length > 0 ? ` Tokens need ${access.anyScope.map((each) => `\`${each}\``).join(" or ")}.` : "";
+  const scopes =
+    access.anyScope.length > 0
+      ? ` Tokens need ${access.anyScope.map((each) => `\`${each}\``).join(" or ")}.`
+      : "";
   const needed = [...access.roles].map((each) => roleNames[each]);
   const place = access.personal ? ", or the account of a personal space" : "";
-  const role = needed.length > 0 ? ` General keys and sessions: ${needed.join(", ")} of the team${place}.` : "";
+  const role =
+    needed.length > 0 ? ` General keys and sessions: ${needed.join(", ")} of the team${place}.` : "";
   const operator = access.operator ? " Only operators of the installation." : "";
   return `Callers with a ${kinds.join(", ")}.${scopes}${role}${operator}`;
 }
 
 const sentencesOf = (paragraph: string): readonly string[] => paragraph.split(/(?<=[.!?]) (?=[A-Z`])/);
 
-/** The description, and its sentences about errors: those that begin with "Returns" and a code, which are without "Returns". */
-export function partsOf(method: DescMethod): { readonly text: readonly string[]; readonly errors: readonly string[] } {
+/**
+ * The description, and its sentences about errors: those that begin with "Returns" and a code, which are
+ * without "Returns".
+ */
+export function partsOf(method: DescMethod): {
+  readonly text: readonly string[];
+  readonly errors: readonly string[];
+} {
   const code = /^(?:Also returns|Returns) (?=`[a-z]+(?:_[a-z]+)*`)/;
   const paragraphs = commentOf(method).map(sentencesOf);
-  const isError = (sentence: string): boolean => code.test(sentence) && errorCodes.some((each) => sentence.includes(`\`${each}\``));
+  const isError = (sentence: string): boolean =>
+    code.test(sentence) && errorCodes.some((each) => sentence.includes(`\`${each}\``));
   return {
-    text: paragraphs.map((sentences) => sentences.filter((each) => !isError(each)).join(" ")).filter((text) => text !== ""),
+    text: paragraphs
+      .map((sentences) => sentences.filter((each) => !isError(each)).join(" "))
+      .filter((text) => text !== ""),
     errors: paragraphs
       .flat()
       .filter(isError)
@@ -77,7 +91,8 @@ export function partsOf(method: DescMethod): { readonly text: readonly string[];
 }
 
 /** The first sentence of the description. */
-export const summaryOf = (method: DescMethod): string => /^.*?[.!?](?= |$)/.exec(partsOf(method).text[0] ?? "")?.[0] ?? "";
+export const summaryOf = (method: DescMethod): string =>
+  /^.*?[.!?](?= |$)/.exec(partsOf(method).text[0] ?? "")?.[0] ?? "";
 
 const json = (value: unknown): string => ["```json", JSON.stringify(value, null, 2), "```"].join("\n");
 
@@ -94,20 +109,34 @@ function exampleOf(operation: Operation, { request, response }: Example): string
 }
 
 /** Everything about one operation. `method` is its descriptor in the schema with comments. */
-export function operationSection(operation: Operation, method: DescMethod, linkOf: LinkOf, example: Example | undefined): string {
+export function operationSection(
+  operation: Operation,
+  method: DescMethod,
+  linkOf: LinkOf,
+  example: Example | undefined,
+): string {
   const { text, errors } = partsOf(method);
-  const together = operation.countedWith.filter((each) => each !== titleOf(operation) && each !== operation.rpc);
+  const together = operation.countedWith.filter(
+    (each) => each !== titleOf(operation) && each !== operation.rpc,
+  );
   const facts = [
     ["Call", addresses(operation)],
     ["Who may call", callersOf(operation)],
-    ["Rate class", `${rateOf(operation)}${together.length > 0 ? `, together with ${together.join(", ")}` : ""}`],
+    [
+      "Rate class",
+      `${rateOf(operation)}${together.length > 0 ? `, together with ${together.join(", ")}` : ""}`,
+    ],
     ["Kind", kindOf(operation)],
     ["Largest request", `${operation.maxRequestBytes.toLocaleString("en-US")} bytes`],
   ];
   return [
     `## ${titleOf(operation)}`,
     ...text,
-    ["| | |", "| --- | --- |", ...facts.map(([name, value]) => `| ${name} | ${value?.replaceAll("|", "\\|")} |`)].join("\n"),
+    [
+      "| | |",
+      "| --- | --- |",
+      ...facts.map(([name, value]) => `| ${name} | ${value?.replaceAll("|", "\\|")} |`),
+    ].join("\n"),
     ...(errors.length === 0 ? [] : ["**Errors**", errors.map((each) => `- ${each}`).join("\n")]),
     "**Request**",
     fieldTable(method.input, linkOf, { withRules: true, none: "No members." }),
@@ -123,7 +152,12 @@ const rateOf = ({ access, rateClass }: Operation): string =>
     ? `${perMinuteAndAddress} calls a minute and network address`
     : `[\`${rateClass}\`](limits.md#rate-classes): ${perMinute[rateClass]} calls a minute`;
 
-function kindOf({ method, isChange: change, isAudited: audited, hasSecretAnswer: secretAnswer }: Operation): string {
+function kindOf({
+  method,
+  isChange: change,
+  isAudited: audited,
+  hasSecretAnswer: secretAnswer,
+}: Operation): string {
   if (!change) return audited ? "read; each call writes an audit row" : "read";
   if (method.methodKind === "server_streaming") return "change; each call writes an audit row";
   return `change; takes an [\`Idempotency-Key\`](conventions.md)${secretAnswer ? ", whose repeat does not show the secret again" : ""}`;

@@ -9,7 +9,8 @@ import { missingOperations, referencePages } from "./pages.ts";
 /** The generated pages of `docs/reference/`, by path. @throws Error for an operation without a page */
 export function pages(schema: FileRegistry): ReadonlyMap<string, string> {
   const missing = missingOperations(schema);
-  if (missing.length > 0) throw new Error(`scripts/reference/pages.ts has no page for ${missing.map(({ rpc }) => rpc).join(", ")}`);
+  if (missing.length > 0)
+    throw new Error(`scripts/reference/pages.ts has no page for ${missing.map(({ rpc }) => rpc).join(", ")}`);
   const made = [
     ...referencePages(schema, readExamples()),
     ["errors.md", errorsPage()],

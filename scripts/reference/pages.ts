@@ -28,9 +28,10 @@ const subjects: readonly Subject[] = [
     file: "task-messages",
     title: "Messages and approvals of tasks",
     services: ["task.v2.TaskService"],
-    methods: "SendMessage ListMessages WatchTask WatchTasks GetWatchUrl ConfirmAction InspectTask GetConversation ListConversations".split(
-      " ",
-    ),
+    methods:
+      "SendMessage ListMessages WatchTask WatchTasks GetWatchUrl ConfirmAction InspectTask GetConversation ListConversations".split(
+        " ",
+      ),
   },
   { file: "shared-tasks", title: "Shared tasks", services: ["task.v2.SharedTaskService"] },
   { file: "schedules", title: "Schedules", services: ["schedule.v1.ScheduleService"] },
@@ -39,10 +40,18 @@ const subjects: readonly Subject[] = [
   { file: "webhooks", title: "Webhooks", services: ["webhook.v2.WebhookService"] },
   { file: "agents", title: "Agents", services: ["agent.v2.AgentService", "agent.v2.AgentProfileService"] },
   { file: "skills", title: "Skills", services: ["skill.v2.SkillService", "settings.v1.SkillService"] },
-  { file: "connectors", title: "Connectors", services: ["connector.v2.ConnectorService", "settings.v1.ConnectorService"] },
+  {
+    file: "connectors",
+    title: "Connectors",
+    services: ["connector.v2.ConnectorService", "settings.v1.ConnectorService"],
+  },
   { file: "browsers", title: "Browsers", services: ["browser.v2.BrowserService"] },
   { file: "websites", title: "Websites", services: ["website.v2.WebsiteService"] },
-  { file: "usage", title: "Usage and budgets", services: ["usage.v2.UsageService", "settings.v1.BudgetService"] },
+  {
+    file: "usage",
+    title: "Usage and budgets",
+    services: ["usage.v2.UsageService", "settings.v1.BudgetService"],
+  },
   {
     file: "users",
     title: "The calling user and API keys",
@@ -92,7 +101,9 @@ function homes(schema: FileRegistry): ReadonlyMap<string, Subject> {
   for (const isOwn of [true, false])
     for (const { subject, messages } of below)
       for (const { typeName, file } of messages) {
-        const own = [...subject.services, ...(subject.messages ?? [])].some((name) => name.startsWith(`${file.proto.package}.`));
+        const own = [...subject.services, ...(subject.messages ?? [])].some((name) =>
+          name.startsWith(`${file.proto.package}.`),
+        );
         if (!found.has(typeName) && (own || !isOwn)) found.set(typeName, subject);
       }
   return found;
@@ -101,11 +112,20 @@ function homes(schema: FileRegistry): ReadonlyMap<string, Subject> {
 /** The messages of a page, and those that its operations and messages lead to. */
 function objectsOf(subject: Subject, schema: FileRegistry): readonly DescMessage[] {
   const own = (subject.messages ?? []).flatMap((name) => schema.getMessage(name) ?? []);
-  return [...own, ...messagesBelow([...own, ...operationsOf(subject, schema).flatMap(({ method }) => [method.input, method.output])])];
+  return [
+    ...own,
+    ...messagesBelow([
+      ...own,
+      ...operationsOf(subject, schema).flatMap(({ method }) => [method.input, method.output]),
+    ]),
+  ];
 }
 
 /** The pages of all operations by their file names under `docs/reference/`. */
-export function referencePages(schema: FileRegistry, examples: Readonly<Record<string, Example>>): ReadonlyMap<string, string> {
+export function referencePages(
+  schema: FileRegistry,
+  examples: Readonly<Record<string, Example>>,
+): ReadonlyMap<string, string> {
   const home = homes(schema);
   const pages = subjects.map((subject): [string, string] => {
     const linkOf: LinkOf = (typeName) => {
@@ -121,7 +141,9 @@ export function referencePages(schema: FileRegistry, examples: Readonly<Record<s
       ...operationsOf(subject, schema).map(({ operation, method }) =>
         operationSection(operation, method, linkOf, examples[operation.name ?? ""]),
       ),
-      ...(objects.length > 0 ? ["## Objects", ...objects.map((message) => objectSection(message, linkOf))] : []),
+      ...(objects.length > 0
+        ? ["## Objects", ...objects.map((message) => objectSection(message, linkOf))]
+        : []),
     ];
     return [`${subject.file}.md`, linked(`${sections.join("\n\n")}\n`)];
   });
@@ -129,7 +151,8 @@ export function referencePages(schema: FileRegistry, examples: Readonly<Record<s
 }
 
 /** Citations of the specification as links. */
-const linked = (text: string): string => text.replaceAll(/\bspec\/([a-z0-9]+)\.md/g, "[spec/$1.md](../spec/$1.md)");
+const linked = (text: string): string =>
+  text.replaceAll(/\bspec\/([a-z0-9]+)\.md/g, "[spec/$1.md](../spec/$1.md)");
 
 /** Every operation in one table, with its page. */
 function indexPage(schema: FileRegistry): string {
@@ -150,6 +173,8 @@ function indexPage(schema: FileRegistry): string {
 
 /** Operations that no page has. */
 export const missingOperations = (schema: FileRegistry): readonly Operation[] => {
-  const listed = new Set(subjects.flatMap((subject) => operationsOf(subject, schema).map(({ operation }) => operation.rpc)));
+  const listed = new Set(
+    subjects.flatMap((subject) => operationsOf(subject, schema).map(({ operation }) => operation.rpc)),
+  );
   return operationTable().all.filter(({ rpc }) => !listed.has(rpc));
 };

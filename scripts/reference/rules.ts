@@ -1,6 +1,9 @@
 import { type DescField, getOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  type FieldRules,
+  field as fieldRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { wireOptions } from "../../src/http/v2/wire.ts";
 import { enumRule } from "../../src/pipeline/validate.ts";
 
@@ -55,7 +58,8 @@ const range = (min: unknown, max: unknown, unit: string): string[] => {
   return min === undefined ? [] : [`at least ${min} ${unit}`];
 };
 
-const positive = (value: bigint | undefined): bigint | undefined => (value === undefined || value === 0n ? undefined : value);
+const positive = (value: bigint | undefined): bigint | undefined =>
+  value === undefined || value === 0n ? undefined : value;
 
 /** The rules of a field in words, for instance `required`, `1 to 255 characters`. */
 export function rulesOf(field: DescField): readonly string[] {
@@ -74,7 +78,9 @@ export function rulesOf(field: DescField): readonly string[] {
     ...typeRules(rules),
     ...(wire.textOrParts ? ["a string is accepted instead of one text part"] : []),
     ...(wire.date ? ["a date `YYYY-MM-DD` is accepted too"] : []),
-    ...(wire.aliases.length > 0 ? [`also named ${wire.aliases.map((name) => `\`${name}\``).join(", ")}`] : []),
+    ...(wire.aliases.length > 0
+      ? [`also named ${wire.aliases.map((name) => `\`${name}\``).join(", ")}`]
+      : []),
     ...(wire.unused ? ["accepted without effect"] : []),
   ];
 }
@@ -82,7 +88,11 @@ export function rulesOf(field: DescField): readonly string[] {
 /** Whether a field that is left out counts as empty, and breaks the rule of its length. */
 function mayNotBeEmpty(field: DescField, { type }: FieldRules): boolean {
   if (type.case === "repeated") return type.value.minItems > 0n;
-  return type.case === "string" && field.presence === FeatureSet_FieldPresence.IMPLICIT && (type.value.minLen > 0n || type.value.len > 0n);
+  return (
+    type.case === "string" &&
+    field.presence === FeatureSet_FieldPresence.IMPLICIT &&
+    (type.value.minLen > 0n || type.value.len > 0n)
+  );
 }
 
 function typeRules({ type }: FieldRules): string[] {
@@ -103,12 +113,21 @@ function typeRules({ type }: FieldRules): string[] {
     case "repeated": {
       const { minItems, maxItems, unique, items } = type.value;
       const each = items ? typeRules(items).map((rule) => `each ${rule}`) : [];
-      return [...range(positive(minItems), positive(maxItems), "items"), ...(unique ? ["no item twice"] : []), ...each];
+      return [
+        ...range(positive(minItems), positive(maxItems), "items"),
+        ...(unique ? ["no item twice"] : []),
+        ...each,
+      ];
     }
     case "map": {
       const { minPairs, maxPairs, keys, values } = type.value;
-      const of = (what: string, rules: FieldRules | undefined) => (rules ? typeRules(rules).map((rule) => `each ${what} ${rule}`) : []);
-      return [...range(positive(minPairs), positive(maxPairs), "pairs"), ...of("key", keys), ...of("value", values)];
+      const of = (what: string, rules: FieldRules | undefined) =>
+        rules ? typeRules(rules).map((rule) => `each ${what} ${rule}`) : [];
+      return [
+        ...range(positive(minPairs), positive(maxPairs), "pairs"),
+        ...of("key", keys),
+        ...of("value", values),
+      ];
     }
     case "int32":
     case "int64":
@@ -123,8 +142,15 @@ function typeRules({ type }: FieldRules): string[] {
           : greaterThan.case === "gt"
             ? [`greater than ${greaterThan.value}`]
             : [];
-      const below = lessThan.case === "lte" ? [`at most ${lessThan.value}`] : lessThan.case === "lt" ? [`less than ${lessThan.value}`] : [];
-      return greaterThan.case === "gte" && lessThan.case === "lte" ? [`${greaterThan.value} to ${lessThan.value}`] : [...above, ...below];
+      const below =
+        lessThan.case === "lte"
+          ? [`at most ${lessThan.value}`]
+          : lessThan.case === "lt"
+            ? [`less than ${lessThan.value}`]
+            : [];
+      return greaterThan.case === "gte" && lessThan.case === "lte"
+        ? [`${greaterThan.value} to ${lessThan.value}`]
+        : [...above, ...below];
     }
     default:
       return [];

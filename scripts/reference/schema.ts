@@ -23,7 +23,10 @@ const root = resolve(import.meta.dirname, "../..");
 /** The schema with its comments, which generated code does not have. */
 export function readSchema(): FileRegistry {
   const buf = resolve(root, "node_modules/.bin/buf");
-  const image = execFileSync(buf, ["build", "-o", "-#format=binpb"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+  const image = execFileSync(buf, ["build", "-o", "-#format=binpb"], {
+    cwd: root,
+    maxBuffer: 64 * 1024 * 1024,
+  });
   const schema = fromBinary(FileDescriptorSetSchema, image);
   const isShown = (field: DescField): boolean => !getOption(field, wire).hidden;
   // The last fields of their messages: the comments of other fields keep their places.

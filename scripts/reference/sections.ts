@@ -22,9 +22,14 @@ function sectionsOf(path: string): Section[] {
       const [, heading, number] = /^#+ ((\d+[a-z]?(?:\.\d+)*)\b.*)$/.exec(line) ?? [];
       const row = /^\| (\d{1,2}) \|/.exec(line)?.[1];
       if (heading !== undefined) section = { name: `${page} ${number}`, page, anchor: anchorOf(heading) };
-      return heading !== undefined ? [section] : row === undefined ? [] : [{ ...section, name: `${section.name}, row ${row}` }];
+      return heading !== undefined
+        ? [section]
+        : row === undefined
+          ? []
+          : [{ ...section, name: `${section.name}, row ${row}` }];
     });
 }
 
 /** The sections of all pages of the specification below the project's folder. */
-export const specification = (root: string): readonly Section[] => globSync(join(root, "docs/spec/*.md")).flatMap(sectionsOf);
+export const specification = (root: string): readonly Section[] =>
+  globSync(join(root, "docs/spec/*.md")).flatMap(sectionsOf);

@@ -29,8 +29,9 @@ export interface Cut {
 }
 
 /**
- * Makes the commit of a release: the version in every manifest, the dated pages, the image of the schema, and the entry in `releases.json`,
- * which freezes the migrations. The entry names the commit before it. It pushes and tags nothing.
+ * Makes the commit of a release: the version in every manifest, the dated pages, the image of the schema, and
+ * the entry in `releases.json`, which freezes the migrations. The entry names the commit before it. It pushes
+ * and tags nothing.
  *
  * @returns the full hash of the commit
  * @throws Refused before anything is written
@@ -39,10 +40,15 @@ export async function cut({ root, version, today, check, describe }: Cut): Promi
   const { all, latest } = readReleases(root);
   const prisma = join(root, "prisma");
   const migrations = [...migrationComplaints(prisma), ...frozenComplaints(prisma, all)];
-  const refused = [...versionComplaints(root, version, latest), ...pageComplaints(root, version), ...migrations];
+  const refused = [
+    ...versionComplaints(root, version, latest),
+    ...pageComplaints(root, version),
+    ...migrations,
+  ];
   if (refused.length > 0) throw new Refused(refused);
   const broken = buf(root, "breaking", "--against", imageOf(latest));
-  if (broken !== null) throw new Refused([`clients of ${latest.version} would break: only add to the schema\n${broken}`]);
+  if (broken !== null)
+    throw new Refused([`clients of ${latest.version} would break: only add to the schema\n${broken}`]);
   const failed = await check();
   if (failed !== null) throw new Refused([`a check fails; \`npm run check\` must pass first:\n${failed}`]);
   const commit = git(root, "rev-parse", "HEAD");
@@ -59,7 +65,8 @@ export async function cut({ root, version, today, check, describe }: Cut): Promi
   return git(root, "rev-parse", "HEAD");
 }
 
-const git = (root: string, ...words: readonly string[]): string => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
+const git = (root: string, ...words: readonly string[]): string =>
+  execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
 const pageOf = (version: string): string => `docs/releases/${version}.md`;
 const unreleased = (version: string): string => `## [${version}] - Unreleased\n`;
 const partsOf = (version: string): readonly number[] => version.split(".").map(Number);
@@ -85,16 +92,28 @@ function pageComplaints(root: string, version: string): readonly string[] {
   const heading = readFileSync(join(root, "CHANGELOG.md"), "utf8").includes(unreleased(version));
   const pages = ["CHANGELOG.md", pageOf(version)].filter((path) => existsSync(join(root, path)));
   return [
-    ...(heading ? [] : [`CHANGELOG.md has no "${unreleased(version).trim()}": write it, with a link to ${pageOf(version)}`]),
-    ...(pages.length === 2 ? [] : [`${pageOf(version)} is missing: write what users can do now, and what they must do`]),
-    ...pages.flatMap((path) => lengthComplaints(path, readFileSync(join(root, path), "utf8")).map((complaint) => `${path}: ${complaint}`)),
+    ...(heading
+      ? []
+      : [`CHANGELOG.md has no "${unreleased(version).trim()}": write it, with a link to ${pageOf(version)}`]),
+    ...(pages.length === 2
+      ? []
+      : [`${pageOf(version)} is missing: write what users can do now, and what they must do`]),
+    ...pages.flatMap((path) =>
+      lengthComplaints(path, readFileSync(join(root, path), "utf8")).map(
+        (complaint) => `${path}: ${complaint}`,
+      ),
+    ),
   ];
 }
 
 /** Runs buf. Null: it succeeds; otherwise its output. */
 function buf(root: string, ...words: readonly string[]): string | null {
   const PATH = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
-  const { status, stdout, stderr } = spawnSync("buf", words, { cwd: root, env: { ...process.env, PATH }, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync("buf", words, {
+    cwd: root,
+    env: { ...process.env, PATH },
+    encoding: "utf8",
+  });
   return status === 0 ? null : `${stdout}${stderr}`.trim();
 }
 
@@ -108,7 +127,9 @@ function write(root: string, version: string, today: string, commit: string, des
     describe();
   }
   edit("CHANGELOG.md", (text) => text.replace(unreleased(version), `## [${version}] - ${today}\n`));
-  const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(new Date(today));
+  const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(
+    new Date(today),
+  );
   edit(pageOf(version), (text) => text.replace("Not released yet.", `${date}.`));
   const image = imageOf({ version });
   const failed = buf(root, "build", "--exclude-source-info", "-o", image);

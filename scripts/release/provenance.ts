@@ -19,10 +19,15 @@ export interface Inputs {
 }
 
 /**
- * Writes how the files of a folder were made: an in-toto statement v1 with SLSA provenance v1. It is not signed: it says what the builder
- * claims, and an attestation of the workflow that publishes a release is what proves it.
+ * Writes how the files of a folder were made: an in-toto statement v1 with SLSA provenance v1. It is not
+ * signed: it says what the builder claims, and an attestation of the workflow that publishes a release is
+ * what proves it.
  */
-export function writeProvenance(folder: string, root: string, { version, commit, tools, locks }: Inputs): void {
+export function writeProvenance(
+  folder: string,
+  root: string,
+  { version, commit, tools, locks }: Inputs,
+): void {
   const subject = readdirSync(folder)
     .toSorted()
     .map((name) => ({ name, digest: { sha256: digestOf(join(folder, name)) } }));
@@ -35,7 +40,11 @@ export function writeProvenance(folder: string, root: string, { version, commit,
     subject,
     predicateType: "https://slsa.dev/provenance/v1",
     predicate: {
-      buildDefinition: { buildType: "urn:agent-task-platform:release", externalParameters: { version, commit }, resolvedDependencies },
+      buildDefinition: {
+        buildType: "urn:agent-task-platform:release",
+        externalParameters: { version, commit },
+        resolvedDependencies,
+      },
       runDetails: { builder: { id: "urn:agent-task-platform:unsigned", version: tools } },
     },
   };
@@ -45,5 +54,8 @@ export function writeProvenance(folder: string, root: string, { version, commit,
 /** Writes the digests of all files of a folder. */
 export function writeSums(folder: string): void {
   const names = readdirSync(folder).toSorted();
-  writeFileSync(join(folder, sumsFile), names.map((name) => `${digestOf(join(folder, name))}  ${name}\n`).join(""));
+  writeFileSync(
+    join(folder, sumsFile),
+    names.map((name) => `${digestOf(join(folder, name))}  ${name}\n`).join(""),
+  );
 }

@@ -7,8 +7,8 @@ import { digestOf } from "./digest.mjs";
 const nodeMajor = 24;
 
 /**
- * The step that installs dependencies, and Node if the machine's is too old. The packages that only tests and checks need
- * (`devDependencies`) are installed when `withTests` is set, and kept after that.
+ * The step that installs dependencies, and Node if the machine's is too old. The packages that only tests and
+ * checks need (`devDependencies`) are installed when `withTests` is set, and kept after that.
  */
 export function installed(root, { withTests }) {
   const stamp = join(root, "node_modules", ".installed");
@@ -16,7 +16,11 @@ export function installed(root, { withTests }) {
   // Before 0.2.0, a stamp had the digest only, and every install was complete.
   const isComplete = ([inputDigest, set = "all"]) => inputDigest !== undefined && set === "all";
   const installsNode = needsNode(root);
-  const facts = [process.platform, process.arch, installsNode ? `own ${nodeMajor}` : process.versions.node.split(".")[0]];
+  const facts = [
+    process.platform,
+    process.arch,
+    installsNode ? `own ${nodeMajor}` : process.versions.node.split(".")[0],
+  ];
   const digest = () => digestOf(root, ["package.json", "package-lock.json", ".npmrc"], facts);
   return {
     isDone: () => read()[0] === digest() && (!withTests || isComplete(read())),
@@ -26,7 +30,10 @@ export function installed(root, { withTests }) {
       const isAll = withTests || isComplete(read());
       // Remove the stamp first: an interrupted install must not count as complete.
       rmSync(stamp, { force: true });
-      await install(root, [isAll ? "--include=dev" : "--omit=dev", ...(installsNode ? [`node@${nodeMajor}`] : [])]);
+      await install(root, [
+        isAll ? "--include=dev" : "--omit=dev",
+        ...(installsNode ? [`node@${nodeMajor}`] : []),
+      ]);
       if (installsNode) await checkNode(root);
       writeFileSync(stamp, `${inputDigest} ${isAll ? "all" : "run"}`);
     },
@@ -41,7 +48,8 @@ function needsNode(root) {
 }
 
 async function install(root, extra) {
-  // Not `npm ci`: it refuses a lock file that lacks another platform's optional package. The lock file stays unchanged.
+  // Not `npm ci`: it refuses a lock file that lacks another platform's optional package. The lock file stays
+  // unchanged.
   const parameters = ["install", "--no-save", "--loglevel=error", ...extra];
   const cli = process.env.npm_execpath;
   const npm = cli?.endsWith("npm-cli.js") ? [process.execPath, cli] : ["npm"];
@@ -55,7 +63,9 @@ async function install(root, extra) {
 function packagesIn(root) {
   try {
     const names = readdirSync(join(root, "node_modules")).filter((name) => !name.startsWith("."));
-    return names.flatMap((name) => (name.startsWith("@") ? readdirSync(join(root, "node_modules", name)) : [name])).length;
+    return names.flatMap((name) =>
+      name.startsWith("@") ? readdirSync(join(root, "node_modules", name)) : [name],
+    ).length;
   } catch {
     // The folder does not exist yet, or npm is removing one.
     return 0;

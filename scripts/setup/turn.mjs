@@ -40,7 +40,8 @@ function claim(folder, ticket, number) {
   }
   // A process that read the folder long ago may have created a number that is used and removed.
   const overtaken = newest(folder).number > number;
-  for (const turn of turns(folder)) if (turn.number < number || (overtaken && turn.number === number)) rmSync(turn.path, { force: true });
+  for (const turn of turns(folder))
+    if (turn.number < number || (overtaken && turn.number === number)) rmSync(turn.path, { force: true });
   return overtaken ? undefined : path;
 }
 
@@ -49,7 +50,8 @@ function turns(folder) {
   return names.map((name) => ({ number: Number(name.slice("turn.".length)), path: join(folder, name) }));
 }
 
-const newest = (folder) => turns(folder).reduce((a, b) => (b.number > a.number ? b : a), { number: 0, path: undefined });
+const newest = (folder) =>
+  turns(folder).reduce((a, b) => (b.number > a.number ? b : a), { number: 0, path: undefined });
 
 function isHeld(path) {
   if (path === undefined) return false;
@@ -67,11 +69,15 @@ function read(path) {
   }
 }
 
-/** Identifies a live process by its ID and, if the system provides it, its start time; undefined for a dead process. */
+/**
+ * Identifies a live process by its ID and, if the system provides it, its start time; undefined for a dead
+ * process.
+ */
 function identity(pid) {
   const stat = read(`/proc/${pid}/stat`);
   if (stat !== "") {
-    // Fields after the command's name in brackets: the first is the state, the twentieth the start time in clock ticks.
+    // Fields after the command's name in brackets: the first is the state, the twentieth the start time in
+    // clock ticks.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return /[ZX]/.test(fields[0]) ? undefined : `${pid} ${fields[19]}`;
   }

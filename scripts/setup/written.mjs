@@ -4,8 +4,9 @@ import { runCommand } from "./command.mjs";
 import { digestOf } from "./digest.mjs";
 
 /**
- * The step that writes generated files to their places between written ones, where git ignores them. `command` prints in its last line a
- * list of the files that it wrote and of its modules: with `inputs`, a digest of them decides.
+ * The step that writes generated files to their places between written ones, where git ignores them.
+ * `command` prints in its last line a list of the files that it wrote and of its modules: with `inputs`, a
+ * digest of them decides.
  */
 export function written(root, { name, inputs, command }) {
   const stamp = join(root, ".setup", `${name}.json`);

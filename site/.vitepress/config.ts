@@ -10,7 +10,10 @@ const sourceUrl = process.env["SITE_SOURCE_URL"] || null;
 const base = process.env["SITE_BASE"] ?? "/";
 const { sections, sidebar } = navigation();
 /** A page that VitePress does not make: a link with a target loads it. */
-const explorer = process.env["SITE_EXPLORER"] === "1" ? [{ text: "API explorer", link: "/api", target: "_self", noIcon: true }] : [];
+const explorer =
+  process.env["SITE_EXPLORER"] === "1"
+    ? [{ text: "API explorer", link: "/api", target: "_self", noIcon: true }]
+    : [];
 /** The icon of all pages (`src/sign-in-pages/page.ts`). */
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Crect x='2' y='2' width='20' height='20' rx='6' fill='%230d6570'/%3E%3Cpath d='M7 12.5l3.5 3.5L17 9' fill='none' stroke='%23fff' stroke-width='2.4'/%3E%3C/svg%3E";
@@ -59,7 +62,11 @@ export default {
 } satisfies UserConfig<DefaultTheme.Config & { readonly version: string }>;
 
 /** Tables of tests would hide the pages that explain: they are not searched. */
-function searchable(text: string, env: { readonly relativePath: string }, markdown: { render(text: string, env: object): string }) {
+function searchable(
+  text: string,
+  env: { readonly relativePath: string },
+  markdown: { render(text: string, env: object): string },
+) {
   return notSearched.test(env.relativePath) ? "" : markdown.render(text, env);
 }
 

@@ -1,7 +1,10 @@
 import { transformerStyleToClass } from "@shikijs/transformers";
 import type { MarkdownRenderer } from "vitepress";
 
-/** Writes the colours of code as classes: a policy without inline style refuses `style=`. `codeRules` has their rules. */
+/**
+ * Writes the colours of code as classes: a policy without inline style refuses `style=`. `codeRules` has
+ * their rules.
+ */
 export const codeClasses = transformerStyleToClass({ classPrefix: "code-" });
 
 /** The rules of the classes of code, sorted: pages are transformed in any order. */
@@ -14,7 +17,10 @@ export const anchorOf = (title: string): string =>
     .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
     .replaceAll(" ", "-");
 
-/** Aligns cells of tables by a class, and names each block of a group of code in `data-title`, for pages without scripts. */
+/**
+ * Aligns cells of tables by a class, and names each block of a group of code in `data-title`, for pages
+ * without scripts.
+ */
 export function withoutInlineStyle(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push("align-by-class", ({ tokens }) => {
     for (const token of tokens) {
@@ -28,7 +34,9 @@ export function withoutInlineStyle(markdown: MarkdownRenderer): void {
   markdown.renderer.rules.fence = (tokens, index, ...rest) => {
     const title = /\[(.+)\]/.exec(tokens[index]?.info ?? "")?.[1];
     const block = fence?.(tokens, index, ...rest) ?? "";
-    return title === undefined ? block : block.replace("<div ", `<div data-title="${markdown.utils.escapeHtml(title)}" `);
+    return title === undefined
+      ? block
+      : block.replace("<div ", `<div data-title="${markdown.utils.escapeHtml(title)}" `);
   };
 }
 
@@ -38,7 +46,9 @@ export function withoutRandomIds(markdown: MarkdownRenderer): void {
   const open = markdown.renderer.rules[name];
   markdown.renderer.rules[name] = (tokens, index, ...rest) => {
     const html = open?.(tokens, index, ...rest) ?? "";
-    const random = [...new Set([...html.matchAll(/ (?:id|name)="((?:tab|group)-[\w-]+)"/g)].map(([, id = ""]) => id))];
+    const random = [
+      ...new Set([...html.matchAll(/ (?:id|name)="((?:tab|group)-[\w-]+)"/g)].map(([, id = ""]) => id)),
+    ];
     return random.reduce((text, id, nth) => text.replaceAll(`"${id}"`, `"code-${index}-${nth}"`), html);
   };
 }

@@ -2,8 +2,8 @@ import { posix } from "node:path";
 import type { MarkdownRenderer } from "vitepress";
 
 /**
- * Links of a page that leave `docs/` lead into the source. With the address of a repository they become links to it; otherwise only
- * their text remains.
+ * Links of a page that leave `docs/` lead into the source. With the address of a repository they become links
+ * to it; otherwise only their text remains.
  */
 export function unlinkSources(markdown: MarkdownRenderer, sourceUrl: string | null): void {
   markdown.core.ruler.push("unlink-sources", ({ tokens, env }) => {
@@ -15,7 +15,8 @@ export function unlinkSources(markdown: MarkdownRenderer, sourceUrl: string | nu
           removed = path !== null && sourceUrl === null;
           if (path !== null && sourceUrl !== null) token.attrSet("href", `${sourceUrl}/${path}`);
         }
-        if (removed && /^link_(open|close)$/.test(token.type)) [token.tag, token.attrs, token.type] = ["span", null, "source_text"];
+        if (removed && /^link_(open|close)$/.test(token.type))
+          [token.tag, token.attrs, token.type] = ["span", null, "source_text"];
       }
     }
   });

@@ -15,7 +15,8 @@ const documents = [
 ];
 /** The choice of the other pages of the documentation. */
 const appearance = localStorage.getItem("vitepress-theme-appearance") ?? "auto";
-const isDark = appearance === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : appearance === "dark";
+const isDark =
+  appearance === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : appearance === "dark";
 
 Scalar.createApiReference("#explorer", {
   sources: documents.map(([title, path]) => ({ title, slug: title.toLowerCase(), url: `${base}/${path}` })),

@@ -4,8 +4,9 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 export type BatchedReads<T> = (key: string, read: () => Promise<T>) => Promise<T>;
 
 /**
- * Shares one read among all callers that the same notification woke. The read starts one iteration of the event loop
- * after the first call. A call after that starts another read, so no caller gets a result older than its call.
+ * Shares one read among all callers that the same notification woke. The read starts one iteration of the
+ * event loop after the first call. A call after that starts another read, so no caller gets a result older
+ * than its call.
  */
 export function batchReads<T>(): BatchedReads<T> {
   const waiting = new Map<string, Promise<T>>();

@@ -24,7 +24,8 @@ interface InFlight {
   /**
    * Counts work until it has ended. `work` must never reject.
    *
-   * @param ended runs when it is no longer counted; `wasFull` is true when other work may have waited for its place.
+   * @param ended runs when it is no longer counted; `wasFull` is true when other work may have waited for its
+   * place.
    */
   add(holder: string, work: Promise<void>, ended: (wasFull: boolean) => void): void;
   /** Resolves when no work is in progress. */
@@ -47,7 +48,9 @@ function createInFlight({ max, perHolder }: DispatchLimits): InFlight {
       free: max - all.size,
       full: [...counts.keys()].filter((holder) => remaining(holder) <= 0),
       fitting: (items, holderOf) =>
-        [...Map.groupBy(items, holderOf)].flatMap(([holder, own]) => own.slice(0, Math.max(0, remaining(holder)))),
+        [...Map.groupBy(items, holderOf)].flatMap(([holder, own]) =>
+          own.slice(0, Math.max(0, remaining(holder))),
+        ),
     }),
     add(holder, work, ended) {
       counts.set(holder, (counts.get(holder) ?? 0) + 1);
@@ -65,7 +68,10 @@ function createInFlight({ max, perHolder }: DispatchLimits): InFlight {
   };
 }
 
-/** Signals of work in progress: `stopping` when the dispatcher drains, `aborting` when the time of the drain is over. */
+/**
+ * Signals of work in progress: `stopping` when the dispatcher drains, `aborting` when the time of the drain
+ * is over.
+ */
 export interface DispatchSignals {
   readonly stopping: AbortSignal;
   readonly aborting: AbortSignal;
@@ -82,25 +88,36 @@ export interface DispatchedWork<Item, Outcome> {
   readonly limits: DispatchLimits;
   holderOf(item: Item): string;
   /**
-   * Records the outcomes of attempts that have ended, and claims what `places` allows, if possible in one change. When it rejects, the
-   * next round gets the outcomes again.
+   * Records the outcomes of attempts that have ended, and claims what `places` allows, if possible in one
+   * change. When it rejects, the next round gets the outcomes again.
    *
    * @returns the claimed items, and whether another round must follow at once.
    */
   round(places: Places, outcomes: readonly Outcome[]): Promise<{ taken: readonly Item[]; more: boolean }>;
-  /** Does the work. Without an outcome, or when it rejects, nothing is recorded: the item is due again when its lease ends. */
+  /**
+   * Does the work. Without an outcome, or when it rejects, nothing is recorded: the item is due again when
+   * its lease ends.
+   */
   attempt(item: Item, signals: DispatchSignals): Promise<Outcome | undefined>;
-  /** Runs when an item is no longer counted, instead of another round; `wasFull` is true when other work may have waited for its place. */
+  /**
+   * Runs when an item is no longer counted, instead of another round; `wasFull` is true when other work may
+   * have waited for its place.
+   */
   ended?(item: Item, wasFull: boolean): void;
   /** Runs before each round that the time begins. */
   look?(): Promise<void>;
 }
 
 export interface Dispatcher {
-  /** Begins a round, or another one after the present one. Resolves, also after an error, when it has ended. */
+  /**
+   * Begins a round, or another one after the present one. Resolves, also after an error, when it has ended.
+   */
   wake(): Promise<void>;
   hasCapacity(): boolean;
-  /** Claims nothing more. Work in progress ends, or is aborted after `ms`. Resolves when all outcomes are recorded. */
+  /**
+   * Claims nothing more. Work in progress ends, or is aborted after `ms`. Resolves when all outcomes are
+   * recorded.
+   */
   drain(ms: number): Promise<void>;
 }
 
@@ -111,14 +128,19 @@ export function startDispatcher<Item, Outcome = never>(work: DispatchedWork<Item
   const signals = { stopping: stopping.signal, aborting: aborting.signal };
   const inFlight = createInFlight(limits);
   let outcomes: Outcome[] = [];
-  const wake = coalesce(() => round().catch((cause: unknown) => log("error", `${name} were not taken`, { cause })));
+  const wake = coalesce(() =>
+    round().catch((cause: unknown) => log("error", `${name} were not taken`, { cause })),
+  );
 
   async function round(): Promise<void> {
     const given = outcomes;
     outcomes = [];
     try {
       const places = inFlight.places();
-      const { taken, more } = await work.round(stopping.signal.aborted ? { ...places, free: 0 } : places, given);
+      const { taken, more } = await work.round(
+        stopping.signal.aborted ? { ...places, free: 0 } : places,
+        given,
+      );
       for (const item of taken) launch(item);
       if (more) void wake();
     } catch (thrown) {
@@ -132,7 +154,9 @@ export function startDispatcher<Item, Outcome = never>(work: DispatchedWork<Item
       (outcome) => void (outcome !== undefined && outcomes.push(outcome)),
       (cause: unknown) => log("error", `${name} failed`, { cause }),
     );
-    inFlight.add(work.holderOf(item), attempt, (wasFull) => (work.ended ? work.ended(item, wasFull) : void wake()));
+    inFlight.add(work.holderOf(item), attempt, (wasFull) =>
+      work.ended ? work.ended(item, wasFull) : void wake(),
+    );
   }
 
   const looks = poll(

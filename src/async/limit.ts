@@ -3,7 +3,10 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 /** Runs work, now or later, and returns its result. */
 export type Run = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Runs one function at a time, in the order of the calls, also after a failure. No function starts within the call. */
+/**
+ * Runs one function at a time, in the order of the calls, also after a failure. No function starts within the
+ * call.
+ */
 export function mutex(): Run {
   let tail: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -16,7 +19,10 @@ export function mutex(): Run {
 /** Resolves when the caller may continue. */
 export type Pace = () => Promise<void>;
 
-/** Lets `atOnce` callers continue in each iteration of the event loop, so that other short work runs in between. */
+/**
+ * Lets `atOnce` callers continue in each iteration of the event loop, so that other short work runs in
+ * between.
+ */
 export function pacer(atOnce: number): Pace {
   let gate = Promise.resolve();
   let admitted = 0;
@@ -52,7 +58,9 @@ export function limitConcurrency(most: number): Run {
   };
 }
 
-/** Runs at most `most` functions of one key at once. The others of this key wait, in the order of the calls. */
+/**
+ * Runs at most `most` functions of one key at once. The others of this key wait, in the order of the calls.
+ */
 export function limitPerKey(most: number): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const limits = new Map<string, { run: Run; calls: number }>();
   return async (key, work) => {

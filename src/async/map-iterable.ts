@@ -1,6 +1,6 @@
 /**
- * Maps each item with `to`. It costs one promise per item, where a generator costs several: a change can wake a
- * thousand watchers at once.
+ * Maps each item with `to`. It costs one promise per item, where a generator costs several: a change can wake
+ * a thousand watchers at once.
  *
  * @param onError is called with errors of the source.
  */
@@ -12,7 +12,11 @@ export function mapIterable<T, U>(
   return { [Symbol.asyncIterator]: () => iteratorOf(source[Symbol.asyncIterator](), to, onError) };
 }
 
-function iteratorOf<T, U>(items: AsyncIterator<T>, to: (item: T) => U, onError: (thrown: unknown) => void): AsyncIterator<U> {
+function iteratorOf<T, U>(
+  items: AsyncIterator<T>,
+  to: (item: T) => U,
+  onError: (thrown: unknown) => void,
+): AsyncIterator<U> {
   async function close(): Promise<IteratorReturnResult<undefined>> {
     await items.return?.();
     return finished;

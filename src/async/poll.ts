@@ -12,8 +12,8 @@ export interface Sleeper {
 export type LogError = (level: "error", text: string, fields: { readonly cause: unknown }) => void;
 
 /**
- * Runs `work` now, and again `ms` after each end, or after the milliseconds that it returns, until the signal is aborted. An error is logged under
- * `name`, and the next round is the retry: no error ends the poll.
+ * Runs `work` now, and again `ms` after each end, or after the milliseconds that it returns, until the signal
+ * is aborted. An error is logged under `name`, and the next round is the retry: no error ends the poll.
  */
 export async function poll(
   clock: Sleeper,

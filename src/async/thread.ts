@@ -12,25 +12,34 @@ export interface Numbered<T> {
 export interface Thread<Q, A> {
   /** The requests that are not answered yet. */
   readonly waiting: number;
-  /** Sends a request, and moves these buffers with it. @throws Error when the thread ends before its answer */
+  /**
+   * Sends a request, and moves these buffers with it. @throws Error when the thread ends before its answer
+   */
   ask(request: Q, moved?: readonly Transferable[]): Promise<A>;
-  /** Sends null, with which the thread must end after the answers to the requests before it. Resolves when it has ended. */
+  /**
+   * Sends null, with which the thread must end after the answers to the requests before it. Resolves when it
+   * has ended.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Starts a thread without the flags and the environment of the process, which are for its main thread. Compiling again would cost
- * 20 MB, and a large young generation 70 MB.
+ * Starts a thread without the flags and the environment of the process, which are for its main thread.
+ * Compiling again would cost 20 MB, and a large young generation 70 MB.
  */
-export function startThread(module: URL, workerData?: unknown, resourceLimits: ResourceLimits = { maxYoungGenerationSizeMb: 4 }): Worker {
+export function startThread(
+  module: URL,
+  workerData?: unknown,
+  resourceLimits: ResourceLimits = { maxYoungGenerationSizeMb: 4 },
+): Worker {
   const compiled = getCompileCacheDir();
   const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
   return new Worker(module, { workerData, execArgv: [], env, resourceLimits });
 }
 
 /**
- * A thread that is started by a request and ended when it was idle. An idle thread does not keep the process running. If the
- * thread ends by itself, its waiting requests fail, and the next one starts a new thread.
+ * A thread that is started by a request and ended when it was idle. An idle thread does not keep the process
+ * running. If the thread ends by itself, its waiting requests fail, and the next one starts a new thread.
  *
  * @param idleMs null: an idle thread stays.
  */

@@ -1,6 +1,6 @@
 /**
- * Waits until all have ended, so that nothing continues after a failure. Statements that begin in one turn of the event loop are one
- * round trip to PostgreSQL.
+ * Waits until all have ended, so that nothing continues after a failure. Statements that begin in one turn of
+ * the event loop are one round trip to PostgreSQL.
  *
  * @throws the failure of the first one in the given order, also if another one failed earlier.
  */

@@ -14,7 +14,15 @@ import { keepBytesUntil } from "../core/processes/hold.ts";
 import type { Store } from "../core/store.ts";
 import { copierOf } from "./copier.ts";
 import type { CopiedBlob, Environment } from "./copy.ts";
-import { blobPath, databasePath, hashFile, type Manifest, makeBackupFolder, meter, writeManifest } from "./folder.ts";
+import {
+  blobPath,
+  databasePath,
+  hashFile,
+  type Manifest,
+  makeBackupFolder,
+  meter,
+  writeManifest,
+} from "./folder.ts";
 
 export interface BackUpParts {
   readonly config: Pick<Config, "database" | "databaseUrl">;
@@ -33,11 +41,12 @@ const keepMs = 120_000;
 const keepEveryMs = 20_000;
 
 /**
- * Writes a backup into a new folder, while servers run: first the database, then the bytes of the files that it names.
- * ENCRYPTION_KEY is not in it. The database stays as it is, except for the time until which bytes of deleted files are kept.
+ * Writes a backup into a new folder, while servers run: first the database, then the bytes of the files that
+ * it names. ENCRYPTION_KEY is not in it. The database stays as it is, except for the time until which bytes
+ * of deleted files are kept.
  *
- * @throws Failure `failed_precondition` when the folder is not empty, or the database or a file cannot be copied; the folder has no
- * manifest then.
+ * @throws Failure `failed_precondition` when the folder is not empty, or the database or a file cannot be
+ * copied; the folder has no manifest then.
  */
 export async function backUp(parts: BackUpParts, folder: string): Promise<Pick<Manifest, "files" | "bytes">> {
   const { config, store, cipher, clock, log, onProgress } = parts;
@@ -51,7 +60,10 @@ export async function backUp(parts: BackUpParts, folder: string): Promise<Pick<M
     await mkdir(join(folder, "database"), { mode: 0o700 });
     // The programs that copy keep the mode of an existing file.
     await writeFile(join(folder, database), "", { mode: 0o600, flag: "wx" });
-    await using copy = await (await copierOf(config.database, parts.env)).copy(config.databaseUrl, join(folder, database));
+    await using copy = await (await copierOf(config.database, parts.env)).copy(
+      config.databaseUrl,
+      join(folder, database),
+    );
     const { bytes, sha256 } = await hashFile(join(folder, database));
     const total = { files: 0, bytes };
     const sums = [`${sha256}  ${database}`];
@@ -81,18 +93,32 @@ export async function backUp(parts: BackUpParts, folder: string): Promise<Pick<M
 }
 
 /** Copies the bytes of a file. Returns its line in SHA256SUMS. */
-async function copyBlob(blobs: BackUpParts["blobs"], { id, bytes }: CopiedBlob, folder: string): Promise<string> {
+async function copyBlob(
+  blobs: BackUpParts["blobs"],
+  { id, bytes }: CopiedBlob,
+  folder: string,
+): Promise<string> {
   const path = blobPath(id);
   const target = join(folder, path);
   const { stream, result } = meter();
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   try {
-    await pipeline(await blobs.read(id), stream, createWriteStream(target, { flags: "wx", mode: 0o600, flush: true }));
+    await pipeline(
+      await blobs.read(id),
+      stream,
+      createWriteStream(target, { flags: "wx", mode: 0o600, flush: true }),
+    );
   } catch (thrown) {
-    throw new Failure("failed_precondition", `the bytes of a file cannot be copied to ${target}: ${causeText(thrown)}`);
+    throw new Failure(
+      "failed_precondition",
+      `the bytes of a file cannot be copied to ${target}: ${causeText(thrown)}`,
+    );
   }
   const read = result();
   if (read.bytes !== bytes)
-    throw new Failure("failed_precondition", `the bytes of a file have another length than the database says: ${id}`);
+    throw new Failure(
+      "failed_precondition",
+      `the bytes of a file have another length than the database says: ${id}`,
+    );
   return `${read.sha256}  ${path}`;
 }

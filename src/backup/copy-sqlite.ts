@@ -9,8 +9,8 @@ import { connectReadOnly, driverOf } from "../store/sqlite-adapter.ts";
 import { blobPage, type CopiedBlob, type DatabaseCopier, inPages } from "./copy.ts";
 
 /**
- * Copies SQLite by VACUUM INTO from a connection that cannot write. It reads one moment while servers write: the online backup of SQLite
- * begins again with each write.
+ * Copies SQLite by VACUUM INTO from a connection that cannot write. It reads one moment while servers write:
+ * the online backup of SQLite begins again with each write.
  */
 export const sqliteCopier: DatabaseCopier = {
   async copy(databaseUrl, path) {
@@ -18,7 +18,10 @@ export const sqliteCopier: DatabaseCopier = {
     try {
       driverOf(source).prepare("VACUUM INTO ?").run(path);
     } catch (thrown) {
-      throw new Failure("failed_precondition", `the database cannot be copied to ${path}: ${causeText(thrown)}`);
+      throw new Failure(
+        "failed_precondition",
+        `the database cannot be copied to ${path}: ${causeText(thrown)}`,
+      );
     } finally {
       await source.dispose();
     }
@@ -34,7 +37,10 @@ export const sqliteCopier: DatabaseCopier = {
       migration: latest?.name ?? "",
       blobs: () =>
         inPages(async (after) =>
-          all<CopiedBlob>(`SELECT id, bytes FROM blob WHERE state = 'kept' AND id > ? ORDER BY id LIMIT ${blobPage}`, after),
+          all<CopiedBlob>(
+            `SELECT id, bytes FROM blob WHERE state = 'kept' AND id > ? ORDER BY id LIMIT ${blobPage}`,
+            after,
+          ),
         ),
       [Symbol.asyncDispose]: () => copy.dispose(),
     };
@@ -42,7 +48,8 @@ export const sqliteCopier: DatabaseCopier = {
 
   async checkEmpty(databaseUrl) {
     const path = pathOf(databaseUrl);
-    if (existsSync(path)) throw new Failure("failed_precondition", `there is a database in ${path}: restore into an empty place`);
+    if (existsSync(path))
+      throw new Failure("failed_precondition", `there is a database in ${path}: restore into an empty place`);
   },
 
   async look(databaseUrl) {
@@ -66,7 +73,9 @@ export const sqliteCopier: DatabaseCopier = {
   async setting(databaseUrl, key) {
     const connection = await connectReadOnly(pathOf(databaseUrl));
     try {
-      const [row] = driverOf(connection).prepare("SELECT value FROM setting WHERE key = ?").all(key) as readonly { value: string }[]; // its column
+      const [row] = driverOf(connection)
+        .prepare("SELECT value FROM setting WHERE key = ?")
+        .all(key) as readonly { value: string }[]; // its column
       return row?.value ?? null;
     } catch {
       return null;

@@ -15,7 +15,10 @@ export interface DatabaseCopy extends AsyncDisposable {
 /** What a place for a database has: nothing; a database that is being filled; or another one. */
 export type Place = "empty" | "begun" | "used";
 
-/** Copies databases to files and back, while servers can run, and fills new databases, which no server can open before they are complete. */
+/**
+ * Copies databases to files and back, while servers can run, and fills new databases, which no server can
+ * open before they are complete.
+ */
 export interface DatabaseCopier {
   /** @param path the file to create. @throws Failure `failed_precondition` when the copy cannot be made */
   copy(databaseUrl: string, path: string): Promise<DatabaseCopy>;
@@ -23,8 +26,8 @@ export interface DatabaseCopier {
   checkEmpty(databaseUrl: string): Promise<void>;
   look(databaseUrl: string): Promise<Place>;
   /**
-   * Marks a database as incomplete, in an empty place or again. Servers and commands refuse to open it before `finish`, also when this
-   * process dies.
+   * Marks a database as incomplete, in an empty place or again. Servers and commands refuse to open it before
+   * `finish`, also when this process dies.
    *
    * @returns the URL at which it can be opened with `isIncomplete`.
    */
@@ -50,7 +53,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const blobPage = 1_000;
 
 /** Yields pages of blobs until one is not full. */
-export async function* inPages(page: (after: string) => Promise<readonly CopiedBlob[]>): AsyncGenerator<CopiedBlob> {
+export async function* inPages(
+  page: (after: string) => Promise<readonly CopiedBlob[]>,
+): AsyncGenerator<CopiedBlob> {
   for (let after: string | undefined = ""; after !== undefined; ) {
     const blobs: readonly CopiedBlob[] = await page(after);
     yield* blobs;

@@ -6,7 +6,11 @@ import type { Erased } from "../core/erasure/erasure.ts";
 import { causeText, Failure } from "../core/failure.ts";
 import { parseJson } from "../core/json.ts";
 
-const lineSchema = z.object({ kind: z.enum(["person", "space"]), subject: z.string().min(1).max(200), at: z.iso.datetime() });
+const lineSchema = z.object({
+  kind: z.enum(["person", "space"]),
+  subject: z.string().min(1).max(200),
+  at: z.iso.datetime(),
+});
 
 /** The list of erasures outside of the database: a backup that is older than an erasure does not have it. */
 export const erasureListPath = (dataDir: string): string => join(dataDir, "erasures.jsonl");
@@ -17,7 +21,9 @@ export async function recordErasures(dataDir: string, erased: readonly Erased[],
   const { entries, endsLine } = await readList(path);
   const known = new Set(entries.map(keyOf));
   const at = new Date(now).toISOString();
-  const lines = erased.filter((each) => !known.has(keyOf(each))).map(({ kind, subject }) => `${JSON.stringify({ kind, subject, at })}\n`);
+  const lines = erased
+    .filter((each) => !known.has(keyOf(each)))
+    .map(({ kind, subject }) => `${JSON.stringify({ kind, subject, at })}\n`);
   if (lines.length === 0) return;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const file = await open(path, "a", 0o600);
@@ -30,15 +36,22 @@ export async function recordErasures(dataDir: string, erased: readonly Erased[],
   await syncFolder(dataDir);
 }
 
-/** @throws Failure `failed_precondition` for a file that cannot be read or has another form; a missing file is an empty list */
-export const readErasures = async (path: string): Promise<readonly Erased[]> => (await readList(path)).entries;
+/**
+ * @throws Failure `failed_precondition` for a file that cannot be read or has another form; a missing file is
+ * an empty list
+ */
+export const readErasures = async (path: string): Promise<readonly Erased[]> =>
+  (await readList(path)).entries;
 
 const keyOf = ({ kind, subject }: Erased): string => `${kind} ${subject}`;
 
 async function readList(path: string): Promise<{ entries: readonly Erased[]; endsLine: boolean }> {
   const text = await readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === "ENOENT") return "";
-    throw new Failure("failed_precondition", `the list of erasures ${path} cannot be read: ${causeText(thrown)}`);
+    throw new Failure(
+      "failed_precondition",
+      `the list of erasures ${path} cannot be read: ${causeText(thrown)}`,
+    );
   });
   const entries = text.split("\n").flatMap((line, index) => {
     if (isCut(line)) return [];

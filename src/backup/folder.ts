@@ -38,16 +38,22 @@ const manifestMaxBytes = 64 * 1024;
 /** The path of a database's copy in a backup. */
 export const databasePath = { sqlite: "database/platform.db", postgresql: "database/platform.dump" } as const;
 
-/** The path of a blob in a backup. Folders have the names of the last two characters of ids: they are random. */
+/**
+ * The path of a blob in a backup. Folders have the names of the last two characters of ids: they are random.
+ */
 export const blobPath = (id: string): string => `files/${id.slice(-2)}/${id}`;
 
 /** The paths that a backup can have. None leads out of its folder. */
 const knownPath = /^(database\/platform\.(db|dump)|files\/[A-Za-z0-9_-]{1,2}\/[A-Za-z0-9_-]{1,128})$/;
 
 /** The id of a blob's path; null for the database. */
-export const blobIdOf = (path: string): string | null => (path.startsWith("files/") ? (path.split("/")[2] ?? null) : null);
+export const blobIdOf = (path: string): string | null =>
+  path.startsWith("files/") ? (path.split("/")[2] ?? null) : null;
 
-/** Creates the folder of a backup. @throws Failure `failed_precondition` when it has contents or cannot be created */
+/**
+ * Creates the folder of a backup. @throws Failure `failed_precondition` when it has contents or cannot be
+ * created
+ */
 export async function makeBackupFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
     throw new Failure("failed_precondition", `the folder ${folder} cannot be created: ${causeText(thrown)}`);
@@ -89,15 +95,24 @@ export async function hashFile(path: string): Promise<{ bytes: number; sha256: s
 }
 
 /** Writes the list of sums and the manifest, in this order, and syncs the folder. */
-export async function writeManifest(folder: string, sums: readonly string[], manifest: Omit<Manifest, "sums" | "version">): Promise<void> {
+export async function writeManifest(
+  folder: string,
+  sums: readonly string[],
+  manifest: Omit<Manifest, "sums" | "version">,
+): Promise<void> {
   const text = sums.map((line) => `${line}\n`).join("");
   await writeSynced(join(folder, sumsName), text);
-  const complete: Manifest = { version: 1, ...manifest, sums: createHash("sha256").update(text).digest("hex") };
+  const complete: Manifest = {
+    version: 1,
+    ...manifest,
+    sums: createHash("sha256").update(text).digest("hex"),
+  };
   await writeSynced(join(folder, manifestName), `${JSON.stringify(complete, null, 2)}\n`);
   await syncFolder(folder);
 }
 
-const writeSynced = (path: string, text: string): Promise<void> => writeFile(path, text, { mode: 0o600, flag: "wx", flush: true });
+const writeSynced = (path: string, text: string): Promise<void> =>
+  writeFile(path, text, { mode: 0o600, flag: "wx", flush: true });
 
 /** @throws Failure `failed_precondition` for a folder without a complete backup */
 export async function readManifest(folder: string): Promise<Manifest> {
@@ -105,7 +120,8 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const { size } = await lstat(path).catch((thrown: unknown) => {
     throw notBackup(folder, causeText(thrown));
   });
-  const parsed = size > manifestMaxBytes ? undefined : manifestSchema.safeParse(parseJson(await readFile(path, "utf8")));
+  const parsed =
+    size > manifestMaxBytes ? undefined : manifestSchema.safeParse(parseJson(await readFile(path, "utf8")));
   if (!parsed?.success) throw notBackup(folder, `${manifestName} has another form`);
   return parsed.data;
 }
@@ -114,13 +130,20 @@ const notBackup = (folder: string, reason: string): Failure =>
   new Failure("failed_precondition", `${folder} has no complete backup: ${reason}`);
 
 /**
- * Checks every file of a backup: its path, that neither it nor a folder on its path is a link, and its sum. Returns the paths.
+ * Checks every file of a backup: its path, that neither it nor a folder on its path is a link, and its sum.
+ * Returns the paths.
  *
  * @throws Failure `failed_precondition` that names the first wrong file
  */
-export async function verifyFiles(folder: string, { sums }: Manifest, onFile: (files: number) => void): Promise<readonly string[]> {
-  const wrong = (path: string, reason: string) => new Failure("failed_precondition", `the backup is damaged: ${path}: ${reason}`);
-  if ((await hashFile(join(folder, sumsName))).sha256 !== sums) throw wrong(sumsName, "its sum differs from that in manifest.json");
+export async function verifyFiles(
+  folder: string,
+  { sums }: Manifest,
+  onFile: (files: number) => void,
+): Promise<readonly string[]> {
+  const wrong = (path: string, reason: string) =>
+    new Failure("failed_precondition", `the backup is damaged: ${path}: ${reason}`);
+  if ((await hashFile(join(folder, sumsName))).sha256 !== sums)
+    throw wrong(sumsName, "its sum differs from that in manifest.json");
   const paths: string[] = [];
   const folders = new Set<string>();
   for await (const line of createInterface(createReadStream(join(folder, sumsName)))) {
@@ -138,7 +161,11 @@ export async function verifyFiles(folder: string, { sums }: Manifest, onFile: (f
   return paths;
 }
 
-async function checkFolders(folder: string, path: string, wrong: (path: string, reason: string) => Failure): Promise<void> {
+async function checkFolders(
+  folder: string,
+  path: string,
+  wrong: (path: string, reason: string) => Failure,
+): Promise<void> {
   for (let at = dirname(path); at !== "."; at = dirname(at)) {
     const found = await lstat(join(folder, at)).catch(() => null);
     if (!found?.isDirectory()) throw wrong(at, "not a folder");

@@ -22,7 +22,10 @@ export async function copyFiles(
   onFile: (progress: Progress) => void,
 ): Promise<Progress> {
   let progress = begun;
-  for (let after: RowKey | null | undefined = begun.blob === "" ? undefined : [begun.blob]; after !== null; ) {
+  for (
+    let after: RowKey | null | undefined = begun.blob === "" ? undefined : [begun.blob];
+    after !== null;
+  ) {
     const page = await target.transfer.page("blob", after ?? null, pageBytes);
     for (const { id } of page.rows.filter(({ state }) => state === "kept")) {
       const blob = String(id);

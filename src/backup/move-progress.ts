@@ -16,7 +16,9 @@ const progressSchema = z.strictObject({
   bytes: z.int().nonnegative(),
 });
 
-export type Progress = Readonly<Omit<z.output<typeof progressSchema>, "after">> & { readonly after: RowKey | null };
+export type Progress = Readonly<Omit<z.output<typeof progressSchema>, "after">> & {
+  readonly after: RowKey | null;
+};
 
 /** The setting in which the target has its progress. */
 export const progressSetting = "moved-from";
@@ -26,8 +28,19 @@ export function parseProgress(stored: string): Progress {
   try {
     return progressSchema.parse(JSON.parse(stored));
   } catch {
-    throw new Failure("failed_precondition", "the begun move is of another release: empty the target, and move again");
+    throw new Failure(
+      "failed_precondition",
+      "the begun move is of another release: empty the target, and move again",
+    );
   }
 }
 
-export const firstProgress = (id: string): Progress => ({ id, tables: [], after: null, rows: 0, blob: "", files: 0, bytes: 0 });
+export const firstProgress = (id: string): Progress => ({
+  id,
+  tables: [],
+  after: null,
+  rows: 0,
+  blob: "",
+  files: 0,
+  bytes: 0,
+});

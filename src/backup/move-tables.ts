@@ -18,10 +18,15 @@ const notCopied = new Set(["job", "rate_counter"]);
 /** The tables to copy, each after those that it refers to. */
 export const movedTables: readonly string[] = [...plainTables.keys()].filter((name) => !notCopied.has(name));
 
-/** The row as the target has it, with a separate search index; null for rows that belong to a database, not to the installation. */
+/**
+ * The row as the target has it, with a separate search index; null for rows that belong to a database, not to
+ * the installation.
+ */
 function movedRow(table: string, row: StoredRow): StoredRow | null {
   if (table === "task") return { ...row, indexedSeq: -1, textsBehind: true };
-  return table === "setting" && [...databaseSettings, progressSetting].includes(String(row["key"])) ? null : row;
+  return table === "setting" && [...databaseSettings, progressSetting].includes(String(row["key"]))
+    ? null
+    : row;
 }
 
 /** The next rows of a table, as the target has them. */
@@ -30,8 +35,16 @@ async function nextPage(tx: Tx, table: string, after: RowKey | null) {
   return { rows: rows.map((row) => movedRow(table, row)).filter((row) => row !== null), last };
 }
 
-/** Copies the remaining rows of all tables. Each batch is one change with the progress, so that the next run continues after it. */
-export async function copyTables(source: Tx, target: Store, begun: Progress, onBatch: (progress: Progress) => void): Promise<Progress> {
+/**
+ * Copies the remaining rows of all tables. Each batch is one change with the progress, so that the next run
+ * continues after it.
+ */
+export async function copyTables(
+  source: Tx,
+  target: Store,
+  begun: Progress,
+  onBatch: (progress: Progress) => void,
+): Promise<Progress> {
   let progress = begun;
   for (const table of movedTables.filter((name) => !begun.tables.includes(name))) {
     for (let isCopied = false; !isCopied; ) {
@@ -66,7 +79,10 @@ export async function indexTexts(target: Store): Promise<void> {
   }
 }
 
-/** Puts the waiting jobs of the source into the queue of the target. A job that is there already stays one job. */
+/**
+ * Puts the waiting jobs of the source into the queue of the target. A job that is there already stays one
+ * job.
+ */
 export async function putJobs(source: Tx, target: Store): Promise<number> {
   let count = 0;
   for (let last: Job | null = null; ; ) {
@@ -80,7 +96,10 @@ export async function putJobs(source: Tx, target: Store): Promise<number> {
   }
 }
 
-/** The number of rows of a table, and the sum of the SHA-256 sums of its rows modulo 2^256: the order of rows does not matter. */
+/**
+ * The number of rows of a table, and the sum of the SHA-256 sums of its rows modulo 2^256: the order of rows
+ * does not matter.
+ */
 export interface TableSum {
   readonly rows: number;
   /** 64 lower-case hexadecimal digits. */
@@ -92,7 +111,11 @@ export interface TableSum {
  *
  * @throws Failure `failed_precondition` that names the first table that differs
  */
-export async function compareTables(source: Tx, target: Tx, onTable: (table: string) => void): Promise<Readonly<Record<string, TableSum>>> {
+export async function compareTables(
+  source: Tx,
+  target: Tx,
+  onTable: (table: string) => void,
+): Promise<Readonly<Record<string, TableSum>>> {
   const sums: Record<string, TableSum> = {};
   for (const table of movedTables) {
     const [copied, original] = [await sumOf(target, table), await sumOf(source, table)];
@@ -113,7 +136,8 @@ async function sumOf(tx: Tx, table: string): Promise<TableSum> {
   let [rows, sum] = [0, 0n];
   for (let after: RowKey | null | undefined; after !== null; ) {
     const page = await nextPage(tx, table, after ?? null);
-    for (const row of page.rows) sum += BigInt(`0x${createHash("sha256").update(rowText(row)).digest("hex")}`);
+    for (const row of page.rows)
+      sum += BigInt(`0x${createHash("sha256").update(rowText(row)).digest("hex")}`);
     rows += page.rows.length;
     after = page.last;
   }
@@ -122,4 +146,8 @@ async function sumOf(tx: Tx, table: string): Promise<TableSum> {
 
 /** A row as text, in the order of the columns. Different rows have different texts. */
 const rowText = (row: StoredRow): string =>
-  JSON.stringify(Object.values(row).map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value)));
+  JSON.stringify(
+    Object.values(row).map((value) =>
+      value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value,
+    ),
+  );

@@ -44,10 +44,12 @@ export interface MoveReport extends Pick<Progress, "rows" | "files" | "bytes"> {
 }
 
 /**
- * Moves an installation to an empty database. Killed at any point, another call continues. The source is held from its begin on, and
- * stays held. The target cannot be opened by others before it is complete and verified; then servers can start on it.
+ * Moves an installation to an empty database. Killed at any point, another call continues. The source is held
+ * from its begin on, and stays held. The target cannot be opened by others before it is complete and
+ * verified; then servers can start on it.
  *
- * @throws Failure `failed_precondition` when servers run on the source, the target is not empty, or the copy differs
+ * @throws Failure `failed_precondition` when servers run on the source, the target is not empty, or the copy
+ * differs
  */
 export async function move(parts: MoveParts): Promise<MoveReport> {
   const { source, target, env } = parts;
@@ -70,19 +72,32 @@ function checkSides({ source, target, copiesFiles }: MoveParts): void {
   if (source.config.databaseUrl === target.config.databaseUrl)
     throw new Failure("failed_precondition", "the source and the target are the same database");
   if (source.cipher.check !== target.cipher.check)
-    throw new Failure("failed_precondition", "the target has another ENCRYPTION_KEY: the key of the source moves with it");
+    throw new Failure(
+      "failed_precondition",
+      "the target has another ENCRYPTION_KEY: the key of the source moves with it",
+    );
   const isSame = storageOf(source) === storageOf(target);
   if (!copiesFiles && !isSame)
-    throw new Failure("failed_precondition", "the target has another storage of files: copy them by --files copy, or use the same storage");
+    throw new Failure(
+      "failed_precondition",
+      "the target has another storage of files: copy them by --files copy, or use the same storage",
+    );
   if (copiesFiles && isSame)
-    throw new Failure("failed_precondition", "the source and the target have the same storage of files: there is nothing to copy");
+    throw new Failure(
+      "failed_precondition",
+      "the source and the target have the same storage of files: there is nothing to copy",
+    );
 }
 
 const storageOf = ({ config: { bucket, dataDir } }: Side): string =>
   JSON.stringify(bucket === null ? [dataDir] : [bucket.endpoint, bucket.name, bucket.prefix]);
 
 /** Holds the source, unless an earlier run has. `done`: that run had ended the move. */
-async function holdSource(parts: MoveParts, copier: DatabaseCopier, found: Move | null): Promise<{ id: string; done: MoveReport | null }> {
+async function holdSource(
+  parts: MoveParts,
+  copier: DatabaseCopier,
+  found: Move | null,
+): Promise<{ id: string; done: MoveReport | null }> {
   const { source, target } = parts;
   const { databaseUrl } = source.config;
   const to = databaseLocation(target.config.databaseUrl);
@@ -101,18 +116,29 @@ async function holdSource(parts: MoveParts, copier: DatabaseCopier, found: Move 
   return { id: move.id, done: null };
 }
 
-/** @throws Failure `failed_precondition` unless the database in the target's place is that of the complete move */
-async function completed({ target }: MoveParts, copier: DatabaseCopier, found: Move | null): Promise<MoveReport> {
+/**
+ * @throws Failure `failed_precondition` unless the database in the target's place is that of the complete
+ * move
+ */
+async function completed(
+  { target }: MoveParts,
+  copier: DatabaseCopier,
+  found: Move | null,
+): Promise<MoveReport> {
   const stored = await copier.setting(target.config.databaseUrl, progressSetting);
   const progress = stored !== null && stored !== "" && found !== null ? parseProgress(stored) : null;
   if (progress === null || progress.id !== found?.id)
-    throw new Failure("failed_precondition", `${databaseLocation(target.config.databaseUrl)} is not empty: move into an empty place`);
+    throw new Failure(
+      "failed_precondition",
+      `${databaseLocation(target.config.databaseUrl)} is not empty: move into an empty place`,
+    );
   return { rows: progress.rows, files: progress.files, bytes: progress.bytes };
 }
 
 async function holdNew({ source, isServed, now }: MoveParts, move: Move): Promise<void> {
   await inSource(source, async (store) => {
-    if (source.config.database === "postgresql" && (await isServed(store))) throw running(source.config.databaseUrl);
+    if (source.config.database === "postgresql" && (await isServed(store)))
+      throw running(source.config.databaseUrl);
     await store.change(async (tx) => {
       await checkNotHeld(tx);
       await holdForMove(tx, now(), move);
@@ -127,7 +153,10 @@ async function inSource<T>({ open, config }: Side, work: (store: Store) => Promi
 }
 
 const running = (databaseUrl: string): Failure =>
-  new Failure("failed_precondition", `servers or commands use ${databaseLocation(databaseUrl)}: stop them, then move`);
+  new Failure(
+    "failed_precondition",
+    `servers or commands use ${databaseLocation(databaseUrl)}: stop them, then move`,
+  );
 
 /** Copies and verifies everything. */
 async function fill(parts: MoveParts, copier: DatabaseCopier, id: string): Promise<MoveReport> {
@@ -140,8 +169,11 @@ async function fill(parts: MoveParts, copier: DatabaseCopier, id: string): Promi
       await indexTexts(to);
       await putJobs(from, to);
       const storages = { from: source.blobs, to: target.blobs };
-      if (copiesFiles) progress = await copyFiles(storages, to, progress, (done) => onProgress("copied", done));
-      const tables = await compareTables(from, to, (table) => onProgress(`copied, ${table} verified`, progress));
+      if (copiesFiles)
+        progress = await copyFiles(storages, to, progress, (done) => onProgress("copied", done));
+      const tables = await compareTables(from, to, (table) =>
+        onProgress(`copied, ${table} verified`, progress),
+      );
       const { rows, files, bytes } = progress;
       return { rows, files, bytes, tables, logs: await verifyLogs(to) };
     } finally {
@@ -178,7 +210,10 @@ async function verifyLogs(store: Store): Promise<number> {
     for (const space of spaces) {
       const { fault } = await verifyChain(store, space, null);
       if (fault !== null)
-        throw new Failure("failed_precondition", `the audit log of the space ${space} is broken at ${fault.seq}: ${fault.text}`);
+        throw new Failure(
+          "failed_precondition",
+          `the audit log of the space ${space} is broken at ${fault.seq}: ${fault.text}`,
+        );
       count += 1;
     }
   return count;

@@ -26,11 +26,13 @@ export interface RestoreParts {
 }
 
 /**
- * Restores a backup into an empty place. Every sum is checked before anything is written. The installation is held then: no server
- * starts on it before `atp resume`, which waits for the erasures of the list: `eraseOpen` completes them.
+ * Restores a backup into an empty place. Every sum is checked before anything is written. The installation is
+ * held then: no server starts on it before `atp resume`, which waits for the erasures of the list:
+ * `eraseOpen` completes them.
  *
  * @param revokesAll also ends all API keys, workers' credentials, tokens of apps, sessions and sign-in links.
- * @throws Failure `failed_precondition` when the backup is damaged, of another database or key, or the place is not empty
+ * @throws Failure `failed_precondition` when the backup is damaged, of another database or key, or the place
+ * is not empty
  */
 export async function restore(parts: RestoreParts, folder: string, revokesAll: boolean): Promise<Manifest> {
   const { config, now, onProgress } = parts;
@@ -41,27 +43,34 @@ export async function restore(parts: RestoreParts, folder: string, revokesAll: b
   await checkNoFiles(config);
   const paths = await verifyFiles(folder, manifest, (files) => onProgress("verified", files));
   await restoreBlobs(parts, folder, paths);
-  await copier.restore(config.databaseUrl, join(folder, databasePath[config.database]), async (databaseUrl) => {
-    const store = await parts.open(databaseUrl);
-    try {
-      await store.change(async (tx: Tx) => {
-        await hold(tx, now());
-        // The backup was being made when its database was copied.
-        await keepBytesUntil(tx, 0);
-        for (const erased of parts.erasures) await tx.erasures.begin(erased, now());
-        if (revokesAll) await tx.installation.revokeAll(now());
-      });
-    } finally {
-      await store.close();
-    }
-  });
+  await copier.restore(
+    config.databaseUrl,
+    join(folder, databasePath[config.database]),
+    async (databaseUrl) => {
+      const store = await parts.open(databaseUrl);
+      try {
+        await store.change(async (tx: Tx) => {
+          await hold(tx, now());
+          // The backup was being made when its database was copied.
+          await keepBytesUntil(tx, 0);
+          for (const erased of parts.erasures) await tx.erasures.begin(erased, now());
+          if (revokesAll) await tx.installation.revokeAll(now());
+        });
+      } finally {
+        await store.close();
+      }
+    },
+  );
   return manifest;
 }
 
 function checkFits(manifest: Manifest, { config, cipher }: RestoreParts): void {
   const { database, migration, key_fingerprint, previous_key_fingerprint = key_fingerprint } = manifest;
   if (database !== config.database)
-    throw new Failure("failed_precondition", `the backup is of ${names[database]}, and DATABASE_URL names ${names[config.database]}`);
+    throw new Failure(
+      "failed_precondition",
+      `the backup is of ${names[database]}, and DATABASE_URL names ${names[config.database]}`,
+    );
   if (!cipher.checks.includes(key_fingerprint))
     throw new Failure(
       "failed_precondition",
@@ -73,7 +82,10 @@ function checkFits(manifest: Manifest, { config, cipher }: RestoreParts): void {
       "the backup was made while the key was rotated: it needs ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS of that time",
     );
   if (!isKnownMigration(database, migration))
-    throw new Failure("failed_precondition", `the backup is of a newer release (${migration}): restore it with that release`);
+    throw new Failure(
+      "failed_precondition",
+      `the backup is of a newer release (${migration}): restore it with that release`,
+    );
 }
 
 const names = { sqlite: "SQLite", postgresql: "PostgreSQL" } as const;
@@ -82,10 +94,15 @@ async function checkNoFiles({ bucket, dataDir }: RestoreParts["config"]): Promis
   if (bucket !== null) return;
   const folder = join(dataDir, "files");
   const found = await readdir(folder).catch(() => []);
-  if (found.length > 0) throw new Failure("failed_precondition", `there are files in ${folder}: restore into an empty place`);
+  if (found.length > 0)
+    throw new Failure("failed_precondition", `there are files in ${folder}: restore into an empty place`);
 }
 
-async function restoreBlobs({ blobs, onProgress }: RestoreParts, folder: string, paths: readonly string[]): Promise<void> {
+async function restoreBlobs(
+  { blobs, onProgress }: RestoreParts,
+  folder: string,
+  paths: readonly string[],
+): Promise<void> {
   const never = new AbortController().signal;
   for (const [index, path] of paths.entries()) {
     const id = blobIdOf(path);

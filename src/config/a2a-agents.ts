@@ -71,11 +71,15 @@ function isPlainUrl(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.hash === "";
 }
 
-/** Reads the agents of A2A_AGENTS_FILE by name. Each problem is noted with its path in the file. Values are not shown: they may be secret. */
+/**
+ * Reads the agents of A2A_AGENTS_FILE by name. Each problem is noted with its path in the file. Values are
+ * not shown: they may be secret.
+ */
 export function readA2aAgents(reader: Reader): Readonly<Record<string, A2aAgentConfig>> {
   const { A2A_AGENTS_FILE } = reader.read(a2aAgents);
   if (A2A_AGENTS_FILE === null) return {};
-  const note = (text: string) => reader.noteProblem("A2A_AGENTS_FILE", `A2A_AGENTS_FILE ${A2A_AGENTS_FILE}: ${text}`);
+  const note = (text: string) =>
+    reader.noteProblem("A2A_AGENTS_FILE", `A2A_AGENTS_FILE ${A2A_AGENTS_FILE}: ${text}`);
   const parsed = fileSchema.safeParse(readJson(A2A_AGENTS_FILE, note) ?? {});
   for (const issue of parsed.error?.issues ?? []) note(`${issue.path.join(".") || "it"}: ${issue.message}`);
   const entries = Object.entries(parsed.data ?? {}).map(

@@ -42,7 +42,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     ...readPeople(reader),
     buildsDocs: env["ATP_BUILD_DOCS"] === "1",
   };
-  const config = { ...parts, rateFactor: parts.rateFactor === "auto" ? chooseRateFactor(parts) : parts.rateFactor };
+  const config = {
+    ...parts,
+    rateFactor: parts.rateFactor === "auto" ? chooseRateFactor(parts) : parts.rateFactor,
+  };
   checkTogether(config, reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return deepFreeze(config);
@@ -56,7 +59,10 @@ export interface ShownSetting {
   readonly source: "environment" | "file" | "default";
 }
 
-/** All settings in the order of `docs/reference/configuration.md`. Values are not checked, and those of secrets are left out. */
+/**
+ * All settings in the order of `docs/reference/configuration.md`. Values are not checked, and those of
+ * secrets are left out.
+ */
 export function showSettings(env: Settings): readonly ShownSetting[] {
   const { values, inFile } = collectSettings(env, variables);
   return Object.entries(variables).map(([name, { secret = false, fallback }]) => {
@@ -67,10 +73,14 @@ export function showSettings(env: Settings): readonly ShownSetting[] {
 }
 
 /** Warnings about unknown variables that look like misspelt settings. Values are not shown. */
-export const findMisspeltSettings = (env: Readonly<Record<string, string | undefined>> = process.env): readonly string[] =>
-  findMisspelt(Object.keys(env), settingNames);
+export const findMisspeltSettings = (
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): readonly string[] => findMisspelt(Object.keys(env), settingNames);
 
-const variables: Readonly<Record<string, Variable<unknown>>> = Object.assign({}, ...Object.values(variableGroups));
+const variables: Readonly<Record<string, Variable<unknown>>> = Object.assign(
+  {},
+  ...Object.values(variableGroups),
+);
 
 const settingNames = settingNamesOf(variables);
 
@@ -107,14 +117,18 @@ function network(reader: Reader) {
 function storage(reader: Reader) {
   const [values, kept] = [reader.read(data), reader.read(retention)];
   const chosenUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, "platform.db")}`;
-  const [databaseUrl, poolerUrl] = values.DATABASE_DIRECT_URL === null ? [chosenUrl, null] : [values.DATABASE_DIRECT_URL, chosenUrl];
+  const [databaseUrl, poolerUrl] =
+    values.DATABASE_DIRECT_URL === null ? [chosenUrl, null] : [values.DATABASE_DIRECT_URL, chosenUrl];
   if (poolerUrl?.startsWith("file:"))
     reader.noteProblem(
       "DATABASE_DIRECT_URL",
       "DATABASE_DIRECT_URL needs a DATABASE_URL that begins with postgresql://, the address of a pooler",
     );
   if (values.DATABASE_READ_URL !== null && databaseUrl.startsWith("file:"))
-    reader.noteProblem("DATABASE_READ_URL", "DATABASE_READ_URL needs a DATABASE_URL that begins with postgresql://");
+    reader.noteProblem(
+      "DATABASE_READ_URL",
+      "DATABASE_READ_URL needs a DATABASE_URL that begins with postgresql://",
+    );
   return {
     dataDir: values.DATA_DIR,
     isDataDirShared: values.DATA_DIR_SHARED,
@@ -187,10 +201,14 @@ function publicAgents({ read, require }: Reader): readonly string[] {
   return A2A_PROFILES ?? [];
 }
 
-const profilesIn = (agents: Readonly<Record<string, ProfileAgent>>): Pick<Config, "agentProfiles" | "profileLabels"> => ({
+const profilesIn = (
+  agents: Readonly<Record<string, ProfileAgent>>,
+): Pick<Config, "agentProfiles" | "profileLabels"> => ({
   agentProfiles: Object.fromEntries(Object.entries(agents).map(([profile, { agent }]) => [profile, agent])),
   profileLabels: Object.fromEntries(
-    Object.entries(agents).flatMap(([profile, { labels }]) => (labels.length === 0 ? [] : [[profile, labels]])),
+    Object.entries(agents).flatMap(([profile, { labels }]) =>
+      labels.length === 0 ? [] : [[profile, labels]],
+    ),
   ),
 });
 

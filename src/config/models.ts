@@ -6,7 +6,10 @@ import { defineVariable, type Reader } from "./variable.ts";
 
 /** A model for agents, with the limits of one run. */
 export interface ModelConfig {
-  /** The API of its endpoint: `openai` is chat completions, as OpenAI and most local servers offer; `anthropic` is Anthropic's messages. */
+  /**
+   * The API of its endpoint: `openai` is chat completions, as OpenAI and most local servers offer;
+   * `anthropic` is Anthropic's messages.
+   */
   readonly api: "openai" | "anthropic";
   /** The URL before the paths of the API, `https://api.openai.com/v1` for instance; no trailing slash. */
   readonly baseUrl: string;
@@ -23,7 +26,10 @@ export interface ModelConfig {
   readonly temperature: number | null;
   /** The endpoint accepts a JSON schema for its answer; if false, requests only ask for JSON. */
   readonly structuredOutputs: boolean;
-  /** The tag around the model's reasoning, `think` for instance; null: the endpoint separates reasoning from the answer. */
+  /**
+   * The tag around the model's reasoning, `think` for instance; null: the endpoint separates reasoning from
+   * the answer.
+   */
   readonly reasoningTag: string | null;
   /** More members of each request, as the endpoint documents them; `openai` only. */
   readonly extraBody: Readonly<Record<string, unknown>>;
@@ -51,7 +57,16 @@ export interface RunLimits {
 export const toolNames = [
   ...(["start_subtask", "wait_for_subtasks", "list_subtasks", "read_subtask", "use_skill"] as const),
   ...(["browser_open", "browser_read", "browser_click", "browser_type", "browser_screenshot"] as const),
-  ...(["list_files", "read_file", "write_file", "delete_file", "attach_result", "read_attachment", "save_site", "fetch_url"] as const),
+  ...([
+    "list_files",
+    "read_file",
+    "write_file",
+    "delete_file",
+    "attach_result",
+    "read_attachment",
+    "save_site",
+    "fetch_url",
+  ] as const),
   ...(["ask_user", "request_confirmation", "propose_schedule", "browse_task", "run_command"] as const),
 ] as const;
 
@@ -74,7 +89,8 @@ const wholeNumber = (min: number, max: number) =>
     .int(must(`a whole number from ${min} to ${max}`))
     .min(min)
     .max(max);
-const printableText = (max: number) => z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), must("printable ASCII without spaces"));
+const printableText = (max: number) =>
+  z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), must("printable ASCII without spaces"));
 const headerName = z.string().regex(/^[A-Za-z0-9-]{1,64}$/, must("the name of a header"));
 const headerValue = z.string().regex(/^[\x20-\x7e]{0,4096}$/, must("printable ASCII"));
 
@@ -128,15 +144,17 @@ const fileSchema = z.record(
 );
 
 /**
- * Reads the models of MODELS_FILE by name. Each problem is noted with its path in the file. Values are not shown: a key
- * may be in the wrong member.
+ * Reads the models of MODELS_FILE by name. Each problem is noted with its path in the file. Values are not
+ * shown: a key may be in the wrong member.
  */
 export function readModels(reader: Reader): Readonly<Record<string, ModelConfig>> {
   const { MODELS_FILE } = reader.read(models);
   if (MODELS_FILE === null) return {};
-  const noteProblem = (text: string) => reader.noteProblem("MODELS_FILE", `MODELS_FILE ${MODELS_FILE}: ${text}`);
+  const noteProblem = (text: string) =>
+    reader.noteProblem("MODELS_FILE", `MODELS_FILE ${MODELS_FILE}: ${text}`);
   const parsed = fileSchema.safeParse(readJson(MODELS_FILE, noteProblem) ?? {});
-  for (const issue of parsed.error?.issues ?? []) noteProblem(`${issue.path.join(".") || "it"}: ${issue.message}`);
+  for (const issue of parsed.error?.issues ?? [])
+    noteProblem(`${issue.path.join(".") || "it"}: ${issue.message}`);
   const entries = Object.entries(parsed.data ?? {}).map(([name, model]) => {
     checkModel(model, (text) => noteProblem(`${name}.${text}`));
     return [
@@ -154,9 +172,12 @@ type Note = (text: string) => void;
 
 /** Checks rules that involve several members. */
 function checkModel(model: ModelEntry, note: Note): void {
-  if (model.max_output_tokens > model.context_tokens / 2) note("max_output_tokens: must be at most half of context_tokens");
-  if (model.api_key_env !== undefined && model.api_key_file !== undefined) note("api_key_file: must not be set together with api_key_env");
-  if (model.api === "anthropic" && Object.keys(model.extra_body).length > 0) note("extra_body: must not be set when api is anthropic");
+  if (model.max_output_tokens > model.context_tokens / 2)
+    note("max_output_tokens: must be at most half of context_tokens");
+  if (model.api_key_env !== undefined && model.api_key_file !== undefined)
+    note("api_key_file: must not be set together with api_key_env");
+  if (model.api === "anthropic" && Object.keys(model.extra_body).length > 0)
+    note("extra_body: must not be set when api is anthropic");
 }
 
 function readJson(path: string, note: Note): unknown {

@@ -5,7 +5,8 @@ import { baseUrl, filePath, listOf, numberSetting, origin, portMax, switchSettin
 import { defineVariable } from "./variable.ts";
 
 /** The rule of `commands` for messages and documentation. */
-const commandsRule = "names and commands like files=/usr/local/bin/mcp-files --root /srv, each with an absolute path, separated by commas";
+const commandsRule =
+  "names and commands like files=/usr/local/bin/mcp-files --root /srv, each with an absolute path, separated by commas";
 
 /** Programs that the operator allows, by name; arguments are separated by spaces. */
 const commands = listOf(
@@ -23,10 +24,13 @@ const commands = listOf(
 const urlRule = "an http or https URL without user, query or fragment";
 const secureUrlRule =
   "an https URL without user, query or fragment; http only for this machine (localhost, 127.0.0.0/8, [::1], *.localhost)";
-const hostName = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+const hostName =
+  /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
 
 /** An address to listen on. */
-const hostAddress = z.string().refine((text) => isIP(text) > 0 || (hostName.test(text) && !/^[\d.]+$/.test(text)));
+const hostAddress = z
+  .string()
+  .refine((text) => isIP(text) > 0 || (hostName.test(text) && !/^[\d.]+$/.test(text)));
 
 /** Where the server listens. */
 export const listening = {
@@ -43,7 +47,8 @@ export const listening = {
     type: "port",
     fallback: "8080",
     example: "8080",
-    description: "The port of the API, over HTTP/1.1 and cleartext HTTP/2. It also serves `/livez` and `/readyz`. 0 means any free port.",
+    description:
+      "The port of the API, over HTTP/1.1 and cleartext HTTP/2. It also serves `/livez` and `/readyz`. 0 means any free port.",
   }),
   ADMIN_PORT: defineVariable({
     ...numberSetting(1, portMax),
@@ -106,7 +111,8 @@ export const addresses = {
     unset: "`BASE_URL`",
     rule: secureUrlRule,
     example: "https://accounts.example.com",
-    description: "The URL of the pages where people sign in and consent to apps. Session cookies belong to its origin.",
+    description:
+      "The URL of the pages where people sign in and consent to apps. Session cookies belong to its origin.",
     schema: baseUrl,
   }),
   APP_URL: defineVariable({
@@ -124,7 +130,8 @@ export const addresses = {
     unset: "no header is trusted",
     rule: "the name of one request header",
     example: "x-forwarded-for",
-    description: "The header that contains the caller's address. Set it only if your proxy writes this header on every request.",
+    description:
+      "The header that contains the caller's address. Set it only if your proxy writes this header on every request.",
     schema: z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/)
@@ -152,7 +159,8 @@ export const addresses = {
     unset: "the server's page on reporting",
     rule: "a mailto:, https: or tel: URI",
     example: "mailto:security@example.com",
-    description: "Where people report vulnerabilities of this installation, for `/.well-known/security.txt` (RFC 9116).",
+    description:
+      "Where people report vulnerabilities of this installation, for `/.well-known/security.txt` (RFC 9116).",
     schema: z.string().regex(/^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+?[0-9-]+)$/),
   }),
 };

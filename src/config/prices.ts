@@ -63,6 +63,7 @@ export const prices = {
     ...numberSetting(0, 2_000_000_000),
     fallback: "1000000000",
     example: "1000000",
-    description: "The credits that `usage.availableCredits` returns for spaces without a budget. It does not limit spending; budgets do.",
+    description:
+      "The credits that `usage.availableCredits` returns for spaces without a budget. It does not limit spending; budgets do.",
   }),
 };

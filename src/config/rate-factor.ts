@@ -6,7 +6,9 @@ import { isLoopback } from "./sign-in.ts";
 export const rateFactor: z.ZodType<number | "auto" | null, string> = z
   .string()
   .regex(/^(auto|off|default|\d{1,6}(\.\d{1,6})?)$/)
-  .transform((text) => (text === "auto" ? text : text === "off" ? null : text === "default" ? 1 : Number(text)))
+  .transform((text) =>
+    text === "auto" ? text : text === "off" ? null : text === "default" ? 1 : Number(text),
+  )
   .refine((factor) => factor !== 0);
 
 /** Where a server is reached, and what its agents are. */
@@ -21,9 +23,24 @@ interface Reach {
   readonly agentProfiles: Readonly<Record<string, AgentName>>;
 }
 
-/** The factor of `auto`: no limits while only this machine uses the server and no profile has a model, else that of `default`. */
-export function chooseRateFactor({ host, admin, sitesDomain, trustProxy, agentProfiles, ...urls }: Reach): number | null {
-  const publicHosts = [urls.baseUrl, urls.consentUrl, urls.appUrl].map((url) => URL.parse(url)?.hostname ?? "");
-  const isLocal = [host, sitesDomain, ...publicHosts].every(isLoopback) && admin?.isLocal !== false && trustProxy === null;
-  return isLocal && Object.values(agentProfiles).every((agent) => agent === "offline" || agent === "remote") ? null : 1;
+/**
+ * The factor of `auto`: no limits while only this machine uses the server and no profile has a model, else
+ * that of `default`.
+ */
+export function chooseRateFactor({
+  host,
+  admin,
+  sitesDomain,
+  trustProxy,
+  agentProfiles,
+  ...urls
+}: Reach): number | null {
+  const publicHosts = [urls.baseUrl, urls.consentUrl, urls.appUrl].map(
+    (url) => URL.parse(url)?.hostname ?? "",
+  );
+  const isLocal =
+    [host, sitesDomain, ...publicHosts].every(isLoopback) && admin?.isLocal !== false && trustProxy === null;
+  return isLocal && Object.values(agentProfiles).every((agent) => agent === "offline" || agent === "remote")
+    ? null
+    : 1;
 }

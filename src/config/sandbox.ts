@@ -14,7 +14,12 @@ export const sandbox = {
     schema: z
       .string()
       .transform((text) => text.trim().split(/\s+/))
-      .refine((args) => args[0]?.startsWith("/") && args.some((arg) => arg.includes("{workspace}")) && !args.join().includes("\0")),
+      .refine(
+        (args) =>
+          args[0]?.startsWith("/") &&
+          args.some((arg) => arg.includes("{workspace}")) &&
+          !args.join().includes("\0"),
+      ),
   }),
   SANDBOX_UID: defineVariable({
     type: "number",
@@ -32,7 +37,8 @@ export const sandbox = {
     unset: "the group of the server",
     rule: "the id of a group: a whole number from 1 to 4294967294",
     example: "2000",
-    description: "The group that SANDBOX_COMMAND is started with, together with SANDBOX_UID. It has no other groups.",
+    description:
+      "The group that SANDBOX_COMMAND is started with, together with SANDBOX_UID. It has no other groups.",
     schema: wholeNumber(1, 4_294_967_294),
   }),
 };
@@ -52,5 +58,8 @@ export function readSandbox({ read, require }: Reader): SandboxSettings | null {
   if (SANDBOX_GID !== null) require(sandbox, "SANDBOX_UID");
   return SANDBOX_COMMAND === null
     ? null
-    : { command: SANDBOX_COMMAND, user: SANDBOX_UID === null || SANDBOX_GID === null ? null : { uid: SANDBOX_UID, gid: SANDBOX_GID } };
+    : {
+        command: SANDBOX_COMMAND,
+        user: SANDBOX_UID === null || SANDBOX_GID === null ? null : { uid: SANDBOX_UID, gid: SANDBOX_GID },
+      };
 }

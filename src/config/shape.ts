@@ -99,7 +99,9 @@ export interface Config {
   readonly a2aAgents: Readonly<Record<string, A2aAgentConfig>>;
   /** The service that transcribes voice parts; null: they are not transcribed. */
   readonly transcription: TranscriptionConfig | null;
-  /** The Chromium that makes PDFs, and the id of its user (null: that of the server); null: no PDFs are made. */
+  /**
+   * The Chromium that makes PDFs, and the id of its user (null: that of the server); null: no PDFs are made.
+   */
   readonly pdf: { path: string; uid: number | null } | null;
   readonly prices: Prices;
   /** The credits that a run without reservations holds in each budget. */

@@ -41,7 +41,8 @@ export const singleSignOn = {
     unset: "no single sign-on",
     rule: "an https URL without user, query or fragment (http on this machine); it requires OIDC_CLIENT_ID and OIDC_CLIENT_SECRET",
     example: "https://login.example.com",
-    description: "The OpenID Connect provider for single sign-on. Register `CONSENT_URL/sign-in/callback` there as the redirect URI.",
+    description:
+      "The OpenID Connect provider for single sign-on. Register `CONSENT_URL/sign-in/callback` there as the redirect URI.",
     schema: issuer,
   }),
   OIDC_CLIENT_ID: defineVariable({
@@ -67,7 +68,8 @@ export const singleSignOn = {
     unset: "any domain",
     rule: "domains of e-mail addresses, separated by commas",
     example: "example.com,example.org",
-    description: "Only people with a verified e-mail address in one of these domains can sign in through the provider.",
+    description:
+      "Only people with a verified e-mail address in one of these domains can sign in through the provider.",
     schema: listOf(domain),
   }),
   OIDC_GROUPS_CLAIM: defineVariable({
@@ -120,9 +122,12 @@ export const mail = {
     unset: "no mail is sent: links are printed",
     rule: "smtp://[user:password@]host[:port] or smtps://…; it requires MAIL_FROM",
     example: "smtps://platform:password@mail.example.com",
-    description: "The mail server for invitations and sign-in links. `smtp:` requires STARTTLS, except on this machine.",
+    description:
+      "The mail server for invitations and sign-in links. `smtp:` requires STARTTLS, except on this machine.",
     secret: true,
-    schema: z.string().refine((text) => /^smtps?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).hostname !== ""),
+    schema: z
+      .string()
+      .refine((text) => /^smtps?:\/\/\S+$/.test(text) && URL.canParse(text) && new URL(text).hostname !== ""),
   }),
   MAIL_FROM: defineVariable({
     type: "e-mail address",
@@ -142,7 +147,10 @@ export const mail = {
   }),
 };
 
-/** How people sign in: by an identity provider, by links in mails, and by passwords. Without its settings a way is off. */
+/**
+ * How people sign in: by an identity provider, by links in mails, and by passwords. Without its settings a
+ * way is off.
+ */
 export function readPeople({ read, require }: Reader) {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, ...more } = read(singleSignOn);
   const { SMTP_URL, MAIL_FROM, SIGN_IN_LINKS: signInLinks } = read(mail);

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { switchSetting } from "./values.ts";
 import { defineVariable } from "./variable.ts";
 
-const domain = /^(?=.{1,200}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
+const domain =
+  /^(?=.{1,200}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
 
 /** Websites that agents build. */
 export const sites = {

@@ -42,20 +42,33 @@ export const settingNamesOf = (variables: Readonly<Record<string, Variable<unkno
   Object.entries(variables).flatMap(([name, { secret }]) => (secret ? [name, fileVariable(name)] : [name]));
 
 /**
- * Collects settings from the file CONFIG_FILE, from the environment, which has precedence, and from the files of
- * secrets (`NAME_FILE`). A problem never shows the content of a file.
+ * Collects settings from the file CONFIG_FILE, from the environment, which has precedence, and from the files
+ * of secrets (`NAME_FILE`). A problem never shows the content of a file.
  */
-export function collectSettings(env: Settings, variables: Readonly<Record<string, Variable<unknown>>>): Collected {
+export function collectSettings(
+  env: Settings,
+  variables: Readonly<Record<string, Variable<unknown>>>,
+): Collected {
   const problems: Problem[] = [];
   const note = (variable: string, text: string) => void problems.push({ variable, text });
   const secrets = Object.keys(variables).filter((name) => variables[name]?.secret);
   const path = env["CONFIG_FILE"];
-  if (path && !CONFIG_FILE.schema.safeParse(path).success) problems.push(invalidValue("CONFIG_FILE", CONFIG_FILE, path));
-  const inFile = path && problems.length === 0 ? readSecrets(readConfigFile(path, variables, note), secrets, note) : {};
-  const given = Object.entries(readSecrets(env, secrets, note)).filter(([, value]) => value !== undefined && value !== "");
+  if (path && !CONFIG_FILE.schema.safeParse(path).success)
+    problems.push(invalidValue("CONFIG_FILE", CONFIG_FILE, path));
+  const inFile =
+    path && problems.length === 0 ? readSecrets(readConfigFile(path, variables, note), secrets, note) : {};
+  const given = Object.entries(readSecrets(env, secrets, note)).filter(
+    ([, value]) => value !== undefined && value !== "",
+  );
   const names = new Set(given.map(([name]) => name));
-  const fromFile = Object.entries(inFile).filter(([name, value]) => value !== undefined && value !== "" && !names.has(name));
-  return { values: { ...inFile, ...Object.fromEntries(given) }, inFile: new Set(fromFile.map(([name]) => name)), problems };
+  const fromFile = Object.entries(inFile).filter(
+    ([name, value]) => value !== undefined && value !== "" && !names.has(name),
+  );
+  return {
+    values: { ...inFile, ...Object.fromEntries(given) },
+    inFile: new Set(fromFile.map(([name]) => name)),
+    problems,
+  };
 }
 
 /** The environment, with a file of settings instead of that of CONFIG_FILE. */
@@ -64,7 +77,10 @@ export const withConfigFile = (env: Settings, file: string | undefined): Setting
 
 type Note = (variable: string, text: string) => void;
 
-/** Replaces each `NAME_FILE` of a secret by `NAME` with the content of the file, without a line break at its end. */
+/**
+ * Replaces each `NAME_FILE` of a secret by `NAME` with the content of the file, without a line break at its
+ * end.
+ */
 function readSecrets(settings: Settings, secrets: readonly string[], note: Note): Settings {
   const values = { ...settings };
   for (const name of secrets) {
@@ -78,8 +94,15 @@ function readSecrets(settings: Settings, secrets: readonly string[], note: Note)
   return values;
 }
 
-/** The settings of a file, as texts. A name that is not a setting is a problem: unlike the environment, the file has no other readers. */
-function readConfigFile(path: string, variables: Readonly<Record<string, Variable<unknown>>>, note: Note): Settings {
+/**
+ * The settings of a file, as texts. A name that is not a setting is a problem: unlike the environment, the
+ * file has no other readers.
+ */
+function readConfigFile(
+  path: string,
+  variables: Readonly<Record<string, Variable<unknown>>>,
+  note: Note,
+): Settings {
   const names = settingNamesOf(variables).filter((name) => name !== "CONFIG_FILE");
   const text = readText("CONFIG_FILE", path, configMaxBytes, note);
   const values: Record<string, string> = {};
@@ -95,7 +118,8 @@ const isScalar = (value: unknown): boolean => ["string", "number", "boolean"].in
 
 function unknownName(name: string, names: readonly string[]): string {
   const suggestion = findNearest(name, names);
-  const hint = suggestion === undefined ? "docs/reference/configuration.md lists them" : `did you mean ${suggestion}?`;
+  const hint =
+    suggestion === undefined ? "docs/reference/configuration.md lists them" : `did you mean ${suggestion}?`;
   return `CONFIG_FILE: ${JSON.stringify(name.slice(0, nameShownMax))} is not a setting; ${hint}`;
 }
 
@@ -105,7 +129,10 @@ function parseConfig(path: string, text: string, note: Note): Readonly<Record<st
     return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
   } catch (thrown) {
     const place = thrown instanceof TomlError ? ` (line ${thrown.line}, column ${thrown.column})` : "";
-    note("CONFIG_FILE", `CONFIG_FILE is not ${path.endsWith(".toml") ? "valid TOML" : "a JSON object"}${place}: ${path}`);
+    note(
+      "CONFIG_FILE",
+      `CONFIG_FILE is not ${path.endsWith(".toml") ? "valid TOML" : "a JSON object"}${place}: ${path}`,
+    );
   }
   return {};
 }

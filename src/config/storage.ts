@@ -36,7 +36,11 @@ export const data = {
     secret: true,
     schema: z
       .string()
-      .refine((text) => /^file:(?!:)[^?#\0]*[^?#\0/]$/.test(text) || (/^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)))
+      .refine(
+        (text) =>
+          /^file:(?!:)[^?#\0]*[^?#\0/]$/.test(text) ||
+          (/^postgres(ql)?:\/\/\S+$/.test(text) && URL.canParse(text)),
+      )
       .transform((text) => (text.startsWith("file:") ? `file:${resolve(text.slice("file:".length))}` : text)),
   }),
   DATABASE_READ_URL: defineVariable({
@@ -66,7 +70,8 @@ export const data = {
     fallback: null,
     unset: "the file `DATA_DIR/encryption-key`, created by the first start",
     rule: "32 bytes in standard base64; required with PostgreSQL",
-    // Neither a real key nor a command: a copied example must not be a usable key, and no start may make another key.
+    // Neither a real key nor a command: a copied example must not be a usable key, and no start may make
+    // another key.
     example: "KEY-OF-44-CHARACTERS",
     description:
       "The key that encrypts secrets at rest. Every process on a database needs the same key. A lost key cannot be replaced. Create it once with `openssl rand -base64 32`, and store it: a command in a unit or a script that makes a key at each start locks you out of your data.",
@@ -114,7 +119,8 @@ export const data = {
     fallback: "owner@localhost",
     rule: "an e-mail address",
     example: "ann@example.com",
-    description: "The e-mail address of the first account, which owns the first team. Only the first start reads it.",
+    description:
+      "The e-mail address of the first account, which owns the first team. Only the first start reads it.",
     schema: z
       .string()
       .regex(/^[^\s@,;<>"()\\]{1,64}@[^\s@,;<>"()\\]{1,190}$/)

@@ -41,13 +41,15 @@ const networks = listOf(
     const [network = "", length, ...rest] = text.split("/");
     const bits = { 4: 32, 6: 128 }[isIP(network)] ?? -1;
     const prefix = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : -1;
-    if (rest.length === 0 && prefix >= 0 && prefix <= bits) return [{ family: bits === 32 ? "ipv4" : "ipv6", network, prefix } as const];
+    if (rest.length === 0 && prefix >= 0 && prefix <= bits)
+      return [{ family: bits === 32 ? "ipv4" : "ipv6", network, prefix } as const];
     context.addIssue("not a network");
     return z.NEVER;
   }),
 ).transform((lists): readonly Network[] => lists.flat());
 
-const headersRule = "pairs like name=value, separated by commas, with percent-encoded values of at most 8,192 characters in all";
+const headersRule =
+  "pairs like name=value, separated by commas, with percent-encoded values of at most 8,192 characters in all";
 
 /** The form of the OpenTelemetry specification: W3C Baggage without properties. */
 const headers = z
@@ -133,7 +135,8 @@ export const telemetry = {
     fallback: "none",
     rule: "none or otlp; otlp only with OTEL_EXPORTER_OTLP_ENDPOINT",
     example: "otlp",
-    description: "`otlp` also sends the lines of the log to the collector, each with the trace that it belongs to.",
+    description:
+      "`otlp` also sends the lines of the log to the collector, each with the trace that it belongs to.",
     schema: z.enum(["none", "otlp"]),
   }),
   TRACE_TRUST: defineVariable({
@@ -149,12 +152,18 @@ export const telemetry = {
 };
 
 /** The collector and its sampler; null without OTEL_EXPORTER_OTLP_ENDPOINT. */
-export function readTelemetry({ read, noteProblem }: Pick<Reader, "read" | "noteProblem">): TelemetryConfig | null {
+export function readTelemetry({
+  read,
+  noteProblem,
+}: Pick<Reader, "read" | "noteProblem">): TelemetryConfig | null {
   const values = read(telemetry);
   const logs = values.OTEL_LOGS_EXPORTER === "otlp";
   const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (logs && endpoint === null)
-    noteProblem("OTEL_LOGS_EXPORTER", "OTEL_LOGS_EXPORTER must be none without OTEL_EXPORTER_OTLP_ENDPOINT, the address of the collector");
+    noteProblem(
+      "OTEL_LOGS_EXPORTER",
+      "OTEL_LOGS_EXPORTER must be none without OTEL_EXPORTER_OTLP_ENDPOINT, the address of the collector",
+    );
   if (endpoint === null) return null;
   return {
     endpoint,

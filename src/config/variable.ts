@@ -18,13 +18,19 @@ export interface Variable<T, Fallback extends string | null = string | null> {
   readonly schema: ZodType<T, string>;
 }
 
-export const defineVariable = <T, Fallback extends string | null>(entry: Variable<T, Fallback>): Variable<T, Fallback> => entry;
+export const defineVariable = <T, Fallback extends string | null>(
+  entry: Variable<T, Fallback>,
+): Variable<T, Fallback> => entry;
 
 type Variables = Readonly<Record<string, Variable<unknown>>>;
 
 /** The parsed values: null only if unset has its own meaning. */
 type Values<Group extends Variables> = {
-  readonly [Name in keyof Group]: Group[Name] extends Variable<infer T, infer Fallback> ? (Fallback extends string ? T : T | null) : never;
+  readonly [Name in keyof Group]: Group[Name] extends Variable<infer T, infer Fallback>
+    ? Fallback extends string
+      ? T
+      : T | null
+    : never;
 };
 
 /** An environment variable that breaks a rule. */
@@ -47,7 +53,11 @@ export class ConfigError extends Error {
 const shownMax = 80;
 
 /** Describes an invalid value, with the rule and an example; the value of a secret is omitted. */
-export function invalidValue(name: string, { rule, example, secret }: Variable<unknown>, value: string): Problem {
+export function invalidValue(
+  name: string,
+  { rule, example, secret }: Variable<unknown>,
+  value: string,
+): Problem {
   const shownValue = secret ? "" : ` (it is ${JSON.stringify(value.slice(0, shownMax))})`;
   return { variable: name, text: `${name} must be ${rule}${shownValue}; for example ${name}=${example}` };
 }
@@ -56,7 +66,10 @@ export function invalidValue(name: string, { rule, example, secret }: Variable<u
 const prefixes =
   /^(AGENT_PROFILES|BODY|CONNECTOR|CONSENT|CORS|DATA_DIR|DELEGATE|DELETED_TASK|DRAIN|ENCRYPTION|FETCH|MAIL|MAX_CONNECTIONS|MODELS|NOTICE|OAUTH|OIDC|OWNER|PDF|RATE_LIMITS?|S3|SANDBOX|SIEM|SITES|SMTP|TRANSCRIBE|TRUST|WEBHOOK)_/;
 
-/** Variables that container managers derive from service names: `WEBHOOK_SERVICE_HOST`, `MAIL_PORT_25_TCP_ADDR`. */
+/**
+ * Variables that container managers derive from service names: `WEBHOOK_SERVICE_HOST`,
+ * `MAIL_PORT_25_TCP_ADDR`.
+ */
 const serviceLink = /_SERVICE_(HOST|PORT)(_|$)|_PORT(_\d+_(TCP|UDP|SCTP))?(_(ADDR|PORT|PROTO))?$/;
 
 /** Common variables of other programs that resemble a setting. */
@@ -81,7 +94,11 @@ export interface Reader {
   /** Reads the values of a group. An invalid value is noted as a problem and counts as unset. */
   read<Group extends Variables>(group: Group): Values<Group>;
   /** Notes that a parsed value breaks the variable's rule. */
-  noteInvalid<Name extends string>(group: Readonly<Record<Name, Variable<unknown>>>, name: NoInfer<Name>, value: string): void;
+  noteInvalid<Name extends string>(
+    group: Readonly<Record<Name, Variable<unknown>>>,
+    name: NoInfer<Name>,
+    value: string,
+  ): void;
   /** Notes a problem if the variable is unset; another variable requires it. */
   require<Name extends string>(group: Readonly<Record<Name, Variable<unknown>>>, name: NoInfer<Name>): void;
   /** Notes another problem with a variable, for instance in the file that it names. */
@@ -100,7 +117,10 @@ export interface Reader {
  *
  * @param found problems that were found before, which come first.
  */
-export function settingsReader(env: Readonly<Record<string, string | undefined>>, found: readonly Problem[]): Reader {
+export function settingsReader(
+  env: Readonly<Record<string, string | undefined>>,
+  found: readonly Problem[],
+): Reader {
   const problems: Problem[] = [...found];
   const raw = (name: string) => env[name] || undefined;
   const isSet = (name: string) => raw(name) !== undefined;
@@ -114,12 +134,15 @@ export function settingsReader(env: Readonly<Record<string, string | undefined>>
     return variable.fallback === null ? null : variable.schema.parse(variable.fallback);
   }
 
-  const refuse: Reader["noteInvalid"] = (group, name, value) => void problems.push(invalidValue(name, group[name], value));
+  const refuse: Reader["noteInvalid"] = (group, name, value) =>
+    void problems.push(invalidValue(name, group[name], value));
 
   return {
     // Each value has the type of its variable's schema.
     read: <Group extends Variables>(group: Group) =>
-      Object.fromEntries(Object.entries(group).map(([name, variable]) => [name, parsed(name, variable)])) as Values<Group>,
+      Object.fromEntries(
+        Object.entries(group).map(([name, variable]) => [name, parsed(name, variable)]),
+      ) as Values<Group>,
     noteInvalid: refuse,
     require(group, name) {
       if (!isSet(name)) refuse(group, name, "");

@@ -4,7 +4,9 @@ import type { Build } from "../../scripts/release/clone.ts";
 export type { Build };
 
 /** `build` is in the package.json of a package only. */
-const about: { version: string; build?: Build } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+const about: { version: string; build?: Build } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+);
 
 /** The version of the program, as package.json has it. */
 export const { version } = about;
@@ -16,7 +18,9 @@ let current: Promise<Build> | undefined;
 
 /** What runs. In a clone git is asked, once. */
 export const currentBuild = (): Promise<Build> =>
-  (current ??= about.build ? Promise.resolve(about.build) : import("../../scripts/release/clone.ts").then((clone) => clone.buildOfClone()));
+  (current ??= about.build
+    ? Promise.resolve(about.build)
+    : import("../../scripts/release/clone.ts").then((clone) => clone.buildOfClone()));
 
 /** A build in one line: `0.2.0 (abcdef12)`. A version that has the commit is shown alone. */
 export const buildText = ({ version: shown, commit }: Build): string =>

@@ -107,7 +107,10 @@ export const a2a = {
     schema: z
       .string()
       .transform((text) => text.split(",").map((name) => name.trim()))
-      .refine((names) => names.length <= 20 && new Set(names).size === names.length && names.every((name) => name !== "")),
+      .refine(
+        (names) =>
+          names.length <= 20 && new Set(names).size === names.length && names.every((name) => name !== ""),
+      ),
   }),
 };
 

@@ -4,9 +4,14 @@ import type { Random } from "./ids.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Encrypts values with AES-256-GCM under the installation's key, and authenticates texts under keys derived from it. */
+/**
+ * Encrypts values with AES-256-GCM under the installation's key, and authenticates texts under keys derived
+ * from it.
+ */
 export interface Cipher {
-  /** Returns `nonce ‖ tag ‖ ciphertext`. `context` names the value's purpose; `open` needs the same context. */
+  /**
+   * Returns `nonce ‖ tag ‖ ciphertext`. `context` names the value's purpose; `open` needs the same context.
+   */
   seal(plain: Uint8Array, context: string): Bytes;
   /** Throws when the bytes were not sealed with a key of this installation and this context. */
   open(sealed: Uint8Array, context: string): Bytes;
@@ -27,7 +32,10 @@ export interface Mac {
   all(text: string): readonly Bytes[];
 }
 
-/** The encryption key, and while it is rotated also the previous one: values of both are read, and one of them seals. */
+/**
+ * The encryption key, and while it is rotated also the previous one: values of both are read, and one of them
+ * seals.
+ */
 export interface KeyRing extends Cipher {
   /** The keys' check values; the one that seals comes first. */
   readonly checks: readonly string[];
@@ -49,11 +57,13 @@ interface SingleKey extends Pick<Cipher, "seal" | "open" | "derive" | "check"> {
 
 /**
  * @param key 32 bytes.
- * @param previous the key that `key` replaces, while the key is rotated. It seals until `sealWith` names the other one.
+ * @param previous the key that `key` replaces, while the key is rotated. It seals until `sealWith` names the
+ * other one.
  */
 export function cipherFrom(key: Uint8Array, random: Random, previous: Uint8Array | null = null): KeyRing {
   const newest = singleKey(key, random);
-  let order: readonly [SingleKey, ...SingleKey[]] = previous === null ? [newest] : [singleKey(previous, random), newest];
+  let order: readonly [SingleKey, ...SingleKey[]] =
+    previous === null ? [newest] : [singleKey(previous, random), newest];
   return {
     seal: (plain, context) => order[0].seal(plain, context),
     open: (sealed, context) => firstThatOpens(order, (each) => each.open(sealed, context)),
@@ -107,9 +117,13 @@ function singleKey(key: Uint8Array, random: Random): SingleKey {
       return Uint8Array.from(Buffer.concat([nonce, sealing.getAuthTag(), body]));
     },
     open(sealed, context) {
-      const opening = createDecipheriv(algorithm, key, sealed.subarray(0, nonceLength), { authTagLength: tagLength });
+      const opening = createDecipheriv(algorithm, key, sealed.subarray(0, nonceLength), {
+        authTagLength: tagLength,
+      });
       opening.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(nonceLength, nonceLength + tagLength));
-      return Uint8Array.from(Buffer.concat([opening.update(sealed.subarray(nonceLength + tagLength)), opening.final()]));
+      return Uint8Array.from(
+        Buffer.concat([opening.update(sealed.subarray(nonceLength + tagLength)), opening.final()]),
+      );
     },
     mac(kind) {
       const derived = Buffer.from(hkdfSync("sha256", key, "", kind, 32));
@@ -124,16 +138,27 @@ function singleKey(key: Uint8Array, random: Random): SingleKey {
  * Seals a value that a browser keeps but cannot read or change. It expires after
  * `ms` milliseconds. `context` names the value's purpose and its owner.
  */
-export function sealExpiring(cipher: Cipher, clock: Clock, context: string, value: object, ms: number): string {
+export function sealExpiring(
+  cipher: Cipher,
+  clock: Clock,
+  context: string,
+  value: object,
+  ms: number,
+): string {
   const text = JSON.stringify({ value, expiresAt: clock.now() + ms });
   return Buffer.from(cipher.seal(Buffer.from(text), context)).toString("base64url");
 }
 
 /**
- * Opens a value that `sealExpiring` sealed. Returns null for any other text, another context or an expired value. The
- * caller chooses the type: only this installation can have sealed the value.
+ * Opens a value that `sealExpiring` sealed. Returns null for any other text, another context or an expired
+ * value. The caller chooses the type: only this installation can have sealed the value.
  */
-export function openExpiring<T extends object>(cipher: Cipher, clock: Clock, context: string, text: string): T | null {
+export function openExpiring<T extends object>(
+  cipher: Cipher,
+  clock: Clock,
+  context: string,
+  text: string,
+): T | null {
   try {
     const opened = Buffer.from(cipher.open(Buffer.from(text, "base64url"), context)).toString();
     const { value, expiresAt } = JSON.parse(opened) as { value: T; expiresAt: number }; // Safe cast: only this installation can seal a value.

@@ -6,11 +6,14 @@ export interface Clock {
   now(): number;
   /** Milliseconds that only grow, from an arbitrary start: for leases and time-outs. */
   monotonic(): number;
-  /** Resolves after `ms`, or at once if `ms` is not positive. Rejects with the signal's reason once it is aborted. */
+  /**
+   * Resolves after `ms`, or at once if `ms` is not positive. Rejects with the signal's reason once it is
+   * aborted.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * The same by the time of day, for work that repeats and for pauses that users ask for: it also ends when test mode moves the time past
-   * its end. Absent: `sleep` is used.
+   * The same by the time of day, for work that repeats and for pauses that users ask for: it also ends when
+   * test mode moves the time past its end. Absent: `sleep` is used.
    */
   pause?(ms: number, signal?: AbortSignal, of?: "run"): Promise<void>;
 }

@@ -1,5 +1,8 @@
 export interface RootCause {
-  /** SQLSTATE (`53100`), SQLite's name (`SQLITE_FULL`) or the system's (`ENOSPC`); null for an error without one. */
+  /**
+   * SQLSTATE (`53100`), SQLite's name (`SQLITE_FULL`) or the system's (`ENOSPC`); null for an error without
+   * one.
+   */
   readonly code: string | null;
   /** The message in one line, at most 300 characters. */
   readonly text: string;
@@ -36,7 +39,10 @@ export function rootCause(thrown: unknown): RootCause {
   if (!isErrorLike(inner)) return { code: null, text: oneLine(String(inner)) };
   const code = inner.originalCode ?? inner.code ?? inner.kind;
   const address = [inner.host, inner.port].filter((part) => part !== undefined).join(":");
-  return { code: typeof code === "string" ? code : null, text: oneLine(String(inner.originalMessage ?? inner.message ?? address)) };
+  return {
+    code: typeof code === "string" ? code : null,
+    text: oneLine(String(inner.originalMessage ?? inner.message ?? address)),
+  };
 }
 
 /** The cause as the end of a sentence: `SQLITE_FULL: database or disk is full`. */
@@ -111,15 +117,22 @@ export class Failure extends Error {
     this.retryAfter = facts.retryAfter;
     this.path = facts.path;
     this.noun = facts.noun;
-    this.mistakes = facts.mistakes ?? (facts.path === undefined ? [] : [{ path: facts.path, rule: message.slice(facts.path.length + 2) }]);
+    this.mistakes =
+      facts.mistakes ??
+      (facts.path === undefined ? [] : [{ path: facts.path, rule: message.slice(facts.path.length + 2) }]);
   }
 }
 
 /** Input that breaks a rule. `path` is the field's dotted path, in the proto's spelling. */
 export const invalidArgument = (path: string, rule: string): Failure =>
-  path === "" ? new Failure("invalid_argument", rule) : new Failure("invalid_argument", `${path}: ${rule}`, { path });
+  path === ""
+    ? new Failure("invalid_argument", rule)
+    : new Failure("invalid_argument", `${path}: ${rule}`, { path });
 
-/** The characters of all mistakes of a failure: the trailers of gRPC clients have 8 KiB, also for the text and in base64. */
+/**
+ * The characters of all mistakes of a failure: the trailers of gRPC clients have 8 KiB, also for the text and
+ * in base64.
+ */
 const mistakesLength = 3072;
 
 /** Input that breaks several rules. The text has the first; the mistakes after 3 KiB are left out. */
@@ -136,8 +149,15 @@ export function invalidArguments(mistakes: readonly [Mistake, ...Mistake[]]): Fa
   return new Failure(reason, message, { path: named, mistakes: listed });
 }
 
-/** Returns the same failure with other names for the field and for the fields that its rule mentions, and without its further mistakes. */
-export function renameField(failure: Failure, name: (path: string) => string, reword = (rule: string): string => rule): Failure {
+/**
+ * Returns the same failure with other names for the field and for the fields that its rule mentions, and
+ * without its further mistakes.
+ */
+export function renameField(
+  failure: Failure,
+  name: (path: string) => string,
+  reword = (rule: string): string => rule,
+): Failure {
   const { reason, path, message, cause, retryAfter, noun } = failure;
   if (noun !== undefined && path !== undefined) return nameField(failure, name(path));
   const rule = path === undefined ? message : message.slice(path.length + 2);
@@ -148,7 +168,8 @@ export function renameField(failure: Failure, name: (path: string) => string, re
 /**
  * The object does not exist or is not the caller's: the failure is the same for both.
  *
- * @param path the field that names the object; for the main object of the request `call` adds it (`pipeline/subject.ts`).
+ * @param path the field that names the object; for the main object of the request `call` adds it
+ * (`pipeline/subject.ts`).
  */
 export const notFound = (noun: string, path?: string): Failure =>
   path === undefined

@@ -54,8 +54,9 @@ function uuidFrom(bytes: Uint8Array): string {
 export const systemRandom: Random = (bytes) => randomBytes(bytes);
 
 /**
- * Random bytes of a source, which are requested `size` bytes at a time, because each request of the operating system costs more than
- * the bytes. For ids, never for secrets: bytes that are not taken yet stay in memory. Those that are taken are set to zero there.
+ * Random bytes of a source, which are requested `size` bytes at a time, because each request of the operating
+ * system costs more than the bytes. For ids, never for secrets: bytes that are not taken yet stay in memory.
+ * Those that are taken are set to zero there.
  */
 export function pooled(random: Random, size = 8_192): Random {
   let pool = Buffer.alloc(0);

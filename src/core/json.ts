@@ -3,7 +3,10 @@ import { Failure, invalidArgument } from "./failure.ts";
 /** The maximum number of elements in one request, counted before the text is parsed. */
 export const elementsMax = 100_000;
 
-/** The longest name of a member, and all names of one request together, in bytes as they are sent (spec/decisions.md 21). */
+/**
+ * The longest name of a member, and all names of one request together, in bytes as they are sent
+ * (spec/decisions.md 21).
+ */
 export const nameMax = 1024;
 export const namesMax = 2 * 1024 ** 2;
 
@@ -17,13 +20,15 @@ const depthMax = 100;
  */
 export function addName(before: number, bytes: number): number {
   if (bytes > nameMax) throw new Failure("too_large", `a member's name has more than ${nameMax} bytes`);
-  if (before + bytes > namesMax) throw new Failure("too_large", `the names of all members have more than ${namesMax} bytes`);
+  if (before + bytes > namesMax)
+    throw new Failure("too_large", `the names of all members have more than ${namesMax} bytes`);
   return before + bytes;
 }
 
 /**
- * Refuses JSON text that would cost too much to parse: more than 100,000 members and list items, names above the limits of
- * `addName`, or nesting more than 100 deep. It checks nothing else: the parser refuses malformed text.
+ * Refuses JSON text that would cost too much to parse: more than 100,000 members and list items, names above
+ * the limits of `addName`, or nesting more than 100 deep. It checks nothing else: the parser refuses
+ * malformed text.
  *
  * @param bytes the text in UTF-8.
  * @throws Failure `too_large` for too many elements and too long names, `invalid_argument` for deep nesting.
@@ -34,8 +39,8 @@ export function checkJson(bytes: Uint8Array): void {
 }
 
 /**
- * Counts the members of all objects and the items of all lists of a JSON text, in one pass that allocates nothing for an
- * element. Stops at `max + 1`. The text before a colon is a name.
+ * Counts the members of all objects and the items of all lists of a JSON text, in one pass that allocates
+ * nothing for an element. Stops at `max + 1`. The text before a colon is a name.
  *
  * @throws Failure `invalid_argument` when lists and objects nest more than 100 deep; as `addName`.
  */
@@ -66,7 +71,8 @@ export function countJson(bytes: Uint8Array, max: number): number {
       const start = at + 1;
       at = nextQuote(start);
       textLength = at - start;
-    } else if (opened && ++depth > depthMax) throw invalidArgument("", `the body is nested more than ${depthMax} deep`);
+    } else if (opened && ++depth > depthMax)
+      throw invalidArgument("", `the body is nested more than ${depthMax} deep`);
   }
   return count;
 }
@@ -90,12 +96,16 @@ function kindOf(character: string): number {
   return character === '"' ? quote : other;
 }
 
-/** Native search skips the rest of strings that are longer than this many bytes, so megabytes of base64 cost little. */
+/**
+ * Native search skips the rest of strings that are longer than this many bytes, so megabytes of base64 cost
+ * little.
+ */
 const shortString = 256;
 
 /**
- * Finds the end of a string: the index of the closing quote, or the length of the text. It remembers the quote and the
- * backslash that native search found last, so that no text is searched twice, even with many escapes.
+ * Finds the end of a string: the index of the closing quote, or the length of the text. It remembers the
+ * quote and the backslash that native search found last, so that no text is searched twice, even with many
+ * escapes.
  */
 function quoteFinder(bytes: Uint8Array): (from: number) => number {
   let quoteAt = -1;
@@ -131,7 +141,8 @@ export type Json = null | boolean | number | string | Json[] | { [member: string
 export type JsonObject = { [member: string]: Json };
 
 /** True for a JSON object: not null, not a list, not a scalar. Use it only for parsed JSON. */
-export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const isText = (value: unknown): value is string => typeof value === "string";
 

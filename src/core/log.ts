@@ -1,2 +1,6 @@
 /** The process log; fields never hold secrets, message text or file content. */
-export type Log = (level: "debug" | "info" | "warn" | "error", text: string, fields?: Readonly<Record<string, unknown>>) => void;
+export type Log = (
+  level: "debug" | "info" | "warn" | "error",
+  text: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;

@@ -18,7 +18,8 @@ export function findNearest(word: string, words: Iterable<string>): string | und
     if (Math.abs(word.length - candidate.length) > allowed) continue;
     const distance = distanceOf(word.toLowerCase(), candidate.toLowerCase());
     if (distance > allowed) continue;
-    const isBetter = !best || distance < best.distance || (distance === best.distance && candidate < best.word);
+    const isBetter =
+      !best || distance < best.distance || (distance === best.distance && candidate < best.word);
     if (isBetter) best = { word: candidate, distance };
   }
   return best?.word;
@@ -32,7 +33,8 @@ function distanceOf(from: string, to: string): number {
     const current = [row];
     for (let column = 1; column <= to.length; column += 1) {
       const isSame = from[row - 1] === to[column - 1];
-      const isSwapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      const isSwapped =
+        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
       current[column] = Math.min(
         at(last, column) + 1,
         at(current, column - 1) + 1,

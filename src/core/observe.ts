@@ -1,10 +1,16 @@
 /** How a run got its task: from the queue, again in the same process, or from a process that is dead. */
 export type Claim = "claimed" | "resumed" | "taken_over";
 
-/** How a run ended: by its agent, by its budget, by a drain or an error of the process, or because another run has its task. */
+/**
+ * How a run ended: by its agent, by its budget, by a drain or an error of the process, or because another run
+ * has its task.
+ */
 export type RunEnding = "finished" | "asked" | "waits" | "failed" | "spent" | "released" | "error" | "lost";
 
-/** Why this process gave up runs: it sent no heartbeat in time, its peers considered it dead, or a worker's lease has lapsed. */
+/**
+ * Why this process gave up runs: it sent no heartbeat in time, its peers considered it dead, or a worker's
+ * lease has lapsed.
+ */
 export type Loss = "heartbeat" | "peers" | "worker_lease";
 
 export interface ObservedCall {

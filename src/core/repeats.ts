@@ -15,11 +15,16 @@ export interface RepeatedLine {
 export interface Repeats {
   /** The number of lines that are counted now. */
   size(): number;
-  /** It happens, or still holds. The count is written with the text and fields of the latest call, at most once a minute. */
+  /**
+   * It happens, or still holds. The count is written with the text and fields of the latest call, at most
+   * once a minute.
+   */
   again(key: string, line: RepeatedLine): void;
   /** It no longer holds. */
   over(key: string): void;
-  /** Writes counts that are due, and ends lines without a repetition in a minute. Call it every few seconds. */
+  /**
+   * Writes counts that are due, and ends lines without a repetition in a minute. Call it every few seconds.
+   */
   sweep(): void;
 }
 
@@ -40,7 +45,12 @@ export function repeats(write: Log, now: () => number): Repeats {
 
   function writeCount(counted: Counted): void {
     const { line, count, from } = counted;
-    if (count > 0) write(line.level, `${line.text} (repeated ${times(count)} in the last ${secondsFrom(from)} s)`, line.fields);
+    if (count > 0)
+      write(
+        line.level,
+        `${line.text} (repeated ${times(count)} in the last ${secondsFrom(from)} s)`,
+        line.fields,
+      );
     Object.assign(counted, { from: now(), count: 0 });
   }
 
@@ -72,7 +82,11 @@ export function repeats(write: Log, now: () => number): Repeats {
         lines.set(key, { line: withoutCause(line), since: now(), from: now(), count: 0, total: 1 });
         return;
       }
-      Object.assign(counted, { line: withoutCause(line), count: counted.count + 1, total: counted.total + 1 });
+      Object.assign(counted, {
+        line: withoutCause(line),
+        count: counted.count + 1,
+        total: counted.total + 1,
+      });
       if (isDue(counted)) writeCount(counted);
     },
     over(key) {

@@ -1,7 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Cipher, Mac } from "./cipher.ts";
 
-/** Tokens of `{value}.{signature}` in base64url that this installation signs for one purpose. They hide nothing. */
+/**
+ * Tokens of `{value}.{signature}` in base64url that this installation signs for one purpose. They hide
+ * nothing.
+ */
 export interface SignedTokens<T extends readonly unknown[]> {
   create(value: T): string;
   /** The value of a token, which is unchecked text; null for a forged one. */
@@ -9,7 +12,10 @@ export interface SignedTokens<T extends readonly unknown[]> {
 }
 
 /** @param purpose tokens of other purposes count as forged. */
-export function signedTokens<T extends readonly unknown[]>(cipher: Pick<Cipher, "createMac">, purpose: string): SignedTokens<T> {
+export function signedTokens<T extends readonly unknown[]>(
+  cipher: Pick<Cipher, "createMac">,
+  purpose: string,
+): SignedTokens<T> {
   const mac = cipher.createMac(purpose);
   return {
     create(value) {
@@ -25,7 +31,10 @@ export function signedTokens<T extends readonly unknown[]>(cipher: Pick<Cipher, 
   };
 }
 
-/** Whether a signature in base64url is a MAC of the text. Compares in constant time, and as text: base64url has several spellings of the same bytes. */
+/**
+ * Whether a signature in base64url is a MAC of the text. Compares in constant time, and as text: base64url
+ * has several spellings of the same bytes.
+ */
 export const isMacOf = (mac: Mac, text: string, signature: string): boolean =>
   mac.all(text).some((bytes) => isSame(Buffer.from(bytes).toString("base64url"), signature));
 

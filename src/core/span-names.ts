@@ -1,8 +1,9 @@
 import type { SpanStart } from "./trace.ts";
 
 /**
- * The names of spans and attributes. Those that begin with `gen_ai` follow OpenTelemetry's conventions for generative AI, which are
- * in development and have no release: a change of theirs is a change of this file only. Those that begin with `atp` are ours.
+ * The names of spans and attributes. Those that begin with `gen_ai` follow OpenTelemetry's conventions for
+ * generative AI, which are in development and have no release: a change of theirs is a change of this file
+ * only. Those that begin with `atp` are ours.
  */
 const names = {
   operation: "gen_ai.operation.name",
@@ -37,7 +38,8 @@ export function attributes(
   values: Readonly<Partial<Record<keyof typeof names, string | number | undefined>>>,
 ): NonNullable<SpanStart["attributes"]> {
   const found: Record<string, string | number> = {};
-  for (const [short, value] of Object.entries(values)) if (value !== undefined) found[names[short as keyof typeof names]] = value;
+  for (const [short, value] of Object.entries(values))
+    if (value !== undefined) found[names[short as keyof typeof names]] = value;
   return found;
 }
 

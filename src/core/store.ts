@@ -140,7 +140,10 @@ export interface Tx {
   readonly transfer: TransferRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;
-  /** Runs `work`, which must not throw, when this run of the change leaves nothing: the change has failed, or is about to run again. */
+  /**
+   * Runs `work`, which must not throw, when this run of the change leaves nothing: the change has failed, or
+   * is about to run again.
+   */
   afterRollback(work: () => void): void;
 }
 
@@ -151,7 +154,10 @@ export interface Tx {
 export interface Feed {
   /** A task got events, another status or another fence. */
   onTask(listener: (news: TaskNews) => void): () => void;
-  /** A job of this kind may be due. @param turns with `run`: numbers of the changes, by which processes take turns; may be empty. */
+  /**
+   * A job of this kind may be due. @param turns with `run`: numbers of the changes, by which processes take
+   * turns; may be empty.
+   */
   onJob(listener: (kind: string, turns: readonly number[]) => void): () => void;
   /** News of other processes may have been missed, on any subject: read the store. */
   onLost(listener: () => void): () => void;
@@ -169,8 +175,8 @@ export interface TaskNews {
 }
 
 /**
- * Short texts between processes on one database: each arrives at most once, in the order of its sender, and may be lost.
- * They are not stored.
+ * Short texts between processes on one database: each arrives at most once, in the order of its sender, and
+ * may be lost. They are not stored.
  */
 export interface Broadcast {
   /** Sends a text of at most 4 KiB to all other processes. */
@@ -179,8 +185,9 @@ export interface Broadcast {
 }
 
 /**
- * Reports a change of a task, as a part of the change, to webhooks and listeners, the schedule that created it, the parent of
- * a subtask. Code that writes events or another status of a task calls it. Returns the task.
+ * Reports a change of a task, as a part of the change, to webhooks and listeners, the schedule that created
+ * it, the parent of a subtask. Code that writes events or another status of a task calls it. Returns the
+ * task.
  */
 export type PublishTask = (tx: Tx, written: TaskWritten) => Promise<Task>;
 
@@ -198,15 +205,22 @@ export interface Store extends Tx {
   /** They work outside of transactions. */
   readonly counters: RateCounters;
   /**
-   * Releases up to `pages` free pages of the database's file to the file system, in one change; a tenth of the file may stay free.
-   * Returns how many remain: 0 on PostgreSQL, whose autovacuum does this, and for files of releases before 0.2.0.
+   * Releases up to `pages` free pages of the database's file to the file system, in one change; a tenth of
+   * the file may stay free. Returns how many remain: 0 on PostgreSQL, whose autovacuum does this, and for
+   * files of releases before 0.2.0.
    */
   shrink(pages: number): Promise<number>;
   /** Asks the read replica how it is; null without one. */
   readonly replica: (() => Promise<ReplicaState>) | null;
-  /** Resolves when the database has committed a write that leaves no rows, and takes more space than a new task: for `/readyz`. */
+  /**
+   * Resolves when the database has committed a write that leaves no rows, and takes more space than a new
+   * task: for `/readyz`.
+   */
   ping(): Promise<void>;
-  /** Calls the listener after each change that failed because the database is away, a standby, or without disk space. */
+  /**
+   * Calls the listener after each change that failed because the database is away, a standby, or without disk
+   * space.
+   */
   onAway(listener: () => void): void;
   close(): Promise<void>;
 }

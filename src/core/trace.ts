@@ -87,10 +87,17 @@ export async function endAfter<T>(span: Span | null, work: () => Promise<T>): Pr
 }
 
 /** Iterates in a span: what produces the items runs in it, and what consumes them does not. */
-export async function* iterateInSpan<T>(span: Span | undefined, items: () => AsyncIterable<T>): AsyncGenerator<T, void, void> {
+export async function* iterateInSpan<T>(
+  span: Span | undefined,
+  items: () => AsyncIterable<T>,
+): AsyncGenerator<T, void, void> {
   const iterator = runInSpan(span, () => items()[Symbol.asyncIterator]());
   try {
-    for (let next = await runInSpan(span, () => iterator.next()); !next.done; next = await runInSpan(span, () => iterator.next()))
+    for (
+      let next = await runInSpan(span, () => iterator.next());
+      !next.done;
+      next = await runInSpan(span, () => iterator.next())
+    )
       yield next.value;
   } finally {
     await iterator.return?.();
@@ -106,8 +113,8 @@ export function faultName(thrown: unknown): string {
 const form = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/;
 
 /**
- * Parses the header `traceparent` (W3C Trace Context 3.2). Null for an invalid one. A higher version may have more
- * members; version 00 has none.
+ * Parses the header `traceparent` (W3C Trace Context 3.2). Null for an invalid one. A higher version may have
+ * more members; version 00 has none.
  */
 export function parseTraceparent(text: string | null | undefined): TraceContext | null {
   const [, traceId, spanId, flags, more] = form.exec(text ?? "") ?? [];
@@ -117,7 +124,8 @@ export function parseTraceparent(text: string | null | undefined): TraceContext 
 }
 
 /** The header `traceparent`: 55 characters. */
-const formatTraceparent = ({ traceId, spanId, isSampled }: TraceContext): string => `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
+const formatTraceparent = ({ traceId, spanId, isSampled }: TraceContext): string =>
+  `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 
 /** The `traceparent` of the current work; null outside of every trace. */
 export function currentTraceparent(): string | null {

@@ -24,10 +24,16 @@ export interface MetricsAccess {
 }
 
 /**
- * Creates the server of the operators' port, until the process ends. It serves the probes, `/metrics`, and `/ask` for proxies that
- * get certificates on demand: 200 for an active custom domain, otherwise 404 (spec/api.md 8.56, 8.96).
+ * Creates the server of the operators' port, until the process ends. It serves the probes, `/metrics`, and
+ * `/ask` for proxies that get certificates on demand: 200 for an active custom domain, otherwise 404
+ * (spec/api.md 8.56, 8.96).
  */
-export function adminServer(readiness: Readiness, isCustomDomain: IsCustomDomain, metrics: MetricsAccess, build: Build): FastifyInstance {
+export function adminServer(
+  readiness: Readiness,
+  isCustomDomain: IsCustomDomain,
+  metrics: MetricsAccess,
+  build: Build,
+): FastifyInstance {
   const app = fastify({ logger: false, schemaController: noSchemas, forceCloseConnections: true });
   probes(app, readiness, { "X-ATP-Version": build.version, "X-ATP-Commit": build.commit });
   app.get("/ask", async (request, reply) => {
@@ -37,9 +43,13 @@ export function adminServer(readiness: Readiness, isCustomDomain: IsCustomDomain
   app.get("/metrics", async ({ headers }, reply) => {
     reply.header("Cache-Control", "no-store").type("text/plain");
     if (metrics.token === null && !metrics.isLocal)
-      return reply.code(403).send("ADMIN_HOST is not an address of this machine only: set ADMIN_TOKEN_FILE\n");
+      return reply
+        .code(403)
+        .send("ADMIN_HOST is not an address of this machine only: set ADMIN_TOKEN_FILE\n");
     if (metrics.token !== null && !hasToken(headers.authorization, metrics.token)) return refuseToken(reply);
-    const format = /\bapplication\/openmetrics-text\b/.test(headers.accept ?? "") ? "openmetrics" : "prometheus";
+    const format = /\bapplication\/openmetrics-text\b/.test(headers.accept ?? "")
+      ? "openmetrics"
+      : "prometheus";
     return reply.type(formats[format]).send(await metrics.text(format));
   });
   return app;

@@ -27,7 +27,10 @@ export const rateHeaders = (rate: RateState | null): Headers =>
       ];
 
 /** The headers of a refusal, on every wire: when to retry, and which credentials the operation accepts. */
-export const refusalHeaders = (failure: Failure): Headers => [...retryHeaders(failure), ...challengeHeaders(failure)];
+export const refusalHeaders = (failure: Failure): Headers => [
+  ...retryHeaders(failure),
+  ...challengeHeaders(failure),
+];
 
 /** `Retry-After` in whole seconds, where a retry can succeed, and the rate limit, where it was exceeded. */
 export const retryHeaders = (failure: Failure): Headers => [
@@ -36,11 +39,12 @@ export const retryHeaders = (failure: Failure): Headers => [
 ];
 
 /** Marks an answer that was made by an earlier call with the same `Idempotency-Key`. */
-export const idempotencyHeaders = (replayed: boolean): Headers => (replayed ? [["Idempotent-Replayed", "true"]] : []);
+export const idempotencyHeaders = (replayed: boolean): Headers =>
+  replayed ? [["Idempotent-Replayed", "true"]] : [];
 
 /**
- * Headers about the request's members, once they are read: the members without effect, or that strict handling was
- * applied.
+ * Headers about the request's members, once they are read: the members without effect, or that strict
+ * handling was applied.
  */
 export function warningHeaders(warnings: Warnings, strict: boolean): Headers {
   if (strict) return [["Preference-Applied", "handling=strict"]];
@@ -51,23 +55,33 @@ export function warningHeaders(warnings: Warnings, strict: boolean): Headers {
  * Sets the headers about warnings once the request is read.
  *
  * @param set sets a header of the answer.
- * @throws Failure `invalid_argument` that names the members without effect, under strict handling: the call must write nothing.
+ * @throws Failure `invalid_argument` that names the members without effect, under strict handling: the call
+ * must write nothing.
  */
-export function applyWarnings(warnings: Warnings, strict: boolean, set: (name: string, value: string) => void): void {
+export function applyWarnings(
+  warnings: Warnings,
+  strict: boolean,
+  set: (name: string, value: string) => void,
+): void {
   for (const [name, value] of warningHeaders(warnings, strict)) set(name, value);
   if (strict) warnings.refuse();
 }
 
 /**
- * The credentials that the operation accepts: as challenges (RFC 9110 11.6.1) and as the names of request headers. A
- * token that lacks a scope gets `insufficient_scope` (RFC 6750 3).
+ * The credentials that the operation accepts: as challenges (RFC 9110 11.6.1) and as the names of request
+ * headers. A token that lacks a scope gets `insufficient_scope` (RFC 6750 3).
  */
 function challengeHeaders(failure: Failure): Headers {
   const challenge = challengeOf(failure);
-  if (challenge === undefined) return failure.reason === "insufficient_scope" ? bearerHeaders(failure.reason, true) : [];
+  if (challenge === undefined)
+    return failure.reason === "insufficient_scope" ? bearerHeaders(failure.reason, true) : [];
   const { headers, hasBearer } = challenge;
-  const bearer = headers.includes("authorization") ? [bearerChallenge(hasBearer ? "invalid_token" : undefined)] : [];
-  const keys = headers.filter((name) => name.endsWith("api-key")).map((name) => `ApiKey realm="api", header="${name}"`);
+  const bearer = headers.includes("authorization")
+    ? [bearerChallenge(hasBearer ? "invalid_token" : undefined)]
+    : [];
+  const keys = headers
+    .filter((name) => name.endsWith("api-key"))
+    .map((name) => `ApiKey realm="api", header="${name}"`);
   const session = headers.includes("cookie") ? ['Cookie realm="api"'] : [];
   return [
     ["WWW-Authenticate", [...bearer, ...keys, ...session].join(", ")],
@@ -75,11 +89,15 @@ function challengeHeaders(failure: Failure): Headers {
   ];
 }
 
-const bearerChallenge = (error: string | undefined): string => `Bearer realm="api"${error === undefined ? "" : `, error="${error}"`}`;
+const bearerChallenge = (error: string | undefined): string =>
+  `Bearer realm="api"${error === undefined ? "" : `, error="${error}"`}`;
 
 /** Names Bearer as an accepted credential, or the error of the token that was sent (RFC 6750 3). */
 export function bearerHeaders(reason: Reason, wasSent: boolean): Headers {
-  const errors: Partial<Record<Reason, string>> = { unauthenticated: "invalid_token", insufficient_scope: "insufficient_scope" };
+  const errors: Partial<Record<Reason, string>> = {
+    unauthenticated: "invalid_token",
+    insufficient_scope: "insufficient_scope",
+  };
   const error = errors[reason];
   if (error === undefined) return [];
   return [["WWW-Authenticate", bearerChallenge(wasSent ? error : undefined)]];

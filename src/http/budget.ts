@@ -52,12 +52,12 @@ loopback.addSubnet("127.0.0.0", 8);
 loopback.addAddress("::1", "ipv6");
 
 /**
- * Limits the open connections of one address (of IPv6, of a /64). Loopback is not
- * counted: all clients of a proxy on this machine share its address.
+ * Limits the open connections of one address (of IPv6, of a /64). Loopback is not counted: all clients of a
+ * proxy on this machine share its address.
  *
  * @param most the limit; null: no limit.
- * @returns a function that takes the address of a new connection and returns a function to call when the connection
- * ends; null when the connection is refused.
+ * @returns a function that takes the address of a new connection and returns a function to call when the
+ * connection ends; null when the connection is refused.
  */
 export function connectionGuard(most: number | null): (address: string) => (() => void) | null {
   const open = new Budget({ total: Number.POSITIVE_INFINITY, perHolder: most ?? Number.POSITIVE_INFINITY });
@@ -68,4 +68,5 @@ export function connectionGuard(most: number | null): (address: string) => (() =
   };
 }
 
-const isLoopback = (address: string): boolean => isIP(address) > 0 && loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+const isLoopback = (address: string): boolean =>
+  isIP(address) > 0 && loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4");

@@ -23,7 +23,10 @@ const codings: readonly Coding[] = [
 const minBytes = 1024;
 /** Longer answers too: their compressed form would be held in memory in addition. */
 const maxBytes = 16 * 1024 ** 2;
-/** Answers that are compressed at the same time. Further ones are sent as they are, so that none waits and memory is bounded. */
+/**
+ * Answers that are compressed at the same time. Further ones are sent as they are, so that none waits and
+ * memory is bounded.
+ */
 const activeMax = 32;
 let active = 0;
 
@@ -39,7 +42,8 @@ interface Compressed {
  * @returns null when it is sent as it is.
  */
 export async function compressAnswer(body: Buffer, accepted: string | undefined): Promise<Compressed | null> {
-  if (accepted === undefined || body.length < minBytes || body.length > maxBytes || active >= activeMax) return null;
+  if (accepted === undefined || body.length < minBytes || body.length > maxBytes || active >= activeMax)
+    return null;
   const coding = chooseCoding(accepted);
   if (coding === undefined) return null;
   active += 1;
@@ -54,7 +58,9 @@ export async function compressAnswer(body: Buffer, accepted: string | undefined)
 function chooseCoding(accepted: string): Coding | undefined {
   const weights = new Map(accepted.toLowerCase().split(",", 32).map(weightOf));
   const weightFor = ({ name }: Coding): number => weights.get(name) ?? weights.get("*") ?? 0;
-  const [best] = codings.filter((coding) => weightFor(coding) > 0).toSorted((a, b) => weightFor(b) - weightFor(a));
+  const [best] = codings
+    .filter((coding) => weightFor(coding) > 0)
+    .toSorted((a, b) => weightFor(b) - weightFor(a));
   return best;
 }
 

@@ -1,4 +1,12 @@
-import { type DescMethod, fromBinary, fromJson, fromJsonString, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
+import {
+  type DescMethod,
+  fromBinary,
+  fromJson,
+  fromJsonString,
+  type Message,
+  toBinary,
+  toJsonString,
+} from "@bufbuild/protobuf";
 import { Failure } from "../core/failure.ts";
 import { parseJson } from "../core/json.ts";
 import { checkBody } from "./bounds/check.ts";
@@ -9,9 +17,14 @@ import type { Warnings } from "./warnings/warnings.ts";
 import { prepareJson } from "./wire/proto-json.ts";
 import { applyHeaders, type Call } from "./wire/wire.ts";
 
-/** Reads and writes the messages of a method in the same way as connect-es (test/wires/connect-unary.test.ts). */
+/**
+ * Reads and writes the messages of a method in the same way as connect-es (test/wires/connect-unary.test.ts).
+ */
 export interface ConnectCodec {
-  /** @throws Failure `invalid_argument` or `too_large`; `invalid_argument` for members without effect under strict handling */
+  /**
+   * @throws Failure `invalid_argument` or `too_large`; `invalid_argument` for members without effect under
+   * strict handling
+   */
   decode(call: Call, body: Uint8Array): Message;
   encode(answer: Message): Uint8Array;
 }
@@ -33,7 +46,8 @@ export function connectCodec(method: DescMethod, binary: boolean): ConnectCodec 
 
 function binaryCodec({ input, output }: DescMethod) {
   return {
-    read: (bytes: Uint8Array): Message => parseMessage(() => fromBinary(input, bytes, binaryOptions), "parse binary: "),
+    read: (bytes: Uint8Array): Message =>
+      parseMessage(() => fromBinary(input, bytes, binaryOptions), "parse binary: "),
     write: (answer: Message): Uint8Array => toBinary(output, answer),
   };
 }
@@ -60,12 +74,18 @@ function jsonCodec(method: DescMethod) {
   };
 }
 
-/** Parses a message. @throws Failure `invalid_argument` with the library's text: a malformed message is the sender's fault. */
+/**
+ * Parses a message. @throws Failure `invalid_argument` with the library's text: a malformed message is the
+ * sender's fault.
+ */
 function parseMessage(read: () => Message, prefix = ""): Message {
   try {
     return read();
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
-    throw new Failure("invalid_argument", `${prefix}${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new Failure(
+      "invalid_argument",
+      `${prefix}${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    );
   }
 }

@@ -9,8 +9,14 @@ declare module "fastify" {
   }
 }
 
-/** Serves the handlers of connect-es: one route for each service, where its plugin has one for each method (`oneOf` has the reason). */
-export async function connectServices(app: FastifyInstance, options: Parameters<typeof fastifyConnectPlugin>[1]): Promise<void> {
+/**
+ * Serves the handlers of connect-es: one route for each service, where its plugin has one for each method
+ * (`oneOf` has the reason).
+ */
+export async function connectServices(
+  app: FastifyInstance,
+  options: Parameters<typeof fastifyConnectPlugin>[1],
+): Promise<void> {
   const services = new Map<string, Map<string, RouteHandlerMethod>>();
   const all = (path: string, _options: object, handler: RouteHandlerMethod): void => {
     const end = path.lastIndexOf("/") + 1;

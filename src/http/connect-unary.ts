@@ -30,7 +30,13 @@ const compressMinBytes = 1024;
  */
 export function connectUnary(parts: UnaryParts) {
   const { operations, report } = parts;
-  const unary = wire({ name: "connect", readHead: connectRequestReader(parts), failureIn: failureOf, report, refuse });
+  const unary = wire({
+    name: "connect",
+    readHead: connectRequestReader(parts),
+    failureIn: failureOf,
+    report,
+    refuse,
+  });
   const handles = new Map<string, Readonly<Record<PlainType, Handle>>>();
   for (const operation of operations.all) {
     if (operation.method.methodKind !== "unary") continue;
@@ -57,13 +63,18 @@ type PlainType = typeof jsonType | typeof protoType;
 /** The type of a plain call's messages; undefined when the call is not plain. */
 function plainType({ method, httpVersionMajor, headers }: IncomingMessage): PlainType | undefined {
   const { "content-type": sent = "", "content-encoding": encoding, "connect-timeout-ms": deadline } = headers;
-  const isPlain = method === "POST" && httpVersionMajor === 1 && encoding === undefined && deadline === undefined;
+  const isPlain =
+    method === "POST" && httpVersionMajor === 1 && encoding === undefined && deadline === undefined;
   const match = isPlain ? rpcTypes.unary.exec(sent) : null;
   if (match === null) return undefined;
   return match[1] === undefined ? jsonType : protoType;
 }
 
-function handleOf(operation: Operation, type: PlainType, { admit, performer, bodyLimit }: UnaryParts): Handle {
+function handleOf(
+  operation: Operation,
+  type: PlainType,
+  { admit, performer, bodyLimit }: UnaryParts,
+): Handle {
   const bound = boundOf(operation, bodyLimit);
   const { decode, encode } = connectCodec(operation.method, type === protoType);
   return inSteps({
@@ -84,7 +95,11 @@ async function refuse(call: Call, failure: Failure): Promise<void> {
   setHeaders(call.reply, refusalHeaders(failure));
   const { status, code } = connectAnswers[failure.reason];
   const { message } = failure;
-  const error = { code, ...(message === "" ? {} : { message }), details: errorDetailsJson(failure, call.head.requestId) };
+  const error = {
+    code,
+    ...(message === "" ? {} : { message }),
+    details: errorDetailsJson(failure, call.head.requestId),
+  };
   await send(call, status, jsonType, { content: Buffer.from(JSON.stringify(error)), mayCompress: true });
 }
 
@@ -94,9 +109,15 @@ interface Content {
   readonly mayCompress: boolean;
 }
 
-async function send({ request, reply, head }: Call, status: number, type: PlainType, { content, mayCompress }: Content): Promise<void> {
+async function send(
+  { request, reply, head }: Call,
+  status: number,
+  type: PlainType,
+  { content, mayCompress }: Content,
+): Promise<void> {
   setHeaders(reply, callHeaders(head.requestId));
-  const isLong = content.byteLength >= compressMinBytes && mayCompress && request.headers.cookie === undefined;
+  const isLong =
+    content.byteLength >= compressMinBytes && mayCompress && request.headers.cookie === undefined;
   const compression = isLong ? acceptedCompression(request.raw) : undefined;
   const body = compression ? await compression.compress(content) : content;
   if (compression) reply.header("content-encoding", compression.name);

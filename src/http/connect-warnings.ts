@@ -16,7 +16,10 @@ export const setWarnings = (values: ContextValues): ContextValues => values.set(
 /** The warnings of a call; empty when the call has none. */
 export const warningsOf = (values: ContextValues): Warnings => values.get(warningsKey) ?? new Warnings();
 
-/** The names that Connect reads; `connectJsonOptions` adds the camel-case spelling where the JSON name differs. */
+/**
+ * The names that Connect reads; `connectJsonOptions` adds the camel-case spelling where the JSON name
+ * differs.
+ */
 const namesOf = ({ name, jsonName, localName }: DescField): readonly string[] =>
   jsonName.includes("_") ? [name, jsonName, localName] : [name, jsonName];
 
@@ -26,7 +29,10 @@ const shapes = messageShapes(namesOf);
 export const noteIgnoredMembers = (desc: DescMessage, json: Json, warnings: Warnings): void =>
   findIgnoredMembers(shapes(desc), json, warnings);
 
-/** Prepares JSON that the library reads itself: it is parsed twice, which takes a small part of its time. The library refuses invalid JSON. */
+/**
+ * Prepares JSON that the library reads itself: it is parsed twice, which takes a small part of its time. The
+ * library refuses invalid JSON.
+ */
 function preparedText(desc: DescMessage, text: string, warnings: Warnings): string {
   const json = parseJson(text);
   if (json === undefined) return text;
@@ -36,8 +42,9 @@ function preparedText(desc: DescMessage, text: string, warnings: Warnings): stri
 }
 
 /**
- * Registers a method so that each JSON call notes the members without effect in the warnings of that call. Connect does
- * not pass the call to its JSON reader, so each JSON call gets its own handler; binary calls share one.
+ * Registers a method so that each JSON call notes the members without effect in the warnings of that call.
+ * Connect does not pass the call to its JSON reader, so each JSON call gets its own handler; binary calls
+ * share one.
  *
  * @param register registers the method with these options: once now, and once for each call in JSON.
  */

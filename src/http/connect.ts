@@ -17,7 +17,13 @@ import type { Admit } from "../pipeline/admit.ts";
 import type { Limits } from "../pipeline/limit.ts";
 import { type OperationTable, rpcName } from "../pipeline/operations.ts";
 import type { Performer } from "../pipeline/perform.ts";
-import { applyWarnings, callHeaders, idempotencyHeaders, rateHeaders, refusalHeaders } from "./answer-headers.ts";
+import {
+  applyWarnings,
+  callHeaders,
+  idempotencyHeaders,
+  rateHeaders,
+  refusalHeaders,
+} from "./answer-headers.ts";
 import { anonymousBound, type Bound, boundOf, compressionOf } from "./bounds/bound.ts";
 import { readMessage } from "./bounds/connect-body.ts";
 import { connectJsonOptions } from "./connect-json.ts";
@@ -54,13 +60,22 @@ export interface ConnectParts {
 export function connectRoutes(parts: ConnectParts) {
   const { operations, admit, anonymous, performer, report, bodyLimit, protocolServices = [] } = parts;
   const connectRequest = connectRequestReader(parts);
-  /** Reports a failure and adds its headers to the error, unless the head already has them; each protocol sends them in its own place. */
-  function refuse(thrown: unknown, context: HandlerContext, requestId: string, infoOf?: ProtocolService["infoOf"]): ConnectError {
+  /**
+   * Reports a failure and adds its headers to the error, unless the head already has them; each protocol
+   * sends them in its own place.
+   */
+  function refuse(
+    thrown: unknown,
+    context: HandlerContext,
+    requestId: string,
+    infoOf?: ProtocolService["infoOf"],
+  ): ConnectError {
     const failure = failureOf(thrown);
     const details = errorDetails(failure, requestId, infoOf?.(failure, requestId));
     report(failure, requestId);
     noteRefusal(context, failure.reason);
-    if (context.values.get(headSentKey) || isConnectStream(context)) return errorOf(failure, context, details, refusalHeaders(failure));
+    if (context.values.get(headSentKey) || isConnectStream(context))
+      return errorOf(failure, context, details, refusalHeaders(failure));
     const rate = context.values.get(admissionKey)?.rate ?? null;
     const facts = [...callHeaders(requestId), ...rateHeaders(rate), ...refusalHeaders(failure)];
     // Otherwise Connect would send them twice.
@@ -111,7 +126,11 @@ export function connectRoutes(parts: ConnectParts) {
     }
   }
 
-  async function* streamAnswers(admission: Admission, message: Message, context: HandlerContext): AsyncGenerator<Message> {
+  async function* streamAnswers(
+    admission: Admission,
+    message: Message,
+    context: HandlerContext,
+  ): AsyncGenerator<Message> {
     setWarningHeaders(admission, context);
     yield* (await performer.stream(admission, message, context.signal)) ?? [];
   }
@@ -128,8 +147,14 @@ export function connectRoutes(parts: ConnectParts) {
       ),
     );
 
-  /** Turns errors of the handler into refusals. When a client disconnects, Connect calls `throw`, which closes the answers. */
-  function refusing(context: HandlerContext, work: (admission: Admission) => AsyncIterable<Message>): AsyncIterable<Message> {
+  /**
+   * Turns errors of the handler into refusals. When a client disconnects, Connect calls `throw`, which closes
+   * the answers.
+   */
+  function refusing(
+    context: HandlerContext,
+    work: (admission: Admission) => AsyncIterable<Message>,
+  ): AsyncIterable<Message> {
     const admission = admissionOf(context);
     const { requestId } = admission.request;
     context.values.set(begunKey, true);
@@ -143,7 +168,8 @@ export function connectRoutes(parts: ConnectParts) {
         throw refuse(thrown, context, requestId);
       }
     }
-    const close = async (): Promise<IteratorResult<Message>> => (await answers.return?.()) ?? { done: true, value: undefined };
+    const close = async (): Promise<IteratorResult<Message>> =>
+      (await answers.return?.()) ?? { done: true, value: undefined };
     return { [Symbol.asyncIterator]: () => ({ next, return: close, throw: close }) };
   }
 
@@ -180,9 +206,12 @@ export function connectRoutes(parts: ConnectParts) {
 
   return {
     requestGate,
-    contextValues: ({ raw }: FastifyRequest) => setWarnings(createContextValues().set(requestKey, connectRequest(raw))),
+    contextValues: ({ raw }: FastifyRequest) =>
+      setWarnings(createContextValues().set(requestKey, connectRequest(raw))),
     interceptors: [releaseBodies],
-    /** @param conversationsOnly serve only streams both ways, which must reach the process that runs tasks. */
+    /**
+     * @param conversationsOnly serve only streams both ways, which must reach the process that runs tasks.
+     */
     routes(router: ConnectRouter, { conversationsOnly = false } = {}) {
       for (const protocol of conversationsOnly ? [] : protocolServices)
         for (const method of protocol.service.methods) {
@@ -208,14 +237,23 @@ export function connectRoutes(parts: ConnectParts) {
 
 /** Reads the head of a request on the only wire that accepts sessions. */
 export const connectRequestReader =
-  ({ operations, readRequest, readSession }: Pick<ConnectParts, "operations" | "readRequest" | "readSession">) =>
+  ({
+    operations,
+    readRequest,
+    readSession,
+  }: Pick<ConnectParts, "operations" | "readRequest" | "readSession">) =>
   (raw: FastifyRequest["raw"]): Request => {
     const request = readRequest(raw);
     const kind = operations.byRpc(raw.url?.slice(1) ?? "")?.method.methodKind;
-    return { ...request, credentials: { ...request.credentials, session: readSession(kind, raw.method, raw.headers) } };
+    return {
+      ...request,
+      credentials: { ...request.credentials, session: readSession(kind, raw.method, raw.headers) },
+    };
   };
 
-/** Releases the body of a stream at each message that is read. A call with one answer releases it at its end. */
+/**
+ * Releases the body of a stream at each message that is read. A call with one answer releases it at its end.
+ */
 const releaseBodies: Interceptor = (next) => (request) => {
   const body = request.contextValues.get(requestKey)?.body;
   if (body === undefined || !request.stream) return next(request);
@@ -226,15 +264,16 @@ const releaseBodies: Interceptor = (next) => (request) => {
   return next({ ...request, message });
 };
 
-const isUnary = (method: DescMethod): method is DescMethod & { methodKind: "unary" } => method.methodKind === "unary";
+const isUnary = (method: DescMethod): method is DescMethod & { methodKind: "unary" } =>
+  method.methodKind === "unary";
 const isServerStream = (method: DescMethod): method is DescMethod & { methodKind: "server_streaming" } =>
   method.methodKind === "server_streaming";
 const isConversation = (method: DescMethod): method is DescMethod & { methodKind: "bidi_streaming" } =>
   method.methodKind === "bidi_streaming";
 
 /**
- * Sets the headers about warnings. A stream both ways sends its head before its messages arrive: only strict handling
- * has an effect there.
+ * Sets the headers about warnings. A stream both ways sends its head before its messages arrive: only strict
+ * handling has an effect there.
  */
 const setWarningHeaders = ({ request }: Admission, { values, responseHeader }: HandlerContext): void =>
   applyWarnings(warningsOf(values), request.isStrict, (name, value) => responseHeader.set(name, value));
@@ -244,7 +283,10 @@ const setWarningHeaders = ({ request }: Admission, { values, responseHeader }: H
  *
  * @param check is called for each message; it throws Failure to refuse the message.
  */
-async function* checkedMessages(messages: AsyncIterable<Message>, check: () => void): AsyncGenerator<Message> {
+async function* checkedMessages(
+  messages: AsyncIterable<Message>,
+  check: () => void,
+): AsyncGenerator<Message> {
   try {
     for await (const message of messages) {
       check();
@@ -256,16 +298,23 @@ async function* checkedMessages(messages: AsyncIterable<Message>, check: () => v
 }
 
 /** A Connect stream always sends its head. */
-const isConnectStream = ({ protocolName, method }: HandlerContext): boolean => protocolName === "connect" && !isUnary(method);
+const isConnectStream = ({ protocolName, method }: HandlerContext): boolean =>
+  protocolName === "connect" && !isUnary(method);
 
-/** A failure as an error of Connect. Connect knows why a call was aborted: the caller's deadline has its own code. */
+/**
+ * A failure as an error of Connect. Connect knows why a call was aborted: the caller's deadline has its own
+ * code.
+ */
 function errorOf(
   { reason, message }: Failure,
   { signal }: HandlerContext,
   details: ConnectError["details"],
   facts: readonly (readonly [string, string])[],
 ): ConnectError {
-  const isLate = reason === "cancelled" && signal.reason instanceof ConnectError && signal.reason.code === Code.DeadlineExceeded;
+  const isLate =
+    reason === "cancelled" &&
+    signal.reason instanceof ConnectError &&
+    signal.reason.code === Code.DeadlineExceeded;
   const metadata = Object.fromEntries(facts);
   const error = isLate
     ? new ConnectError(signal.reason.rawMessage, Code.DeadlineExceeded, metadata)
@@ -275,8 +324,8 @@ function errorOf(
 }
 
 /**
- * Checks the message in a query, which has no body with a bound. Connect would report invalid base64 as an internal
- * error. A message that is not compressed is as short as a URL.
+ * Checks the message in a query, which has no body with a bound. Connect would report invalid base64 as an
+ * internal error. A message that is not compressed is as short as a URL.
  */
 async function checkQuery({ requestMethod, url, method }: HandlerContext, bound: Bound): Promise<void> {
   if (requestMethod !== "GET") return;
@@ -284,7 +333,12 @@ async function checkQuery({ requestMethod, url, method }: HandlerContext, bound:
   const text = searchParams.get("message") ?? "";
   const bytes = searchParams.get("base64") === "1" ? decodeBase64(text) : Buffer.from(text);
   const compression = compressionOf(searchParams.get("compression"));
-  if (compression) await readMessage(bytes, { ...bound, method }, { binary: searchParams.get("encoding") === "proto", compression });
+  if (compression)
+    await readMessage(
+      bytes,
+      { ...bound, method },
+      { binary: searchParams.get("encoding") === "proto", compression },
+    );
 }
 
 function decodeBase64(text: string): Uint8Array {
@@ -304,8 +358,10 @@ function markClientError({ signal, values }: HandlerContext): void {
   signal.addEventListener("abort", () => {
     const { reason } = signal;
     if (!(reason instanceof ConnectError)) return;
-    if (!values.get(begunKey) && reason.code === Code.Internal) Object.assign(reason, { code: Code.InvalidArgument });
-    if (reason.details.length === 0) reason.details = errorDetails(senderFailure(reason), values.get(requestKey)?.requestId ?? "");
+    if (!values.get(begunKey) && reason.code === Code.Internal)
+      Object.assign(reason, { code: Code.InvalidArgument });
+    if (reason.details.length === 0)
+      reason.details = errorDetails(senderFailure(reason), values.get(requestKey)?.requestId ?? "");
     noteRefusal({ values }, codeNames[reason.code] ?? nameOf(Code[reason.code]));
   });
 }
@@ -317,7 +373,10 @@ function noteRefusal({ values }: Pick<HandlerContext, "values">, reason: string)
 }
 
 /** Codes of Connect's own refusals that have the name of a reason here. */
-const codeNames: Readonly<Partial<Record<Code, string>>> = { [Code.Canceled]: "cancelled", [Code.Aborted]: "cancelled" };
+const codeNames: Readonly<Partial<Record<Code, string>>> = {
+  [Code.Canceled]: "cancelled",
+  [Code.Aborted]: "cancelled",
+};
 
 /** `InvalidArgument` as `invalid_argument`. */
 const nameOf = (code: string): string => code.replace(/(?!^)[A-Z]/g, "_$&").toLowerCase();

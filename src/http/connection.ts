@@ -13,12 +13,13 @@ export function drainRequest(request: IncomingMessage, response: ServerResponse)
   if (request.complete) return;
   // Fastify's type covers HTTP/1.1 only.
   const answer: unknown = response;
-  // Read the complete body: some clients read the answer only after their last byte, and the next request follows it.
+  // Read the complete body: some clients read the answer only after their last byte, and the next request
+  // follows it.
   request.on("data", freeWithNext());
   request.resume();
   if (answer instanceof Http2ServerResponse) {
-    // Its `finish` event waits for the client (RFC 9113 8.1 allows an answer before the end of the request). Trailers
-    // are sent last, and `wantTrailers` is emitted even without trailers.
+    // Its `finish` event waits for the client (RFC 9113 8.1 allows an answer before the end of the request).
+    // Trailers are sent last, and `wantTrailers` is emitted even without trailers.
     const { stream } = answer;
     stream.once("wantTrailers", () => setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR)));
     return;

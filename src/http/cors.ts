@@ -23,19 +23,27 @@ interface CorsScope {
 }
 
 /**
- * Answers preflights and lets pages of the allowed origins read answers, never with cookies (spec/decisions.md 36, 107).
- * An OPTIONS of an allowed origin that is not a preflight gets an empty answer too: a text would not be in the envelope.
+ * Answers preflights and lets pages of the allowed origins read answers, never with cookies
+ * (spec/decisions.md 36, 107). An OPTIONS of an allowed origin that is not a preflight gets an empty answer
+ * too: a text would not be in the envelope.
  */
-export function allowOrigins(app: FastifyInstance, { corsOrigins, clients }: CorsParts, { isSigned = false, ...scope }: CorsScope): void {
+export function allowOrigins(
+  app: FastifyInstance,
+  { corsOrigins, clients }: CorsParts,
+  { isSigned = false, ...scope }: CorsScope,
+): void {
   const options = { ...scope, strictPreflight: false };
   const configured = { ...options, origin: corsOrigins.length > 0 ? [...corsOrigins] : false };
   const known = batchReads<boolean>();
 
   async function optionsFor(request: FastifyRequest, origin: string): Promise<FastifyCorsOptions> {
     const client = isSigned || request.method === "OPTIONS" ? null : clientOf(request);
-    // Preflights of all other addresses arrive here too, also those of pages: none of them has a route for OPTIONS.
+    // Preflights of all other addresses arrive here too, also those of pages: none of them has a route for
+    // OPTIONS.
     if (client === undefined || request.routeOptions.url === "*") return configured;
-    const isAllowed = await known(JSON.stringify([client, origin]), () => clients.allowsOrigin(client, origin));
+    const isAllowed = await known(JSON.stringify([client, origin]), () =>
+      clients.allowsOrigin(client, origin),
+    );
     return isAllowed ? { ...options, origin: [origin] } : configured;
   }
 

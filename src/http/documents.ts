@@ -30,8 +30,9 @@ export interface DocumentParts {
 const headers = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache" };
 
 /**
- * Serves the descriptions of the API: OpenAPI and AsyncAPI documents, and `/descriptors.binpb`, a `FileDescriptorSet` of every service. Each is
- * made at its first request and kept, so that other processes have none of them in memory.
+ * Serves the descriptions of the API: OpenAPI and AsyncAPI documents, and `/descriptors.binpb`, a
+ * `FileDescriptorSet` of every service. Each is made at its first request and kept, so that other processes
+ * have none of them in memory.
  */
 export function documentRoutes(app: FastifyInstance, parts: DocumentParts): void {
   for (const path of documents) {
@@ -81,5 +82,10 @@ function descriptorSet(): Buffer {
     files.add(file);
   };
   for (const { file } of services) add(file);
-  return Buffer.from(toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [...files].map(({ proto }) => proto) })));
+  return Buffer.from(
+    toBinary(
+      FileDescriptorSetSchema,
+      create(FileDescriptorSetSchema, { file: [...files].map(({ proto }) => proto) }),
+    ),
+  );
 }

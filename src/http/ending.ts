@@ -10,7 +10,10 @@ export interface Ending {
   readonly draining: AbortSignal;
 }
 
-/** Calls a function after a time unless the connection is closed before. Reads first what has arrived by then, even after a long turn of the event loop. */
+/**
+ * Calls a function after a time unless the connection is closed before. Reads first what has arrived by then,
+ * even after a long turn of the event loop.
+ */
 export function afterTime(socket: Socket, ms: number, end: () => void): void {
   const endIfOpen = (): void => {
     if (!socket.destroyed) end();
@@ -26,7 +29,10 @@ const lastTurnMs = 0.2;
 /** A process that has just slept is rarely interrupted in its next turn, also on a busy machine. */
 const sleepMs = 1;
 
-/** Accepts the connections that wait in the kernel, which would reset them when the server closes. Close it at once afterwards. */
+/**
+ * Accepts the connections that wait in the kernel, which would reset them when the server closes. Close it at
+ * once afterwards.
+ */
 export async function acceptWaiting(server: Server): Promise<void> {
   let hasAccepted = false;
   const note = (): void => {

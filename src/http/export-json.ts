@@ -37,12 +37,21 @@ function isPlain({ url = "", headers }: IncomingMessage): boolean {
 }
 
 /**
- * Serves dataexport.v1 to callers of plain JSON: the answers of Connect, and refusals as `{"code": "UPPER_CASE", "message": "…"}`
- * (spec/enterprise.md 2.2, spec/decisions.md 9). Call it before Connect's routes are registered.
+ * Serves dataexport.v1 to callers of plain JSON: the answers of Connect, and refusals as `{"code":
+ * "UPPER_CASE", "message": "…"}` (spec/enterprise.md 2.2, spec/decisions.md 9). Call it before Connect's
+ * routes are registered.
  */
 export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
-  const handles = new Map(EnterpriseDataExportService.methods.map((method) => [`/${rpcName(method)}`, handleOf(method, parts)]));
-  const plain = wire({ name: "export-json", readHead: parts.readRequest, failureIn: failureOfError, report: parts.report, refuse });
+  const handles = new Map(
+    EnterpriseDataExportService.methods.map((method) => [`/${rpcName(method)}`, handleOf(method, parts)]),
+  );
+  const plain = wire({
+    name: "export-json",
+    readHead: parts.readRequest,
+    failureIn: failureOfError,
+    report: parts.report,
+    refuse,
+  });
   function handleAt({ request: { raw }, reply }: Call): Handle {
     const handle = handles.get(raw.url?.split("?", 1)[0] ?? "");
     if (!handle) throw notFound("method");
@@ -54,7 +63,8 @@ export function exportJson(app: FastifyInstance, parts: ExportJsonParts): void {
     if (isPlain(request.raw)) plain.answer(request, reply, handleAt);
     else pass();
   });
-  // Connect has routes for existing methods only. This route makes the hook run for the others too; after it the answer is Connect's 404.
+  // Connect has routes for existing methods only. This route makes the hook run for the others too; after it
+  // the answer is Connect's 404.
   app.all(`${prefix}*`, async (_request, reply) => reply.callNotFound());
 }
 
@@ -66,8 +76,10 @@ function handleOf(method: DescMethod, { operations, admit, performer, bodyLimit 
   return inSteps({
     admit: ({ head }) => admit(operation, head),
     bound({ request: { headers } }) {
-      if (unsupportedTypes.test(headers["content-type"] ?? "")) throw new Failure("unsupported_media_type", jsonOnly);
-      if (headers["content-encoding"] !== undefined) throw new Failure("unsupported_media_type", "the body must not be compressed");
+      if (unsupportedTypes.test(headers["content-type"] ?? ""))
+        throw new Failure("unsupported_media_type", jsonOnly);
+      if (headers["content-encoding"] !== undefined)
+        throw new Failure("unsupported_media_type", "the body must not be compressed");
       return bound;
     },
     decode,

@@ -1,6 +1,9 @@
 import type { Reason } from "../core/failure.ts";
 
-/** What people read about a failure, in docs/reference/errors.md and on its page. Names of the wire are in backticks. */
+/**
+ * What people read about a failure, in docs/reference/errors.md and on its page. Names of the wire are in
+ * backticks.
+ */
 export interface FailureText {
   /** When a call fails in this way, in one or two sentences. */
   readonly meaning: string;
@@ -40,12 +43,17 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
       "The operation accepts only sessions, or only keys.",
       "A visibility is above the one that the team allows.",
     ],
-    remedy: "Use a credential that the message names, or ask an admin of the team for the role. A retry does not help.",
+    remedy:
+      "Use a credential that the message names, or ask an admin of the team for the role. A retry does not help.",
   },
   insufficient_scope: {
     meaning: "The token lacks a scope. The message names the scopes that are enough.",
-    causes: ["The user granted fewer scopes than the app needs.", "The task needs a connector that the user did not grant."],
-    remedy: "Send the user to the consent page with the missing scope. A refreshed token has the same scopes.",
+    causes: [
+      "The user granted fewer scopes than the app needs.",
+      "The task needs a connector that the user did not grant.",
+    ],
+    remedy:
+      "Send the user to the consent page with the missing scope. A refreshed token has the same scopes.",
   },
   not_found: {
     meaning: "The object does not exist, or the caller cannot see it. Both have the same answer.",
@@ -62,7 +70,8 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
     remedy: "Choose another name, or use the object that exists.",
   },
   idempotency_conflict: {
-    meaning: "The `Idempotency-Key` was used for another request. The code is `already_exists`, as of other conflicts: look at the type.",
+    meaning:
+      "The `Idempotency-Key` was used for another request. The code is `already_exists`, as of other conflicts: look at the type.",
     causes: [
       "Two different requests have the same `Idempotency-Key`.",
       "A repeated request created an object whose secret is shown only once.",
@@ -71,12 +80,19 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
   },
   failed_precondition: {
     meaning: "The object is in a state that does not allow the operation. Change the state first.",
-    causes: ["The task is not waiting for a confirmation, or it was stopped.", "The file is not uploaded yet.", "The object is in use."],
+    causes: [
+      "The task is not waiting for a confirmation, or it was stopped.",
+      "The file is not uploaded yet.",
+      "The object is in use.",
+    ],
     remedy: "Read the object, bring it into the state that the message names, and repeat the call.",
   },
   rate_limited: {
     meaning: "Too many calls in this minute. Wait for `Retry-After` seconds.",
-    causes: ["A program polls an operation.", "Several programs use keys of the same account: they share the limit."],
+    causes: [
+      "A program polls an operation.",
+      "Several programs use keys of the same account: they share the limit.",
+    ],
     remedy:
       "Wait for `Retry-After` seconds, then repeat the call. `RateLimit-Remaining` of each answer shows what is left. Watch a task instead of polling it. The operator sets the limits by `RATE_LIMITS`.",
   },
@@ -87,7 +103,8 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
       "The space has the maximum number of objects of this kind.",
       "The account has the maximum number of held calls and streams open.",
     ],
-    remedy: "Delete what is no longer needed, or ask an admin to raise the limit. With `Retry-After`, a later call can succeed.",
+    remedy:
+      "Delete what is no longer needed, or ask an admin to raise the limit. With `Retry-After`, a later call can succeed.",
   },
   too_large: {
     meaning: "The body is larger than the operation accepts.",
@@ -101,7 +118,10 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
   },
   unsupported_media_type: {
     meaning: "The `Content-Type` is not one that the address accepts.",
-    causes: ["A form or multipart body is sent to an operation that takes JSON.", "A protobuf body is sent to an address of v2."],
+    causes: [
+      "A form or multipart body is sent to an operation that takes JSON.",
+      "A protobuf body is sent to an address of v2.",
+    ],
     remedy: "Send the type that the message names.",
   },
   method_not_allowed: {
@@ -110,13 +130,15 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
     remedy: "Use a method of the header `Allow`.",
   },
   unavailable: {
-    meaning: "The server is busy or shutting down, or its database is not reachable. Retry with the same `Idempotency-Key`.",
+    meaning:
+      "The server is busy or shutting down, or its database is not reachable. Retry with the same `Idempotency-Key`.",
     causes: [
       "The server restarts.",
       "The server is busy: too many tasks wait for a run, or too many bodies are in memory.",
       "The database does not answer.",
     ],
-    remedy: "Repeat the call after `Retry-After` seconds, or with growing pauses, with the same `Idempotency-Key`.",
+    remedy:
+      "Repeat the call after `Retry-After` seconds, or with growing pauses, with the same `Idempotency-Key`.",
   },
   cancelled: {
     meaning: "The caller closed the connection before the answer.",
@@ -131,7 +153,8 @@ export const failureTexts: Readonly<Record<Reason, FailureText>> = {
   internal: {
     meaning: "A fault of the server. The log has the cause under the answer's `request_id`.",
     causes: ["A defect of the server."],
-    remedy: "Repeat the call once with the same `Idempotency-Key`. If it fails again, report it with its `request_id`.",
+    remedy:
+      "Repeat the call once with the same `Idempotency-Key`. If it fails again, report it with its `request_id`.",
   },
 };
 

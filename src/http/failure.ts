@@ -30,7 +30,10 @@ export interface ConnectAnswer {
   readonly code: string;
 }
 
-/** The unary answer of Connect for each reason, by its code (https://connectrpc.com/docs/protocol#error-codes). */
+/**
+ * The unary answer of Connect for each reason, by its code
+ * (https://connectrpc.com/docs/protocol#error-codes).
+ */
 export const connectAnswers: Readonly<Record<Reason, ConnectAnswer>> = {
   invalid_argument: { status: 400, code: "invalid_argument" },
   unauthenticated: { status: 401, code: "unauthenticated" },
@@ -131,7 +134,10 @@ export interface ExportAnswer {
   readonly code: string;
 }
 
-/** The plain JSON answer of dataexport.v1 for each reason; a bad credential is 401 `PERMISSION_DENIED` (spec/decisions.md 9). */
+/**
+ * The plain JSON answer of dataexport.v1 for each reason; a bad credential is 401 `PERMISSION_DENIED`
+ * (spec/decisions.md 9).
+ */
 export const exportAnswers: Readonly<Record<Reason, ExportAnswer>> = {
   invalid_argument: { status: 400, code: "INVALID_ARGUMENT" },
   unauthenticated: { status: 401, code: "PERMISSION_DENIED" },
@@ -182,14 +188,24 @@ const fastifyFailures: Readonly<Record<string, readonly [reason: Reason, text: s
 
 /** An error that was thrown inside Fastify, as a failure. */
 export function failureOfError(thrown: unknown): Failure {
-  const known = thrown instanceof Error && "code" in thrown ? fastifyFailures[String(thrown.code)] : undefined;
+  const known =
+    thrown instanceof Error && "code" in thrown ? fastifyFailures[String(thrown.code)] : undefined;
   return known ? new Failure(...known, { cause: thrown }) : failureOf(thrown);
 }
 
 export const connectErrorOf = (failure: Failure): ConnectError =>
-  new ConnectError(failure.message, connectCodes[failure.reason], Object.fromEntries(refusalHeaders(failure)), undefined, failure);
+  new ConnectError(
+    failure.message,
+    connectCodes[failure.reason],
+    Object.fromEntries(refusalHeaders(failure)),
+    undefined,
+    failure,
+  );
 
-/** An error of Connect about a request that it cannot read (too long, cut or malformed), as a failure of the sender. */
+/**
+ * An error of Connect about a request that it cannot read (too long, cut or malformed), as a failure of the
+ * sender.
+ */
 export const senderFailure = ({ code, rawMessage, cause }: ConnectError): Failure =>
   cause instanceof Failure ? cause : new Failure(senderReasons.get(code) ?? "invalid_argument", rawMessage);
 

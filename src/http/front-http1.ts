@@ -21,9 +21,10 @@ interface Connection {
 }
 
 /**
- * Creates the HTTP/1.1 server with its time-outs and its drain. From `leaving` on, every new answer has `Connection:
- * close`. In the drain, idle connections are closed. A connection on which a request may be on its way has `arrivalMs`
- * for it: one without a request, or with an answer that began without `Connection: close`.
+ * Creates the HTTP/1.1 server with its time-outs and its drain. From `leaving` on, every new answer has
+ * `Connection: close`. In the drain, idle connections are closed. A connection on which a request may be on
+ * its way has `arrivalMs` for it: one without a request, or with an answer that began without `Connection:
+ * close`.
  */
 export function http1(handler: Handler, limits: FrontLimits, { leaving, draining }: Ending): Http1 {
   const connections = new Map<Socket, Connection>();
@@ -58,7 +59,8 @@ export function http1(handler: Handler, limits: FrontLimits, { leaving, draining
   leaving.addEventListener("abort", () => {
     // Only the last answer of a connection gets the header: it ends the connection.
     const last = new Map([...running].map((response) => [response.req.socket, response]));
-    for (const response of last.values()) if (!response.headersSent) response.setHeader("Connection", "close");
+    for (const response of last.values())
+      if (!response.headersSent) response.setHeader("Connection", "close");
   });
   // Part of `close`. Node's version also cuts off answers that are written but not sent.
   server.closeIdleConnections = () => undefined;
@@ -86,7 +88,10 @@ const optionsOf = ({ headersMs, requestMs, idleMs }: FrontLimits) => ({
   connectionsCheckingInterval: Math.min(1000, Math.ceil(headersMs / 4)),
 });
 
-/** Removes the only connection listener of a new server and returns it, so that connections can be inspected before they are served. */
+/**
+ * Removes the only connection listener of a new server and returns it, so that connections can be inspected
+ * before they are served.
+ */
 function takeConnectionListener(server: Server): (socket: Socket) => void {
   const [listener] = server.listeners("connection");
   if (!listener) throw new Error("an HTTP/1.1 server without a connection listener");

@@ -8,7 +8,11 @@ import type { FrontLimits } from "./front-limits.ts";
  * Serves connections of HTTP/2 with prior knowledge, under the same kinds of limits as
  * HTTP/1.1. They end by `endAfterRequests`.
  */
-export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: FrontLimits, ending: Ending): (socket: Socket) => void {
+export function http2Acceptor(
+  handler: FastifyServerFactoryHandler,
+  limits: FrontLimits,
+  ending: Ending,
+): (socket: Socket) => void {
   const settings = { maxConcurrentStreams: limits.streamsMax, enablePush: false };
   const server = createServer({ settings, ...resetsOf(limits) });
   server.on("request", handler);
@@ -26,8 +30,9 @@ export function http2Acceptor(handler: FastifyServerFactoryHandler, limits: Fron
 }
 
 /**
- * Limits the requests that a client may begin and reset: twice the maximum of open requests, and 33 per second (Node's
- * default). Beyond that its connection is closed. A reset request costs as much as an answered one.
+ * Limits the requests that a client may begin and reset: twice the maximum of open requests, and 33 per
+ * second (Node's default). Beyond that its connection is closed. A reset request costs as much as an answered
+ * one.
  */
 const resetsOf = ({ streamsMax }: FrontLimits) => ({ streamResetBurst: 2 * streamsMax, streamResetRate: 33 });
 
@@ -53,17 +58,23 @@ function closeIdle(session: ServerHttp2Session, idleMs: number): void {
 }
 
 /**
- * A GOAWAY that refuses no request: the client should send no more, and those on their way are answered (RFC 9113 6.8).
- * Node's `goaway` would leave them without an answer.
+ * A GOAWAY that refuses no request: the client should send no more, and those on their way are answered (RFC
+ * 9113 6.8). Node's `goaway` would leave them without an answer.
  */
 const notice = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * Ends a session after its requests: `notice`, then after the answer to a PING, or after `arrivalMs`, a GOAWAY that names
- * the last request that will be answered: clients may safely repeat any later one. This begins with `leaving`, or with
- * the first request of a session that was opened later, and at the latest with the drain.
+ * Ends a session after its requests: `notice`, then after the answer to a PING, or after `arrivalMs`, a
+ * GOAWAY that names the last request that will be answered: clients may safely repeat any later one. This
+ * begins with `leaving`, or with the first request of a session that was opened later, and at the latest with
+ * the drain.
  */
-function endAfterRequests(session: ServerHttp2Session, socket: Socket, arrivalMs: number, { leaving, draining }: Ending): void {
+function endAfterRequests(
+  session: ServerHttp2Session,
+  socket: Socket,
+  arrivalMs: number,
+  { leaving, draining }: Ending,
+): void {
   const end = (): void => {
     forget();
     if (session.destroyed) return;
@@ -89,7 +100,10 @@ function endAfterRequests(session: ServerHttp2Session, socket: Socket, arrivalMs
   session.once("close", forget);
 }
 
-/** Sends a PING when a request is open and the connection was silent for too long. Closes the connection when no answer arrives. */
+/**
+ * Sends a PING when a request is open and the connection was silent for too long. Closes the connection when
+ * no answer arrives.
+ */
 function pingSilent(session: ServerHttp2Session, { pingMs, pingAnswerMs }: FrontLimits): void {
   let open = 0;
   session.on("stream", (stream: ServerHttp2Stream) => {

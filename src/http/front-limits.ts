@@ -12,9 +12,15 @@ export interface FrontLimits {
   readonly requestMs: number;
   /** For the answer to a late body, before the connection is closed. */
   readonly graceMs: number;
-  /** In a drain, for a request that may be on its way: the first one of a connection, or one after an answer that did not announce the end. */
+  /**
+   * In a drain, for a request that may be on its way: the first one of a connection, or one after an answer
+   * that did not announce the end.
+   */
   readonly arrivalMs: number;
-  /** Between requests. Longer than the 60 s of common load balancers, because the load balancer must close first. */
+  /**
+   * Between requests. Longer than the 60 s of common load balancers, because the load balancer must close
+   * first.
+   */
   readonly idleMs: number;
   /** For the settings of an HTTP/2 client. */
   readonly settingsMs: number;

@@ -24,7 +24,8 @@ function sniff(socket: Socket, silentMs: number, accept: (isHttp2: boolean) => v
   const silent = setTimeout(drop, silentMs);
 
   function inspect(): void {
-    for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) head = Buffer.concat([head, chunk]);
+    for (let chunk = socket.read(); chunk !== null; chunk = socket.read())
+      head = Buffer.concat([head, chunk]);
     const isHttp2 = startsWith(head, preface);
     if (isHttp2 === undefined) return;
     stop();
@@ -165,7 +166,10 @@ function beginWithClose(server: Server, begun: AbortController): void {
   };
 }
 
-/** Closes the server. Resolves when the last connection is closed; at once for a server that never listened or is already closed. */
+/**
+ * Closes the server. Resolves when the last connection is closed; at once for a server that never listened or
+ * is already closed.
+ */
 async function closeServer(server: Server | undefined): Promise<void> {
   await new Promise<unknown>((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 }

@@ -3,7 +3,10 @@ import type { FastifyInstance } from "fastify";
 import { singleFlight } from "../async/coalesce.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import { type Health, HealthCheckResponse_ServingStatus as Status } from "../gen/proto/grpc/health/v1/health_pb.ts";
+import {
+  type Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../gen/proto/grpc/health/v1/health_pb.ts";
 
 /** Decides whether this process should receive calls. */
 export interface Readiness {
@@ -15,7 +18,9 @@ export interface Readiness {
 
 /** How long readiness waits for the store. */
 const storeTimeoutMs = 2000;
-/** The time after which the store is asked again: after an answer that it accepts writes, and after any other. */
+/**
+ * The time after which the store is asked again: after an answer that it accepts writes, and after any other.
+ */
 const againMs = { accepted: 15_000, failed: 1_000 };
 
 export interface ReadinessParts {
@@ -30,9 +35,9 @@ export interface ReadinessParts {
 }
 
 /**
- * Creates the readiness of a process: it is not leaving and its store accepts writes. Any number of probes causes at
- * most one write in 15 seconds, and one per second after a failure. After a change that failed because the database is away or full, it
- * is not ready until a write succeeds.
+ * Creates the readiness of a process: it is not leaving and its store accepts writes. Any number of probes
+ * causes at most one write in 15 seconds, and one per second after a failure. After a change that failed
+ * because the database is away or full, it is not ready until a write succeeds.
  */
 export function readiness({ ping, onAway, clock, leaving, log }: ReadinessParts): Readiness {
   let answer: { at: number; is: Promise<boolean> } | undefined;
@@ -78,7 +83,10 @@ export function readiness({ ping, onAway, clock, leaving, log }: ReadinessParts)
 }
 
 /** `grpc.health.v1.Health` for these services; the empty name is the server as a whole. */
-export function healthService({ checkReady, leaving }: Readiness, services: readonly string[]): ServiceImpl<typeof Health> {
+export function healthService(
+  { checkReady, leaving }: Readiness,
+  services: readonly string[],
+): ServiceImpl<typeof Health> {
   const known = new Set(["", ...services]);
   const currentStatus = async () => ((await checkReady()) ? Status.SERVING : Status.NOT_SERVING);
   return {
@@ -99,10 +107,19 @@ export function healthService({ checkReady, leaving }: Readiness, services: read
 }
 
 const waitForAbort = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true })));
+  new Promise((resolve) =>
+    signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true }),
+  );
 
-/** `/livez`: the process answers. `/readyz`: it accepts calls; 503 while it starts or drains (spec/decisions.md 24). @param headers of both answers */
-export function probes(app: FastifyInstance, { checkReady }: Readiness, headers: Readonly<Record<string, string>> = {}): void {
+/**
+ * `/livez`: the process answers. `/readyz`: it accepts calls; 503 while it starts or drains
+ * (spec/decisions.md 24). @param headers of both answers
+ */
+export function probes(
+  app: FastifyInstance,
+  { checkReady }: Readiness,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   app.get("/livez", async (_request, reply) => reply.headers(headers).type("text/plain").send("ok\n"));
   app.get("/readyz", async (_request, reply) => {
     const isReady = await checkReady();

@@ -21,7 +21,10 @@ interface BodyRules {
   readonly addressOf: (request: IncomingMessage) => string;
 }
 
-/** The body is stored as a property of the request: a WeakMap of requests costs more garbage collection than the call. */
+/**
+ * The body is stored as a property of the request: a WeakMap of requests costs more garbage collection than
+ * the call.
+ */
 const bodyKey = Symbol("body");
 
 interface WithBody {
@@ -50,13 +53,18 @@ const conversationsOf = (of: readonly DescService[]): ReadonlySet<string> =>
   new Set(
     of
       .flatMap(({ methods }) => methods)
-      .flatMap((method) => (method.methodKind === "bidi_streaming" ? [`/${method.parent.typeName}/${method.name}`] : [])),
+      .flatMap((method) =>
+        method.methodKind === "bidi_streaming" ? [`/${method.parent.typeName}/${method.name}`] : [],
+      ),
   );
 const conversations = conversationsOf(services);
 /** Streams both ways that need no credential. They get the time limit of an upload. */
 const publicConversations = conversationsOf([ServerReflection, ServerReflectionAlpha]);
 
-/** Over HTTP/1.1 the headers announce a body (RFC 9112 6.3), over HTTP/2 the headers are not the end of the request. */
+/**
+ * Over HTTP/1.1 the headers announce a body (RFC 9112 6.3), over HTTP/2 the headers are not the end of the
+ * request.
+ */
 function hasBody(request: IncomingMessage): boolean {
   if (isHttp2(request)) return !request.stream.endAfterHeaders;
   const { "content-length": length = "0", "transfer-encoding": coding } = request.headers;
@@ -109,7 +117,8 @@ export class IncomingBody {
   }
 
   /**
-   * Counts decoded bytes of a body above 256 KiB in the account's minute; without bytes, asks whether any are left.
+   * Counts decoded bytes of a body above 256 KiB in the account's minute; without bytes, asks whether any are
+   * left.
    *
    * @throws Failure `rate_limited`
    */
@@ -133,15 +142,16 @@ export class IncomingBody {
    * Begins the read. Call it before the body is read.
    *
    * @param fail is called once, when the body does not arrive in time.
-   * @throws Failure `rate_limited` when an address without an account has too many unfinished bodies, `cancelled` when the
-   * client has disconnected.
+   * @throws Failure `rate_limited` when an address without an account has too many unfinished bodies,
+   * `cancelled` when the client has disconnected.
    */
   begin(fail: (failure: Failure) => void): void {
     if (this.#isOver) throw disconnected();
     this.#fail = fail;
     if (this.#accountId !== undefined || this.#isConversation || this.#request.complete) return;
     const address = network(this.#rules.addressOf(this.#request));
-    if (!this.#rules.unfinished.take(address, 1)) throw new Failure("rate_limited", tooManyUnfinished, { retryAfter: 1 });
+    if (!this.#rules.unfinished.take(address, 1))
+      throw new Failure("rate_limited", tooManyUnfinished, { retryAfter: 1 });
     this.#unfinished = address;
     this.#allow(this.#rules.limits.anonymousMs);
   }
@@ -149,13 +159,15 @@ export class IncomingBody {
   /**
    * Counts a piece, and its bytes in memory.
    *
-   * @throws Failure `unavailable` above the limit, `too_large` for too many small pieces, `cancelled` when the client has disconnected.
+   * @throws Failure `unavailable` above the limit, `too_large` for too many small pieces, `cancelled` when
+   * the client has disconnected.
    */
   take(bytes: number): void {
     if (this.#isOver) throw disconnected();
     if (this.#hasSmallPieces(bytes, smallPiecesMax)) throw new Failure("too_large", tooManyPieces);
     if (this.#held === 0) this.#holder = this.#accountId ?? network(this.#rules.addressOf(this.#request));
-    if (!this.#rules.memory.take(this.#holder, bytes)) throw new Failure("unavailable", outOfMemory, { retryAfter: 1 });
+    if (!this.#rules.memory.take(this.#holder, bytes))
+      throw new Failure("unavailable", outOfMemory, { retryAfter: 1 });
     this.#held += bytes;
   }
 
@@ -177,7 +189,10 @@ export class IncomingBody {
     });
   }
 
-  /** Whether there were too many small pieces, with this one. Each costs as much as a large one; streams both ways consist of them. */
+  /**
+   * Whether there were too many small pieces, with this one. Each costs as much as a large one; streams both
+   * ways consist of them.
+   */
   #hasSmallPieces(bytes: number, most: number): boolean {
     if (bytes < smallBytes && !this.#isConversation) this.#smallPieces += 1;
     return this.#smallPieces > most;
@@ -190,7 +205,10 @@ export class IncomingBody {
     this.#late = setTimeout(() => this.#expire(ms), ms).unref();
   }
 
-  /** Fails the reader, which sends the answer. Without a reader, or when the answer is not sent in time, closes the connection. */
+  /**
+   * Fails the reader, which sends the answer. Without a reader, or when the answer is not sent in time,
+   * closes the connection.
+   */
   #expire(ms: number): void {
     const fail = this.#fail;
     if (this.#request.complete) return;
@@ -199,7 +217,8 @@ export class IncomingBody {
       return;
     }
     this.#late = setTimeout(() => this.#cut(), this.#rules.limits.graceMs).unref();
-    if (!isHttp2(this.#request) && !this.#response.headersSent) this.#response.setHeader("Connection", "close");
+    if (!isHttp2(this.#request) && !this.#response.headersSent)
+      this.#response.setHeader("Connection", "close");
     fail(new Failure("deadline_exceeded", `the body did not arrive within ${ms / 1000} s`));
   }
 
@@ -223,8 +242,8 @@ export class IncomingBody {
   }
 
   /**
-   * The answer may be complete long before the body; the body must still end in time. After the answer, Node emits no
-   * event for an HTTP/1.1 request that is cut: only its connection emits one.
+   * The answer may be complete long before the body; the body must still end in time. After the answer, Node
+   * emits no event for an HTTP/1.1 request that is cut: only its connection emits one.
    */
   #endWithConnection(): void {
     const connection = isHttp2(this.#request) ? this.#request.stream : this.#request.socket;

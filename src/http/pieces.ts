@@ -14,8 +14,9 @@ const leastBytes = 65_536;
 const none = new ArrayBuffer(0);
 
 /**
- * Joins pieces in one buffer that doubles when it is full, so that a piece of one byte costs one byte. A large piece is
- * not kept in addition to its copy: replaced memory is freed at once, before garbage collection.
+ * Joins pieces in one buffer that doubles when it is full, so that a piece of one byte costs one byte. A
+ * large piece is not kept in addition to its copy: replaced memory is freed at once, before garbage
+ * collection.
  *
  * @param expected the announced length: once an eighth of it has arrived, there is room for all of it.
  */
@@ -56,7 +57,10 @@ export function createPieces(expected = 0): Pieces {
       copy(piece);
     },
     length: () => length,
-    joined: () => (first === undefined ? Buffer.from(memory, 0, length) : Buffer.from(first.buffer, first.byteOffset, first.length)),
+    joined: () =>
+      first === undefined
+        ? Buffer.from(memory, 0, length)
+        : Buffer.from(first.buffer, first.byteOffset, first.length),
     discard() {
       if (memory !== none) memory = memory.transfer(0);
       first = undefined;
@@ -66,8 +70,8 @@ export function createPieces(expected = 0): Pieces {
 }
 
 /**
- * Frees the memory of consecutive pieces that are no longer used, before garbage collection. A piece is freed when the
- * next one arrives: until then the parser that emitted it may still read its memory.
+ * Frees the memory of consecutive pieces that are no longer used, before garbage collection. A piece is freed
+ * when the next one arrives: until then the parser that emitted it may still read its memory.
  */
 export function freeWithNext(): (piece: Uint8Array) => void {
   let last: Uint8Array | undefined;
@@ -79,12 +83,19 @@ export function freeWithNext(): (piece: Uint8Array) => void {
 
 /** Whether a piece is alone in its memory. Smaller pieces may belong to a pool and are not worth freeing. */
 const ownsMemory = (piece: Uint8Array): piece is Uint8Array<ArrayBuffer> =>
-  piece.length >= 4096 && piece.length === piece.buffer.byteLength && piece.buffer instanceof ArrayBuffer && !piece.buffer.detached;
+  piece.length >= 4096 &&
+  piece.length === piece.buffer.byteLength &&
+  piece.buffer instanceof ArrayBuffer &&
+  !piece.buffer.detached;
 
 /** Smaller bodies are not worth freeing, and may share a buffer with others. */
 const freeMinBytes = 1024 ** 2;
 
-/** Frees the memory of a large body after its last read, before garbage collection. The body is empty from then on. */
+/**
+ * Frees the memory of a large body after its last read, before garbage collection. The body is empty from
+ * then on.
+ */
 export function freeBody({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength >= freeMinBytes) buffer.transfer(0);
+  if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength >= freeMinBytes)
+    buffer.transfer(0);
 }

@@ -11,7 +11,10 @@ interface ProtocolCall {
   readonly signal: AbortSignal;
 }
 
-/** A service of another protocol that calls operations: it is served by Connect, gRPC and gRPC-Web in addition to the operations. */
+/**
+ * A service of another protocol that calls operations: it is served by Connect, gRPC and gRPC-Web in addition
+ * to the operations.
+ */
 export interface ProtocolService {
   readonly service: DescService;
   /** What its calls count as in metrics and the log. */

@@ -10,7 +10,11 @@ type ReflectionRequest = ServerReflectionRequest | ServerReflectionRequestAlpha;
 /** gRPC server reflection over these services' descriptors, in both versions. */
 export function reflection(services: readonly DescService[]) {
   const files = closure(services.map(({ file }) => file));
-  const index: Index = { services, files: new Map(files.map((file) => [file.proto.name, file])), types: createRegistry(...files) };
+  const index: Index = {
+    services,
+    files: new Map(files.map((file) => [file.proto.name, file])),
+    types: createRegistry(...files),
+  };
   return async function* serverReflectionInfo<R extends ReflectionRequest>(requests: AsyncIterable<R>) {
     for await (const request of requests) {
       yield { validHost: request.host, originalRequest: request, messageResponse: answer(request, index) };
@@ -27,7 +31,10 @@ interface Index {
 function answer({ messageRequest }: ReflectionRequest, { services, files, types }: Index) {
   switch (messageRequest.case) {
     case "listServices":
-      return { case: "listServicesResponse", value: { service: services.map(({ typeName }) => ({ name: typeName })) } } as const;
+      return {
+        case: "listServicesResponse",
+        value: { service: services.map(({ typeName }) => ({ name: typeName })) },
+      } as const;
     case "fileByFilename":
       return withImports(files.get(messageRequest.value));
     case "fileContainingSymbol":
@@ -47,15 +54,25 @@ function fileOf(types: Registry, symbol: string): DescFile | undefined {
   return type?.file;
 }
 
-const extensionFile = (types: Registry, { containingType, extensionNumber }: { containingType: string; extensionNumber: number }) =>
-  [...types].find((type) => type.kind === "extension" && type.extendee.typeName === containingType && type.number === extensionNumber)
-    ?.file;
+const extensionFile = (
+  types: Registry,
+  { containingType, extensionNumber }: { containingType: string; extensionNumber: number },
+) =>
+  [...types].find(
+    (type) =>
+      type.kind === "extension" &&
+      type.extendee.typeName === containingType &&
+      type.number === extensionNumber,
+  )?.file;
 
 function extensionNumbers(types: Registry, containingType: string) {
   const extensionNumber = [...types].flatMap((type) =>
     type.kind === "extension" && type.extendee.typeName === containingType ? [type.number] : [],
   );
-  return { case: "allExtensionNumbersResponse", value: { baseTypeName: containingType, extensionNumber } } as const;
+  return {
+    case: "allExtensionNumbersResponse",
+    value: { baseTypeName: containingType, extensionNumber },
+  } as const;
 }
 
 /** A file with all its imports, so that one answer is enough for a client. */
@@ -77,4 +94,5 @@ function closure(roots: readonly DescFile[]): DescFile[] {
   return [...visited];
 }
 
-const errorResponse = (errorCode: Code, errorMessage: string) => ({ case: "errorResponse", value: { errorCode, errorMessage } }) as const;
+const errorResponse = (errorCode: Code, errorMessage: string) =>
+  ({ case: "errorResponse", value: { errorCode, errorMessage } }) as const;

@@ -26,7 +26,10 @@ interface Bounded {
  * `request.body`. After a failure of a content type parser, Fastify would close the
  * connection, often before the client has received the answer.
  */
-export function boundedBodies(app: FastifyInstance, { bound = anonymousBodyBound, type = "*", isRead = () => true }: Bounded = {}): void {
+export function boundedBodies(
+  app: FastifyInstance,
+  { bound = anonymousBodyBound, type = "*", isRead = () => true }: Bounded = {},
+): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(type, (_request, _payload, done) => done(null));
   app.addHook("preValidation", async (request) => {
@@ -35,7 +38,10 @@ export function boundedBodies(app: FastifyInstance, { bound = anonymousBodyBound
   });
 }
 
-/** Reads a request's body. @throws Failure `cancelled` for a body that breaks off, and the failures of `encodeBody`. */
+/**
+ * Reads a request's body. @throws Failure `cancelled` for a body that breaks off, and the failures of
+ * `encodeBody`.
+ */
 export async function readBody(request: IncomingMessage, bound: Bound): Promise<Uint8Array> {
   const body = await readBodyOrNull(request, bound);
   if (body === null) throw brokenOff();
@@ -45,8 +51,8 @@ export async function readBody(request: IncomingMessage, bound: Bound): Promise<
 /**
  * Reads a request's body; null for a body that breaks off.
  *
- * @throws Failure `too_large` for a body longer than its bound (with an announced length, before its first byte is
- * read), and the failures of `IncomingBody`.
+ * @throws Failure `too_large` for a body longer than its bound (with an announced length, before its first
+ * byte is read), and the failures of `IncomingBody`.
  */
 export async function readBodyOrNull(request: IncomingMessage, bound: Bound): Promise<Uint8Array | null> {
   if (isComplete(request)) return readBuffered(request, bound);
@@ -55,8 +61,18 @@ export async function readBodyOrNull(request: IncomingMessage, bound: Bound): Pr
   return collect(request, bound);
 }
 
-/** Whether the complete body is in the request's buffer. Over HTTP/1.1 a small body usually arrives with the headers. */
-function isComplete({ complete, destroyed, headers, httpVersionMajor, readableEnded, readableLength }: IncomingMessage): boolean {
+/**
+ * Whether the complete body is in the request's buffer. Over HTTP/1.1 a small body usually arrives with the
+ * headers.
+ */
+function isComplete({
+  complete,
+  destroyed,
+  headers,
+  httpVersionMajor,
+  readableEnded,
+  readableLength,
+}: IncomingMessage): boolean {
   if (httpVersionMajor !== 1 || destroyed || readableEnded) return false;
   return complete || (readableLength > 0 && Number(headers["content-length"]) === readableLength);
 }
@@ -90,7 +106,9 @@ function collect(request: IncomingMessage, bound: Bound): Promise<Uint8Array | n
       body?.abandon();
       reject(thrown);
     }
-    /** Counts the body again, for the text and message made of it. HTTP/2 ends a cut body like a complete one. */
+    /**
+     * Counts the body again, for the text and message made of it. HTTP/2 ends a cut body like a complete one.
+     */
     function end(): void {
       try {
         if (!request.aborted) body?.take(pieces.length());
@@ -153,7 +171,8 @@ export async function* readChunks(request: IncomingMessage): AsyncGenerator<Uint
   }
 }
 
-const brokenOff = (cause?: unknown): Failure => new Failure("cancelled", "the connection was closed", { cause });
+const brokenOff = (cause?: unknown): Failure =>
+  new Failure("cancelled", "the connection was closed", { cause });
 
 /** Waits for more data of a request, or its end. */
 function bodyEvents(request: IncomingMessage) {

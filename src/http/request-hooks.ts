@@ -11,13 +11,20 @@ export function plainGrpcMessage(response: ServerResponse): void {
   const addTrailers = response.addTrailers.bind(response);
   response.addTrailers = (trailers: OutgoingHttpHeaders) => {
     const { "grpc-message": message } = trailers;
-    addTrailers(typeof message === "string" ? { ...trailers, "grpc-message": decodePlain(message) } : trailers);
+    addTrailers(
+      typeof message === "string" ? { ...trailers, "grpc-message": decodePlain(message) } : trailers,
+    );
   };
 }
 
-/** Decodes printable ASCII. Blanks at the ends stay encoded: they would be lost, and the complete text with them. */
+/**
+ * Decodes printable ASCII. Blanks at the ends stay encoded: they would be lost, and the complete text with
+ * them.
+ */
 const decodePlain = (encoded: string): string =>
-  encoded.replace(/%([2-7][0-9A-F])/g, decodeByte).replace(/^ +| +$/g, (blanks) => "%20".repeat(blanks.length));
+  encoded
+    .replace(/%([2-7][0-9A-F])/g, decodeByte)
+    .replace(/^ +| +$/g, (blanks) => "%20".repeat(blanks.length));
 
 const decodeByte = (encoded: string, hex: string): string =>
   hex === "25" || hex === "7F" ? encoded : String.fromCharCode(Number.parseInt(hex, 16));
@@ -31,22 +38,26 @@ const unitMs: Readonly<Record<string, number>> = { H: hourMs, M: 60_000, S: 1_00
 /** Shortens a caller's deadline to the longest timer. Connect refuses a malformed one. */
 export function boundDeadline(headers: IncomingHttpHeaders): void {
   const { "connect-timeout-ms": connect, "grpc-timeout": grpc } = headers;
-  if (/^\d{1,10}$/.test(String(connect)) && Number(connect) > longestMs) headers["connect-timeout-ms"] = String(longestMs);
+  if (/^\d{1,10}$/.test(String(connect)) && Number(connect) > longestMs)
+    headers["connect-timeout-ms"] = String(longestMs);
   const [, amount = "0", unit = "n"] = /^(\d{1,8})([HMSmun])$/.exec(String(grpc)) ?? [];
   if (Number(amount) * (unitMs[unit] ?? 0) > longestMs) headers["grpc-timeout"] = longestGrpc;
 }
 
 /**
- * Connect compresses every answer that a client accepts compressed. Answers with a secret, and answers to pages with a cookie, are
- * sent as they are (spec/api.md 8.89).
+ * Connect compresses every answer that a client accepts compressed. Answers with a secret, and answers to
+ * pages with a cookie, are sent as they are (spec/api.md 8.89).
  *
  * @returns a function that removes what the client accepts from the head of such a request.
  */
 export function compressionCheck({ all }: Pick<OperationTable, "all">): (request: IncomingMessage) => void {
-  const confidential = new Set(all.flatMap(({ method, isConfidential }) => (isConfidential ? [`/${rpcName(method)}`] : [])));
+  const confidential = new Set(
+    all.flatMap(({ method, isConfidential }) => (isConfidential ? [`/${rpcName(method)}`] : [])),
+  );
   return ({ url = "", headers }) => {
     if (headers.cookie === undefined && !confidential.has(url.split("?", 1)[0] ?? "")) return;
-    for (const name of ["accept-encoding", "connect-accept-encoding", "grpc-accept-encoding"]) delete headers[name];
+    for (const name of ["accept-encoding", "connect-accept-encoding", "grpc-accept-encoding"])
+      delete headers[name];
   };
 }
 
@@ -63,8 +74,8 @@ export const rpcTypes = {
 const grpcNames = "application/grpc and application/grpc-web for gRPC";
 
 /**
- * Checks the content type of calls to operations by their RPC paths. Connect answers an unknown type with 415 and no
- * text.
+ * Checks the content type of calls to operations by their RPC paths. Connect answers an unknown type with 415
+ * and no text.
  *
  * @returns a function that throws Failure `unsupported_media_type` with the types that the operation accepts.
  */
@@ -75,7 +86,9 @@ export function contentTypeCheck({ all }: Pick<OperationTable, "all">): (request
     if (method !== "POST" || isStream === undefined) return;
     const type = headers["content-type"] ?? "";
     if (rpcTypes[isStream ? "stream" : "unary"].test(type) || rpcTypes.grpc.test(type)) return;
-    const types = isStream ? "application/connect+json or application/connect+proto" : "application/json or application/proto";
+    const types = isStream
+      ? "application/connect+json or application/connect+proto"
+      : "application/json or application/proto";
     throw new Failure("unsupported_media_type", `Content-Type: must be ${types}; ${grpcNames}`);
   };
 }

@@ -11,8 +11,14 @@ export interface SecurityContactParts {
 
 const yearMs = 365 * 24 * 3_600_000;
 
-/** `/.well-known/security.txt` (RFC 9116): whom to tell about a vulnerability. Each answer is valid for a year. */
-export function securityContactRoute(app: FastifyInstance, { clock, baseUrl, securityContact }: SecurityContactParts): void {
+/**
+ * `/.well-known/security.txt` (RFC 9116): whom to tell about a vulnerability. Each answer is valid for a
+ * year.
+ */
+export function securityContactRoute(
+  app: FastifyInstance,
+  { clock, baseUrl, securityContact }: SecurityContactParts,
+): void {
   const page = `${baseUrl}/docs/operate/security#report-a-vulnerability`;
   app.get("/.well-known/security.txt", async (_request, reply) =>
     reply

@@ -5,7 +5,8 @@ import type { FastifyServerFactoryHandler } from "fastify";
 const yearSeconds = 31_536_000;
 
 /**
- * Sets a header on every answer of a server before a handler sees the request: browsers guess no type, on platform and websites.
+ * Sets a header on every answer of a server before a handler sees the request: browsers guess no type, on
+ * platform and websites.
  */
 export const withNosniff =
   (handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler =>
@@ -14,16 +15,27 @@ export const withNosniff =
     handler(request, response);
   };
 
-/** An answer of HTTP/1.1 with the same header, for those that Node gives before any handler: 400 without Host, 417. */
-export class NosniffResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+/**
+ * An answer of HTTP/1.1 with the same header, for those that Node gives before any handler: 400 without Host,
+ * 417.
+ */
+export class NosniffResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
   constructor(request: Request) {
     super(request);
     this.setHeader("X-Content-Type-Options", "nosniff");
   }
 }
 
-/** Tells browsers to use https only for the host of the platform, for a year (RFC 6797). Websites are on other hosts. */
-export const withHttpsOnly = (handler: FastifyServerFactoryHandler, isOn: boolean): FastifyServerFactoryHandler =>
+/**
+ * Tells browsers to use https only for the host of the platform, for a year (RFC 6797). Websites are on other
+ * hosts.
+ */
+export const withHttpsOnly = (
+  handler: FastifyServerFactoryHandler,
+  isOn: boolean,
+): FastifyServerFactoryHandler =>
   isOn
     ? (request, response) => {
         response.setHeader("Strict-Transport-Security", `max-age=${yearSeconds}`);

@@ -14,10 +14,14 @@ export interface JsonAnswer {
 const vary = "Accept-Encoding, Authorization, X-Service-API-Key, X-Manus-API-Key, X-API-Key, API_KEY";
 
 /**
- * Sends the answer of an admitted call: compressed when the client asks for it (spec/api.md 8.89), and with an ETag when it is a
- * read by GET or HEAD (8.90). An answer that can hold a secret gets neither.
+ * Sends the answer of an admitted call: compressed when the client asks for it (spec/api.md 8.89), and with
+ * an ETag when it is a read by GET or HEAD (8.90). An answer that can hold a secret gets neither.
  */
-export async function sendAnswer(call: Call, admission: Admission, { text, varyingLength = 0 }: JsonAnswer): Promise<void> {
+export async function sendAnswer(
+  call: Call,
+  admission: Admission,
+  { text, varyingLength = 0 }: JsonAnswer,
+): Promise<void> {
   const { request, reply } = call;
   const { operation } = admission;
   reply.code(200).header("Content-Type", "application/json; charset=utf-8");

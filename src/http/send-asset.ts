@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** One file of a built folder, with its compressed copies next to it where the build wrote them (`.br`, `.gz`). */
+/**
+ * One file of a built folder, with its compressed copies next to it where the build wrote them (`.br`,
+ * `.gz`).
+ */
 export interface Asset {
   readonly type: string;
   readonly path: string;
@@ -12,15 +15,21 @@ const encodings = [
   { name: "gzip", extension: ".gz" },
 ];
 
-export const isCompressedCopy = (name: string): boolean => encodings.some(({ extension }) => name.endsWith(extension));
+export const isCompressedCopy = (name: string): boolean =>
+  encodings.some(({ extension }) => name.endsWith(extension));
 
 /**
  * Sends a file in the first encoding that the browser accepts.
  *
- * @param etag of a file whose content can change under its name; without it the name has the digest of the content, and clients keep the
- *   file for a year.
+ * @param etag of a file whose content can change under its name; without it the name has the digest of the
+ *   content, and clients keep the file for a year.
  */
-export function sendAsset(request: FastifyRequest, reply: FastifyReply, { path, type }: Asset, etag?: string): FastifyReply {
+export function sendAsset(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { path, type }: Asset,
+  etag?: string,
+): FastifyReply {
   const accepted = String(request.headers["accept-encoding"] ?? "");
   const accepts = (name: string) => new RegExp(`\\b${name}\\b(?!;\\s*q=0\\b)`).test(accepted);
   const encoding = encodings.find(({ name, extension }) => accepts(name) && existsSync(path + extension));

@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { cors as connectCors } from "@connectrpc/connect";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerFactoryHandler, fastify } from "fastify";
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerFactoryHandler,
+  fastify,
+} from "fastify";
 import type { Clock } from "../core/clock.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { Blobs } from "../core/files/blob.ts";
@@ -41,7 +47,10 @@ import { type RefusalParts, v2Wire } from "./v2/refusal.ts";
 import { unknownOperation, type V2Parts, v2Routes } from "./v2/route.ts";
 import { type WatchAddressParts, watchAddress } from "./v2/watch-address.ts";
 
-export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watchLinks">, Pick<AuditAddressParts, "auditLinks"> {
+export interface ServerParts
+  extends RefusalParts,
+    Pick<WatchAddressParts, "watchLinks">,
+    Pick<AuditAddressParts, "auditLinks"> {
   readonly front: Front;
   readonly operations: OperationTable;
   readonly admit: Admit;
@@ -66,11 +75,16 @@ export interface ServerParts extends RefusalParts, Pick<WatchAddressParts, "watc
   readonly profiles: readonly string[];
   /** Origins that browsers may call from, in addition to those of apps. */
   readonly corsOrigins: readonly string[];
-  /** For a process that runs tasks and serves no other calls: probes, gRPC health, and the streams both ways that must reach it. */
+  /**
+   * For a process that runs tasks and serves no other calls: probes, gRPC health, and the streams both ways
+   * that must reach it.
+   */
   readonly conversationsOnly: boolean;
   /** The websites that agents built. All requests to their hosts go to them. */
   readonly sites?: SiteServer;
-  /** Other protocols that call the operations, which the same origins may call as the operations themselves. */
+  /**
+   * Other protocols that call the operations, which the same origins may call as the operations themselves.
+   */
   readonly protocols?: readonly ProtocolRoutes[];
   /** The same on Connect, gRPC and gRPC-Web. */
   readonly protocolServices?: readonly ProtocolService[];
@@ -104,7 +118,10 @@ const exposedHeaders = [
   ...connectCors.exposedHeaders,
 ];
 
-/** Creates the server of all wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade, health and reflection. */
+/**
+ * Creates the server of all wire forms on one port: Connect, gRPC, gRPC-Web, v2, v1, the OpenAI-style facade,
+ * health and reflection.
+ */
 export function httpServer(parts: ServerParts): FastifyInstance {
   const { front, readiness, conversationsOnly } = parts;
   const { refuse } = v2Wire(parts);
@@ -113,7 +130,10 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   const { around = (handler) => handler } = parts;
   const app = fastify({
     serverFactory: (handler, options) =>
-      front.serverFactory(around(withNosniff(sitesFirst(parts, withHttpsOnly(handler, parts.hsts)))), options),
+      front.serverFactory(
+        around(withNosniff(sitesFirst(parts, withHttpsOnly(handler, parts.hsts)))),
+        options,
+      ),
     logger: false,
     schemaController: noSchemas,
     // The expressions in routes are our own, and the check of each takes as long as its route.
@@ -124,7 +144,12 @@ export function httpServer(parts: ServerParts): FastifyInstance {
     bodyLimit: anonymousBytes,
     // Malformed URLs, and names beyond Fastify's limit for a parameter, which never reach a route.
     frameworkErrors: (error, request, reply) =>
-      void elsewhere.refuse(request, reply, refuse, isLongName(error, request) ? unknown(request.url) : error),
+      void elsewhere.refuse(
+        request,
+        reply,
+        refuse,
+        isLongName(error, request) ? unknown(request.url) : error,
+      ),
   });
   app.addHook("onRequest", async ({ raw, routeOptions }, reply) => {
     // Without a route there is no configuration, despite its type.
@@ -137,7 +162,8 @@ export function httpServer(parts: ServerParts): FastifyInstance {
   });
   if (!conversationsOnly) void app.register(async (scope) => watchAddress(scope, parts));
   if (!conversationsOnly) void app.register(async (scope) => auditAddress(scope, parts));
-  if (!conversationsOnly) for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
+  if (!conversationsOnly)
+    for (const routes of parts.routes ?? []) void app.register(async (scope) => routes(scope));
   return app;
 }
 
@@ -145,8 +171,14 @@ export function httpServer(parts: ServerParts): FastifyInstance {
 const isLongName = ({ code }: { code: string }, { url }: Pick<FastifyRequest, "url">): boolean =>
   code === "FST_ERR_MAX_PARAM_LENGTH" && url.startsWith("/v2/");
 
-/** Serves websites before all routes: no platform route is reachable on a website's host, and no website on the platform's. */
-function sitesFirst({ sites, conversationsOnly }: ServerParts, handler: FastifyServerFactoryHandler): FastifyServerFactoryHandler {
+/**
+ * Serves websites before all routes: no platform route is reachable on a website's host, and no website on
+ * the platform's.
+ */
+function sitesFirst(
+  { sites, conversationsOnly }: ServerParts,
+  handler: FastifyServerFactoryHandler,
+): FastifyServerFactoryHandler {
   if (sites === undefined || conversationsOnly) return handler;
   return (request, response) => {
     sites.answer(request, response, () => handler(request, response));
@@ -184,30 +216,45 @@ function callRoutes(app: FastifyInstance, parts: ServerParts, elsewhere: Unroute
   void app.register(async (scope) => auditDownload(scope, parts));
   void app.register(async (scope) => v1Routes(scope, parts));
   void app.register(async (scope) => openaiRoutes(scope, parts));
-  for (const protocol of parts.protocols ?? []) void app.register(async (scope) => elsewhere.add(protocol(scope)));
+  for (const protocol of parts.protocols ?? [])
+    void app.register(async (scope) => elsewhere.add(protocol(scope)));
 }
 
-/** Begins the observation of a call to an operation that connect-es serves. Health and reflection do not count as operations. */
-function observeRpc(request: FastifyRequest, reply: FastifyReply, { operations, readRequest, protocolServices = [] }: ServerParts): void {
+/**
+ * Begins the observation of a call to an operation that connect-es serves. Health and reflection do not count
+ * as operations.
+ */
+function observeRpc(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { operations, readRequest, protocolServices = [] }: ServerParts,
+): void {
   const name = methodPath(request)?.slice(1) ?? "";
   const protocol = protocolServices.find(({ service }) => name.startsWith(`${service.typeName}/`));
   const operation = operations.byRpc(name) ?? protocol?.entrance;
   const { observed } = readRequest(request.raw);
   if (operation === undefined || observed === undefined) return;
   observed.operation = operation;
-  const [, wire = "connect"] = /^application\/(grpc(?:-web)?)/.exec(request.headers["content-type"] ?? "") ?? [];
+  const [, wire = "connect"] =
+    /^application\/(grpc(?:-web)?)/.exec(request.headers["content-type"] ?? "") ?? [];
   observed.begin(wire === "grpc" || wire === "grpc-web" ? wire : "connect", reply.raw);
 }
 
 /** The largest message of each method, by the method's path. */
-function methodBounds({ operations, bodyLimit, protocolServices = [] }: ServerParts): ReadonlyMap<string, MethodBound> {
+function methodBounds({
+  operations,
+  bodyLimit,
+  protocolServices = [],
+}: ServerParts): ReadonlyMap<string, MethodBound> {
   const standard = [Health, ServerReflection, ServerReflectionAlpha].flatMap(({ methods }) => methods);
   const bounds = [
     ...standard.map((method): MethodBound => ({ ...anonymousBound(method), method })),
     ...protocolServices.flatMap(({ service, maxBytes }) =>
       service.methods.map((method): MethodBound => ({ method, maxBytes, name: rpcName(method) })),
     ),
-    ...operations.all.map((operation): MethodBound => ({ ...boundOf(operation, bodyLimit), method: operation.method })),
+    ...operations.all.map(
+      (operation): MethodBound => ({ ...boundOf(operation, bodyLimit), method: operation.method }),
+    ),
   ];
   return new Map(bounds.map((bound) => [`/${rpcName(bound.method)}`, bound]));
 }
@@ -240,4 +287,5 @@ function connectOptions(parts: ServerParts): Parameters<typeof connectServices>[
   };
 }
 
-const namesHost = ({ headers }: FastifyRequest): boolean => URL.canParse(`http://${headers.host ?? headers[":authority"] ?? ""}`);
+const namesHost = ({ headers }: FastifyRequest): boolean =>
+  URL.canParse(`http://${headers.host ?? headers[":authority"] ?? ""}`);

@@ -33,7 +33,9 @@ import { releaseLapsedRuns } from "../runtime/remote/held-run.ts";
 import { endTurns } from "../runtime/time-limits.ts";
 
 /** The rows that can purge: each needs a job, or the process keeps what nothing needs. */
-type Purging = { [Rows in keyof Tx]: Extract<keyof Tx[Rows], `purge${string}`> extends never ? never : Rows }[keyof Tx];
+type Purging = {
+  [Rows in keyof Tx]: Extract<keyof Tx[Rows], `purge${string}`> extends never ? never : Rows;
+}[keyof Tx];
 
 const purges = {
   codes: [purgeCodes],
@@ -76,7 +78,9 @@ const others = [
 type Job = (typeof others)[number] | (typeof purges)[Purging][number];
 
 export type AllNeeds = JobNeeds & UnionToIntersection<Parameters<Job["run"]>[0]>;
-type UnionToIntersection<T> = (T extends unknown ? (of: T) => void : never) extends (of: infer All) => void ? All : never;
+type UnionToIntersection<T> = (T extends unknown ? (of: T) => void : never) extends (of: infer All) => void
+  ? All
+  : never;
 
 /** The timed jobs of every process, in any role. */
 export const allJobs: readonly TimedJob<AllNeeds>[] = [...others, ...Object.values(purges).flat()];

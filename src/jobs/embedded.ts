@@ -5,12 +5,19 @@ import type { Job } from "../core/processes/shared.ts";
 import type { Store } from "../core/store.ts";
 
 /**
- * Runs jobs that changes have put. Each job runs at least once: it is done when `work` resolves, and due again when
- * its process dies or `work` throws.
+ * Runs jobs that changes have put. Each job runs at least once: it is done when `work` resolves, and due
+ * again when its process dies or `work` throws.
  */
 export interface Queue {
-  /** @param hasCapacity returns false while this process starts no jobs. Notifications then wake other nodes only; this one polls. */
-  subscribe(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>, hasCapacity?: () => boolean): Promise<void>;
+  /**
+   * @param hasCapacity returns false while this process starts no jobs. Notifications then wake other nodes
+   * only; this one polls.
+   */
+  subscribe(
+    kind: Job["kind"],
+    work: (jobs: readonly Job[]) => Promise<void>,
+    hasCapacity?: () => boolean,
+  ): Promise<void>;
   /** Takes no more jobs. Resolves when the jobs taken so far are done. */
   drain(): Promise<void>;
 }
@@ -21,7 +28,10 @@ const leaseMs = 30_000;
 const pollMs = 1_000;
 const batchMax = 100;
 
-/** A queue on the store's own table. A change of any process wakes it at once; after a lost notification it looks within a second. */
+/**
+ * A queue on the store's own table. A change of any process wakes it at once; after a lost notification it
+ * looks within a second.
+ */
 export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
   const stopping = new AbortController();
   const loops: Promise<void>[] = [];
@@ -33,13 +43,19 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
       const done = jobs;
       jobs = await store.change(async (tx) => {
         if (done.length > 0) await tx.jobs.done(kind, done);
-        return stopping.signal.aborted ? [] : tx.jobs.take(kind, clock.now(), clock.now() + leaseMs, batchMax);
+        return stopping.signal.aborted
+          ? []
+          : tx.jobs.take(kind, clock.now(), clock.now() + leaseMs, batchMax);
       });
       if (jobs.length > 0) await work(jobs);
     } while (jobs.length > 0);
   }
 
-  async function serve(kind: Job["kind"], work: (jobs: readonly Job[]) => Promise<void>, hasCapacity: () => boolean): Promise<void> {
+  async function serve(
+    kind: Job["kind"],
+    work: (jobs: readonly Job[]) => Promise<void>,
+    hasCapacity: () => boolean,
+  ): Promise<void> {
     let wake = Promise.withResolvers<void>();
     const unsubscribes = [
       store.feed.onJob((put) => {
@@ -50,7 +66,9 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
     stopping.signal.addEventListener("abort", () => wake.resolve());
     while (!stopping.signal.aborted) {
       wake = Promise.withResolvers<void>();
-      await takeAll(kind, work).catch((cause: unknown) => log("error", "taking jobs failed", { kind, cause }));
+      await takeAll(kind, work).catch((cause: unknown) =>
+        log("error", "taking jobs failed", { kind, cause }),
+      );
       if (stopping.signal.aborted) break;
       const timeout = new AbortController();
       await Promise.race([wake.promise, clock.sleep(pollMs, timeout.signal).catch(() => undefined)]);
@@ -71,7 +89,10 @@ export function embeddedQueue(store: Store, clock: Clock, log: Log): Queue {
 }
 
 /** A queue whose jobs are counted, and logged at `debug`. */
-export function observedQueue(queue: Queue, { observe, log }: { observe: Pick<Observe, "jobsRun">; log: Log }): Queue {
+export function observedQueue(
+  queue: Queue,
+  { observe, log }: { observe: Pick<Observe, "jobsRun">; log: Log },
+): Queue {
   return {
     drain: queue.drain,
     subscribe(kind, work, hasCapacity) {

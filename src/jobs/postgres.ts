@@ -13,15 +13,20 @@ const clearSeconds = 60;
 const poolMax = 3;
 
 /**
- * A queue on pg-boss, from the rows that changes have put (`store/rows/postgresql-jobs.ts`). A job that is due when it is
- * put runs at once, any other within half a second after it is due. Every process with a queue also supervises the
- * jobs; pg-boss makes sure that only one of them does it at a time.
+ * A queue on pg-boss, from the rows that changes have put (`store/rows/postgresql-jobs.ts`). A job that is
+ * due when it is put runs at once, any other within half a second after it is due. Every process with a queue
+ * also supervises the jobs; pg-boss makes sure that only one of them does it at a time.
  *
  * @param feed notifies of jobs that any process has put.
  * @param clock replaces pg-boss's timers in tests; jobs are due by PostgreSQL's time.
  * @throws Error when the database does not answer.
  */
-export async function postgresQueue(databaseUrl: string, feed: Feed, log: Log, clock?: BossClock): Promise<Queue> {
+export async function postgresQueue(
+  databaseUrl: string,
+  feed: Feed,
+  log: Log,
+  clock?: BossClock,
+): Promise<Queue> {
   const boss = new PgBoss({
     connectionString: databaseUrl,
     max: poolMax,
@@ -33,7 +38,9 @@ export async function postgresQueue(databaseUrl: string, feed: Feed, log: Log, c
   });
   boss.on("error", (cause) => log("error", "taking jobs failed", { cause }));
   boss.on("warning", ({ message, data }) => log("warn", message, { data }));
-  await boss.start().catch((thrown: unknown) => boss.stop({ graceful: false }).then(() => Promise.reject(thrown)));
+  await boss
+    .start()
+    .catch((thrown: unknown) => boss.stop({ graceful: false }).then(() => Promise.reject(thrown)));
   const workers = new Map<string, { id: string; hasCapacity: () => boolean }>();
   const wake = (kind: string) => {
     const worker = workers.get(kind);
@@ -43,7 +50,10 @@ export async function postgresQueue(databaseUrl: string, feed: Feed, log: Log, c
 
   return {
     async subscribe(kind, work, hasCapacity = () => true) {
-      workers.set(kind, { id: await boss.work(kind, workOptions, (jobs) => runJobs(kind, jobs, work, log)), hasCapacity });
+      workers.set(kind, {
+        id: await boss.work(kind, workOptions, (jobs) => runJobs(kind, jobs, work, log)),
+        hasCapacity,
+      });
     },
     async drain() {
       for (const unsubscribe of unsubscribes) unsubscribe();
@@ -53,9 +63,16 @@ export async function postgresQueue(databaseUrl: string, feed: Feed, log: Log, c
   };
 }
 
-const workOptions = { batchSize: batchMax, includeMetadata: true, pollingIntervalSeconds: lookSeconds } as const;
+const workOptions = {
+  batchSize: batchMax,
+  includeMetadata: true,
+  pollingIntervalSeconds: lookSeconds,
+} as const;
 
-/** Runs jobs and logs a failure here with its cause, because pg-boss stores the error that it receives in a table. */
+/**
+ * Runs jobs and logs a failure here with its cause, because pg-boss stores the error that it receives in a
+ * table.
+ */
 async function runJobs(
   kind: Job["kind"],
   jobs: readonly Pick<JobWithMetadata, "singletonKey" | "startAfter">[],
@@ -63,7 +80,13 @@ async function runJobs(
   log: Log,
 ): Promise<void> {
   try {
-    await work(jobs.map(({ singletonKey, startAfter }) => ({ kind, key: singletonKey ?? "", runAt: startAfter.getTime() })));
+    await work(
+      jobs.map(({ singletonKey, startAfter }) => ({
+        kind,
+        key: singletonKey ?? "",
+        runAt: startAfter.getTime(),
+      })),
+    );
   } catch (cause) {
     log("error", "taking jobs failed", { kind, cause });
     throw new Error("the job failed");

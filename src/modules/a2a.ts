@@ -11,7 +11,10 @@ import { configuredProfiles } from "./profiles.ts";
 import { plainLoopback } from "./sending.ts";
 
 /** What A2A shares with the other wires. */
-type A2aCalls = Pick<A2aParts, "operations" | "admit" | "performer" | "performWith" | "readRequest" | "report" | "anonymous"> &
+type A2aCalls = Pick<
+  A2aParts,
+  "operations" | "admit" | "performer" | "performWith" | "readRequest" | "report" | "anonymous"
+> &
   Pick<CardParts, "keys">;
 
 /** The protocol of clients of the Agent2Agent protocol: its routes of HTTP, and its service of gRPC. */
@@ -22,7 +25,13 @@ export function createA2a(
   pushCreated: (taskId: string) => void,
 ): { routes: ProtocolRoutes; service: ProtocolService } {
   const { baseUrl, bodyLimit, a2aProfiles } = config;
-  const agents = createAgents({ baseUrl, version, profiles: configuredProfiles(config), publicProfiles: a2aProfiles, keys });
+  const agents = createAgents({
+    baseUrl,
+    version,
+    profiles: configuredProfiles(config),
+    publicProfiles: a2aProfiles,
+    keys,
+  });
   const pushes = pushConfigs({ clock, ids, cipher, rules: plainLoopback(config), created: pushCreated });
   const parts = { ...calls, agents, pushes, store, clock, uploads, blobs, bodyLimit };
   return { routes: (app) => a2aRoutes(app, parts), service: a2aService(parts) };

@@ -7,5 +7,9 @@ import type { CreateModule } from "./module.ts";
 
 /** Users, their accounts and their API keys. */
 export const createAccounts: CreateModule = (context) => ({
-  handlers: [userHandlers, accountHandlers(ownSessions(context.clock), ownSpaces(context.clock)), apiKeyHandlers(apiKeys(context))],
+  handlers: [
+    userHandlers,
+    accountHandlers(ownSessions(context.clock), ownSpaces(context.clock)),
+    apiKeyHandlers(apiKeys(context)),
+  ],
 });

@@ -12,10 +12,13 @@ import { offlineAgent } from "../runtime/agents/offline/offline.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /**
- * The agent of each profile by AGENT_PROFILES; a profile of the public API that is not in it uses the offline agent. Null for
- * profiles of remote workers.
+ * The agent of each profile by AGENT_PROFILES; a profile of the public API that is not in it uses the offline
+ * agent. Null for profiles of remote workers.
  */
-export async function createAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<(profile: string) => Agent | null> {
+export async function createAgents(
+  context: ProcessContext,
+  toolsFor: ToolsFor,
+): Promise<(profile: string) => Agent | null> {
   const { agentProfiles } = context.config;
   const [models, others] = await Promise.all([modelAgents(context, toolsFor), a2aAgents(context)]);
   return (profile) => {
@@ -51,7 +54,12 @@ async function a2aAgents({ config, clock, resolve }: ProcessContext): Promise<Re
   return new Map(
     agents.map(([name, { allow, ...agent }]) => {
       const connect = (accountId: string, signal: AbortSignal) => {
-        const guarded = guardedFetch(allow, resolve, { bytesMax: a2aBytesMax, accountId, signal, onTooMuch: () => undefined });
+        const guarded = guardedFetch(allow, resolve, {
+          bytesMax: a2aBytesMax,
+          accountId,
+          signal,
+          onTooMuch: () => undefined,
+        });
         const refused = (thrown: unknown) => {
           const isRefused = [thrown, thrown instanceof Error ? thrown.cause : undefined].some(
             (fault) => fault instanceof RefusedDestination,
@@ -59,7 +67,10 @@ async function a2aAgents({ config, clock, resolve }: ProcessContext): Promise<Re
           if (!isRefused) throw thrown;
           throw new AgentFault("its address is not public, and `allow` does not have it", { isLost: false });
         };
-        return { ...guarded, fetch: (url: string, init: RequestInit) => guarded.fetch(url, init).catch(refused) };
+        return {
+          ...guarded,
+          fetch: (url: string, init: RequestInit) => guarded.fetch(url, init).catch(refused),
+        };
       };
       return [name, a2aAgent({ ...agent, name, connect, fetchFile: fetchOne })];
     }),
@@ -81,7 +92,15 @@ async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise
   function agentOf(config: ModelConfig): Agent {
     const policy = { mode: config.fetch ?? byDefault, hosts: config.fetchHosts };
     const permitted = permittedTools(config, policy, toolsFor);
-    return modelAgent({ config, policy, model: languageModel(config), toolsFor: permitted, random, log, observe });
+    return modelAgent({
+      config,
+      policy,
+      model: languageModel(config),
+      toolsFor: permitted,
+      random,
+      log,
+      observe,
+    });
   }
   return new Map(models.map(([name, model]) => [name, agentOf(model)]));
 }
@@ -89,18 +108,33 @@ async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise
 const fetchWarning =
   "agents of these models may send requests to every address without an approval, as before 0.2.0: set fetch in MODELS_FILE to ask or allow";
 
-/** The tools of a turn, without those that are withheld from the model, and without pages where it may send no request. */
+/**
+ * The tools of a turn, without those that are withheld from the model, and without pages where it may send no
+ * request.
+ */
 const permittedTools =
   ({ withoutTools }: ModelConfig, { mode }: FetchPolicy, toolsFor: ToolsFor): ToolsFor =>
   (turn) =>
     toolsFor(turn).filter(
-      ({ name }) => !withoutTools.some((withheld) => withheld === name) && (mode !== "off" || !requestTools.includes(name)),
+      ({ name }) =>
+        !withoutTools.some((withheld) => withheld === name) &&
+        (mode !== "off" || !requestTools.includes(name)),
     );
 
-/** The tools of model agents, loaded only if a model is configured. A built-in tool takes precedence over one of `others` with the same name. */
-export async function createTools({ config, clock, resolve, log }: ProcessContext, others: readonly ToolsFor[] = []): Promise<ToolsFor> {
+/**
+ * The tools of model agents, loaded only if a model is configured. A built-in tool takes precedence over one
+ * of `others` with the same name.
+ */
+export async function createTools(
+  { config, clock, resolve, log }: ProcessContext,
+  others: readonly ToolsFor[] = [],
+): Promise<ToolsFor> {
   if (Object.keys(config.models).length === 0) return () => [];
   const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
-  const builtIn = modelTools({ fetchFile: fetchFile(config.fetchAllow, clock, resolve), sandbox: config.sandbox, log });
+  const builtIn = modelTools({
+    fetchFile: fetchFile(config.fetchAllow, clock, resolve),
+    sandbox: config.sandbox,
+    log,
+  });
   return (turn) => [...others.flatMap((tools) => tools(turn)), ...builtIn(turn)];
 }

@@ -5,7 +5,11 @@ import type { McpCalls } from "./mcp.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** The protocol of front ends of the Agent-User Interaction protocol. */
-export function createAgUiRoutes(context: ProcessContext, { uploads, blobs }: FileParts, calls: McpCalls): ProtocolRoutes {
+export function createAgUiRoutes(
+  context: ProcessContext,
+  { uploads, blobs }: FileParts,
+  calls: McpCalls,
+): ProtocolRoutes {
   const { config, store, clock } = context;
   const parts: AgUiParts = { ...calls, store, clock, uploads, blobs, bodyLimit: config.bodyLimit };
   return (app) => agUiRoutes(app, parts);

@@ -22,10 +22,16 @@ export interface Auditing {
 
 export const createAudit: CreateModule = ({ config, cipher, clock, calls: { operations } }) => {
   const downloadLinks = auditDownloadLinks(cipher, config.baseUrl);
-  return { handlers: [auditHandlers({ rpcOf: (name) => operations.byName(name)?.rpc, downloadLinks, clock })] };
+  return {
+    handlers: [auditHandlers({ rpcOf: (name) => operations.byName(name)?.rpc, downloadLinks, clock })],
+  };
 };
 
-export function startAuditing({ store, clock, log }: Pick<ProcessContext, "store" | "clock" | "log">): Auditing {
+export function startAuditing({
+  store,
+  clock,
+  log,
+}: Pick<ProcessContext, "store" | "clock" | "log">): Auditing {
   const counted = refusals(store, clock, log);
   const seal = sealer(store, clock);
   const stopping = new AbortController();
@@ -46,7 +52,9 @@ export function startAuditing({ store, clock, log }: Pick<ProcessContext, "store
     async stop() {
       stopping.abort();
       await Promise.all(loops);
-      await finish().catch((cause: unknown) => log("error", "the end of the audit log was not written", { cause }));
+      await finish().catch((cause: unknown) =>
+        log("error", "the end of the audit log was not written", { cause }),
+      );
     },
   };
 }

@@ -32,7 +32,13 @@ export async function startBackground(
   processId: string,
 ): Promise<Background> {
   const { config, store, cipher, clock, ids, log } = context;
-  const hideKeys = await showKeys({ store, ring: cipher, clock, log, process: { id: processId, role: config.role, version } });
+  const hideKeys = await showKeys({
+    store,
+    ring: cipher,
+    clock,
+    log,
+    process: { id: processId, role: config.role, version },
+  });
   await store.change(async (tx) => {
     await tx.agentProfiles.setLabels(config.profileLabels);
     await storeProfiles(tx, config);
@@ -42,9 +48,18 @@ export async function startBackground(
     workers: keyUses(store, clock, ({ workers }) => workers, workerUseEveryMs),
     sessions: keyUses(store, clock, ({ sessions }) => sessions, renewAfterMs),
   };
-  const written = { write: async () => void (await Promise.all(Object.values(uses).map((each) => each.write()))) };
+  const written = {
+    write: async () => void (await Promise.all(Object.values(uses).map((each) => each.write()))),
+  };
   const keys = signingKeys({ store, cipher, clock, ids });
-  const jobNeeds = { ...context, backlog, uses: written, signingKeys: keys, files: files.sweep, archive: files.archive };
+  const jobNeeds = {
+    ...context,
+    backlog,
+    uses: written,
+    signingKeys: keys,
+    files: files.sweep,
+    archive: files.archive,
+  };
   const stopJobs = startJobs(allJobs, jobNeeds, processId);
   const stopWatch = startWatch(context);
   const auditing = startAuditing(context);
@@ -55,7 +70,9 @@ export async function startBackground(
     stop: (step) => Promise.all([step("timed jobs", stopJobs()), step("warnings", stopWatch())]),
     async finish(step) {
       await step("audit", auditing.stop());
-      await written.write().catch((cause: unknown) => log("error", "the last uses of keys were not written", { cause }));
+      await written
+        .write()
+        .catch((cause: unknown) => log("error", "the last uses of keys were not written", { cause }));
       await hideKeys();
     },
   };

@@ -8,15 +8,20 @@ import type { Log } from "../core/log.ts";
 const opened = new WeakMap<Config, Blobs>();
 
 /**
- * The storage for the bytes of files, one for a configuration: the configured bucket, or else the data folder.
+ * The storage for the bytes of files, one for a configuration: the configured bucket, or else the data
+ * folder.
  *
  * @param log has a line when other processes cannot read the files (spec/decisions.md 22).
  */
 export function openBlobs(config: Config, log?: Log): Blobs {
   const { bucket, database, dataDir, isDataDirShared } = config;
   if (bucket === null && database === "postgresql" && !isDataDirShared)
-    log?.("warn", "S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them");
-  const blobs = opened.get(config) ?? (bucket === null ? createLocalBlobs(join(dataDir, "files")) : bucketBlobs(bucket));
+    log?.(
+      "warn",
+      "S3_BUCKET is not set: files are kept on this machine, where other processes cannot read them",
+    );
+  const blobs =
+    opened.get(config) ?? (bucket === null ? createLocalBlobs(join(dataDir, "files")) : bucketBlobs(bucket));
   opened.set(config, blobs);
   return blobs;
 }

@@ -33,10 +33,20 @@ interface CallParts {
 export function createCalls(context: ProcessContext, { uses, keys, refusals }: CallParts) {
   const { config, store, cipher, clock, ids, test } = context;
   const callLimits = limits(store.counters, clock, config.rateFactor);
-  const readRequest = requestReader(ids.request, config.trustProxy, callObserver(context), inNetworks(config.traceTrust));
+  const readRequest = requestReader(
+    ids.request,
+    config.trustProxy,
+    callObserver(context),
+    inNetworks(config.traceTrust),
+  );
   const readToken = createAccessTokenReader(keys, config.baseUrl);
   const noteRefusal = refusalNoter(refusals);
-  const admit = createAdmit(createIdentify(store, clock, readToken, uses, config), callLimits, noteRefusal, uses.sessions);
+  const admit = createAdmit(
+    createIdentify(store, clock, readToken, uses, config),
+    callLimits,
+    noteRefusal,
+    uses.sessions,
+  );
   const records = idempotencyRecords(cipher, clock.now);
   const writeAudit = auditWriter(clock, ids);
   return {
@@ -50,7 +60,8 @@ export function createCalls(context: ProcessContext, { uses, keys, refusals }: C
     errorPages: `${config.consentUrl}${errorPagesPath}`,
     operations: operationTable(test && [...services, ...test.services]),
     admit: test?.admit(admit) ?? admit,
-    performWith: (table: HandlerTable): Performer => performer(store, table, records, { write: writeAudit, noteRefusal }),
+    performWith: (table: HandlerTable): Performer =>
+      performer(store, table, records, { write: writeAudit, noteRefusal }),
   };
 }
 

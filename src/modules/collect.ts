@@ -15,8 +15,9 @@ interface Process {
 }
 
 /**
- * Collects the garbage of the start once, as soon as the process was idle for 10 seconds. V8 would keep it until calls need the
- * space, which an idle process may never have. The collection stops the process for 0.1 to 0.3 s of CPU time. The signal ends the wait.
+ * Collects the garbage of the start once, as soon as the process was idle for 10 seconds. V8 would keep it
+ * until calls need the space, which an idle process may never have. The collection stops the process for 0.1
+ * to 0.3 s of CPU time. The signal ends the wait.
  */
 export async function collectOnceIdle(
   clock: Pick<Clock, "sleep">,

@@ -14,7 +14,10 @@ export function openConnectors(context: ProcessContext) {
   const servers = lazyServers(context);
   const lazySignIn = lazySignIns(context);
   const reach = reachServers({ store, clock, cipher, signIns: lazySignIn });
-  const rules = { plainLoopback: config.connectorAllow.some(({ kind }) => kind === "loopback"), commands: Object.keys(commands) };
+  const rules = {
+    plainLoopback: config.connectorAllow.some(({ kind }) => kind === "loopback"),
+    commands: Object.keys(commands),
+  };
   return {
     connectors: connectors({ store, clock, ids, cipher, rules, servers, reach }),
     signIns: signIns({ store, clock, random, cipher, signIns: lazySignIn, servers }),
@@ -41,7 +44,12 @@ function lazySignIns({ config, clock, resolve }: ProcessContext): ConnectorSignI
   let loading: Promise<ConnectorSignIns> | undefined;
   const signIns = () => {
     loading ??= import("../adapters/connectors/sign-in.ts").then(({ connectorSignIns }) =>
-      connectorSignIns({ clock, resolve, allowed: config.connectorAllow, redirectUrl: `${config.consentUrl}${connectorCallback}` }),
+      connectorSignIns({
+        clock,
+        resolve,
+        allowed: config.connectorAllow,
+        redirectUrl: `${config.consentUrl}${connectorCallback}`,
+      }),
     );
     return loading;
   };

@@ -30,10 +30,13 @@ export function consoleParts(context: ModuleContext): ConsoleParts {
     countLink: linkRequestCounter(store.counters, clock, network),
     codeEntries: codeEntries(store.counters, clock, network),
     async welcome() {
-      await deleteFirstKey(dataDir).catch((error: unknown) => log("warn", "the file of the first key was not deleted", { error }));
+      await deleteFirstKey(dataDir).catch((error: unknown) =>
+        log("warn", "the file of the first key was not deleted", { error }),
+      );
       return config.console ? "/welcome" : "/account/password";
     },
     relyingParty: relyingParty(consentUrl),
-    provider: singleSignOn && oidcProvider({ ...singleSignOn, redirectUri: `${consentUrl}/sign-in/callback` }),
+    provider:
+      singleSignOn && oidcProvider({ ...singleSignOn, redirectUri: `${consentUrl}/sign-in/callback` }),
   };
 }

@@ -8,7 +8,13 @@ import type { EraseParts } from "../core/use-cases/erase.ts";
 import { compact } from "../store/compact.ts";
 import { openBlobs } from "./blobs.ts";
 
-export function eraseParts(config: Config, store: Store, clock: Clock, log: Log, onProgress: EraseParts["onProgress"]): EraseParts {
+export function eraseParts(
+  config: Config,
+  store: Store,
+  clock: Clock,
+  log: Log,
+  onProgress: EraseParts["onProgress"],
+): EraseParts {
   const { sweep } = fileSweep({ changeBytes: store.change, blobs: openBlobs(config, log), clock, log });
   return {
     store,

@@ -26,7 +26,10 @@ import type { Writers } from "../runtime/exports/json.ts";
 import { jsonWriter } from "./json-writer.ts";
 
 /** Writes rows as messages of a type. */
-function rowWriter<Desc extends DescMessage, Row>(desc: Desc, toMessage: (row: Row) => MessageInitShape<Desc>): (row: Row) => string {
+function rowWriter<Desc extends DescMessage, Row>(
+  desc: Desc,
+  toMessage: (row: Row) => MessageInitShape<Desc>,
+): (row: Row) => string {
   const write = jsonWriter(desc);
   return (row) => write(toMessage(row));
 }

@@ -14,9 +14,15 @@ export const createExports: CreateModule = ({ config, cipher, clock, ids }) => {
   const dataExports = exports({ clock, ids, links });
   const stepExports = complianceExports({ clock, ids, links, payloads: config.siemPayloads });
   return {
-    handlers: [dataExportHandlers(dataExports), dataExportV2Handlers(dataExports), complianceExportHandlers(stepExports)],
+    handlers: [
+      dataExportHandlers(dataExports),
+      dataExportV2Handlers(dataExports),
+      complianceExportHandlers(stepExports),
+    ],
   };
 };
 
-export const startExports = (context: ProcessContext, { files, sites }: Pick<Shared, "files" | "sites">): Dispatcher =>
-  startExporter({ ...context, ...files, writers: exportWriters(sites.siteUrl) });
+export const startExports = (
+  context: ProcessContext,
+  { files, sites }: Pick<Shared, "files" | "sites">,
+): Dispatcher => startExporter({ ...context, ...files, writers: exportWriters(sites.siteUrl) });

@@ -29,7 +29,17 @@ function limitedChange({ config, store }: Pick<ProcessContext, "config" | "store
   return (work) => limited(() => store.change(work));
 }
 
-export function openFiles({ config, store, cipher, clock, ids, random, log, resolve, observe }: ProcessContext) {
+export function openFiles({
+  config,
+  store,
+  cipher,
+  clock,
+  ids,
+  random,
+  log,
+  resolve,
+  observe,
+}: ProcessContext) {
   const { fileQuota, fileLimit } = config;
   const changeBytes = limitedChange({ config, store });
   const blobs = openBlobs(config, log);
@@ -44,7 +54,13 @@ export function openFiles({ config, store, cipher, clock, ids, random, log, reso
     files: files({ clock, ids, quota: fileQuota }),
     uploads: uploads({ store, changeBytes, writer: fileWriter, clock, max: fileLimit, observe }),
     staging: stage,
-    fetchFiles: fetchFilesWith({ staging: stage, fetchFile: fetchFile(config.fetchAllow, clock, resolve), clock, store, blobs }),
+    fetchFiles: fetchFilesWith({
+      staging: stage,
+      fetchFile: fetchFile(config.fetchAllow, clock, resolve),
+      clock,
+      store,
+      blobs,
+    }),
     readFile: fileReader(store, blobs, clock),
     workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
     openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),

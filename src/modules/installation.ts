@@ -11,18 +11,35 @@ import { remoteProfiles } from "./profiles.ts";
 
 const profilesSetting = "agent_profiles";
 
-/** Stores the agents of AGENT_PROFILES for commands, which may run without this setting. The last server that started counts. */
-export const storeProfiles = (tx: Pick<Tx, "settings">, { agentProfiles }: Pick<Config, "agentProfiles">): Promise<void> =>
-  tx.settings.put(profilesSetting, JSON.stringify(agentProfiles));
+/**
+ * Stores the agents of AGENT_PROFILES for commands, which may run without this setting. The last server that
+ * started counts.
+ */
+export const storeProfiles = (
+  tx: Pick<Tx, "settings">,
+  { agentProfiles }: Pick<Config, "agentProfiles">,
+): Promise<void> => tx.settings.put(profilesSetting, JSON.stringify(agentProfiles));
 
-/** The settings of a command, with the agents of the servers. Before the first start of this release they are those of the command. */
-export async function withStoredProfiles({ settings }: Pick<Tx, "settings">, config: Config): Promise<Config> {
+/**
+ * The settings of a command, with the agents of the servers. Before the first start of this release they are
+ * those of the command.
+ */
+export async function withStoredProfiles(
+  { settings }: Pick<Tx, "settings">,
+  config: Config,
+): Promise<Config> {
   const stored = await settings.get(profilesSetting);
   return stored === null ? config : { ...config, agentProfiles: JSON.parse(stored) };
 }
 
 /** What this process shows to operators (spec/api.md 8.82). */
-export const installationParts = ({ config, store, clock, logged, readDisk = diskOf }: ProcessContext): InstallationParts => ({
+export const installationParts = ({
+  config,
+  store,
+  clock,
+  logged,
+  readDisk = diskOf,
+}: ProcessContext): InstallationParts => ({
   readInstallation: installationReader(clock, remoteProfiles(config)),
   version,
   engine: config.database,

@@ -16,17 +16,24 @@ interface Parts {
 }
 
 /**
- * Shows this process with its encryption keys to others, and seals with the key that the database names. A process with one key has
- * nothing to follow: it stays with that key, and `rotate-key` waits for its restart.
+ * Shows this process with its encryption keys to others, and seals with the key that the database names. A
+ * process with one key has nothing to follow: it stays with that key, and `rotate-key` waits for its restart.
  *
  * @returns ends it, and removes the row of this process.
  * @throws ConfigError when the database needs another key
  */
-export async function showKeys({ store, ring, clock, log, process: shown }: Parts): Promise<() => Promise<void>> {
+export async function showKeys({
+  store,
+  ring,
+  clock,
+  log,
+  process: shown,
+}: Parts): Promise<() => Promise<void>> {
   const facts = { ...shown, host: hostname(), pid: process.pid, startedAt: clock.now() };
   let renewedAt = facts.startedAt;
   const row = () => ({ ...facts, keys: ring.checks, renewedAt, memoryBytes: process.memoryUsage.rss() });
-  // In one change: a switch of the key is before it, and then this process must know the new key, or sees its row.
+  // In one change: a switch of the key is before it, and then this process must know the new key, or sees its
+  // row.
   await store.change(async (tx) => {
     await checkKey(tx, ring);
     await tx.processKeys.put(row());

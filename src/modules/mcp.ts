@@ -5,10 +5,17 @@ import type { FileParts } from "./file-parts.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** What `/mcp` shares with the other wires. */
-export type McpCalls = Pick<McpParts, "operations" | "admit" | "performer" | "readRequest" | "report" | "errorPages">;
+export type McpCalls = Pick<
+  McpParts,
+  "operations" | "admit" | "performer" | "readRequest" | "report" | "errorPages"
+>;
 
 /** The protocol of clients of the Model Context Protocol. */
-export function createMcpRoutes(context: ProcessContext, { uploads, blobs }: FileParts, calls: McpCalls): ProtocolRoutes {
+export function createMcpRoutes(
+  context: ProcessContext,
+  { uploads, blobs }: FileParts,
+  calls: McpCalls,
+): ProtocolRoutes {
   const { config, store, cipher, clock } = context;
   const { baseUrl, consentUrl, appUrl, corsOrigins, bodyLimit } = config;
   const parts = {

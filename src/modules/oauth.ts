@@ -14,7 +14,10 @@ export const createOAuth: CreateModule = (context) => {
   const { config, store, cipher, clock, ids, random, log, hooks, calls } = context;
   const { baseUrl, consentUrl, cliSignIn, registration } = config;
   if (config.refreshReplaySeconds > 0)
-    log("warn", "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes return the same tokens, which deviates from the specification");
+    log(
+      "warn",
+      "OAUTH_REFRESH_REPLAY_SECONDS: repeated refreshes return the same tokens, which deviates from the specification",
+    );
   const routes: OAuthRoutesParts = {
     ...calls,
     store,

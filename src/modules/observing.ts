@@ -11,7 +11,10 @@ import type { Telemetry } from "../observability/telemetry/otlp.ts";
 import type { CallObserver, EndedCall } from "../pipeline/observation.ts";
 import type { ProcessContext } from "./process-context.ts";
 
-/** The metrics of a server with an ADMIN_PORT. Without one, their library is not loaded and nothing is measured. */
+/**
+ * The metrics of a server with an ADMIN_PORT. Without one, their library is not loaded and nothing is
+ * measured.
+ */
 export async function openMetrics(config: Config): Promise<Metrics | undefined> {
   if (config.admin === null) return undefined;
   return (await import("../observability/metrics/metrics.ts")).createMetrics(config, await currentBuild());
@@ -22,12 +25,19 @@ export async function openMetrics(config: Config): Promise<Metrics | undefined> 
  *
  * @param log receives a line for each part that is dropped, and counts equal lines.
  */
-export async function openTelemetry({ telemetry }: Config, { log, metrics }: TelemetryParts): Promise<Telemetry | undefined> {
+export async function openTelemetry(
+  { telemetry }: Config,
+  { log, metrics }: TelemetryParts,
+): Promise<Telemetry | undefined> {
   if (telemetry === null) return undefined;
-  return (await import("../observability/telemetry/otlp.ts")).openOtlp(telemetry, version, (signal, count, cause) => {
-    metrics?.observe.telemetryDropped(signal, count);
-    log("warn", `${signal} were not exported: ${cause}`);
-  });
+  return (await import("../observability/telemetry/otlp.ts")).openOtlp(
+    telemetry,
+    version,
+    (signal, count, cause) => {
+      metrics?.observe.telemetryDropped(signal, count);
+      log("warn", `${signal} were not exported: ${cause}`);
+    },
+  );
 }
 
 interface TelemetryParts {
@@ -54,8 +64,13 @@ export function callObserver({
   };
 }
 
-/** Selects every successful call whose number reaches the next whole one of the share: 25% is every fourth. */
-function callSelection({ successful, others }: Config["callLog"]): (call: Pick<EndedCall, "outcome">) => boolean {
+/**
+ * Selects every successful call whose number reaches the next whole one of the share: 25% is every fourth.
+ */
+function callSelection({
+  successful,
+  others,
+}: Config["callLog"]): (call: Pick<EndedCall, "outcome">) => boolean {
   let due = 0;
   return ({ outcome }) => {
     if (outcome !== "ok") return others;
@@ -76,7 +91,11 @@ function endSpan(span: Span, { requestId, operation, wire, outcome, caller }: En
       call: operation,
       wire,
       outcome,
-      ...(caller !== null && { account: caller.accountId, space: caller.spaceId, credential: caller.credential.kind }),
+      ...(caller !== null && {
+        account: caller.accountId,
+        space: caller.spaceId,
+        credential: caller.credential.kind,
+      }),
     }),
   );
   if (faults.has(outcome)) span.fail(outcome);
@@ -102,11 +121,18 @@ function lineOf({
     ms: Math.round(seconds * 10_000) / 10,
     ...(callerRequestId !== null && { callerRequestId }),
     ...(span !== null && { traceId: span.trace.traceId }),
-    ...(caller !== null && { account: caller.accountId, space: caller.spaceId, credential: caller.credential.kind }),
+    ...(caller !== null && {
+      account: caller.accountId,
+      space: caller.spaceId,
+      credential: caller.credential.kind,
+    }),
   };
 }
 
-/** What `/metrics` shows. When the database does not answer, its gauges keep their last values and the others are shown. */
+/**
+ * What `/metrics` shows. When the database does not answer, its gauges keep their last values and the others
+ * are shown.
+ */
 export function metricsAccess(
   { token, isLocal }: NonNullable<Config["admin"]>,
   metrics: Metrics,

@@ -30,7 +30,11 @@ export interface ProcessContext extends Ambient, Installation {
 }
 
 /** Creates the context of a server or a command. */
-export function processContext(config: Config, { store, cipher }: Installation, ambient: Ambient): ProcessContext {
+export function processContext(
+  config: Config,
+  { store, cipher }: Installation,
+  ambient: Ambient,
+): ProcessContext {
   const { clock } = ambient;
   const { log, logged } = countedLog(ambient.log);
   const resolve = createUserResolver({ clock });

@@ -12,11 +12,16 @@ import type { CreateModule } from "./module.ts";
 export const configuredProfiles = ({ agentProfiles: configured }: Pick<Config, "agentProfiles">): Profiles =>
   profilesOf(Object.keys(configured));
 
-export const remoteProfiles = ({ agentProfiles: configured }: Pick<Config, "agentProfiles">): readonly string[] =>
+export const remoteProfiles = ({
+  agentProfiles: configured,
+}: Pick<Config, "agentProfiles">): readonly string[] =>
   Object.entries(configured).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
 
 /** The model of a profile; undefined when its agent uses none. */
-export function modelOf({ agentProfiles: configured, models }: Config, profile: string): ModelConfig | undefined {
+export function modelOf(
+  { agentProfiles: configured, models }: Config,
+  profile: string,
+): ModelConfig | undefined {
   const agent = configured[profile];
   return agent !== undefined && isModelAgent(agent) ? models[modelName(agent)] : undefined;
 }

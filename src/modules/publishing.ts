@@ -18,10 +18,15 @@ export function createPublishTask(context: PublishParts): PublishTask {
   return taskPublisher({ clock, ids, appUrl: config.appUrl, link, notify: pauseNotifier(context) });
 }
 
-/** Mails the creators of paused schedules, if a mail server is configured; the schedule itself shows the reason too. */
+/**
+ * Mails the creators of paused schedules, if a mail server is configured; the schedule itself shows the
+ * reason too.
+ */
 export function pauseNotifier({ config: { mail }, log }: Pick<PublishParts, "config" | "log">): NotifyPaused {
   if (mail === null) return () => undefined;
   const send = createMailer(mail);
   return ({ id, ...paused }) =>
-    void send(schedulePausedMail(paused)).catch(() => log("warn", "the creator of a schedule was not notified", { scheduleId: id }));
+    void send(schedulePausedMail(paused)).catch(() =>
+      log("warn", "the creator of a schedule was not notified", { scheduleId: id }),
+    );
 }

@@ -18,13 +18,30 @@ export interface Sending {
 export function openSending({ config, store, cipher, clock, ids, resolve, test }: ProcessContext): Sending {
   const keys = deliveryKeys({ store, cipher, clock, ids });
   const signing = { cipher, keys, userAgent };
-  const send = webhookSender({ ...signing, clock, resolve, allowed: config.webhookAllow, around: test?.post });
+  const send = webhookSender({
+    ...signing,
+    clock,
+    resolve,
+    allowed: config.webhookAllow,
+    around: test?.post,
+  });
   return { keys, sign: deliverySigner(signing), send };
 }
 
 /** What sets up a webhook, for several services. */
-export function webhookParts({ config, store, clock, ids, random, cipher }: ProcessContext, { send }: Pick<Sending, "send">): WebhookParts {
-  return { store, clock, ids, random, cipher, tests: testRequests({ send, clock, appUrl: config.appUrl }), rules: plainLoopback(config) };
+export function webhookParts(
+  { config, store, clock, ids, random, cipher }: ProcessContext,
+  { send }: Pick<Sending, "send">,
+): WebhookParts {
+  return {
+    store,
+    clock,
+    ids,
+    random,
+    cipher,
+    tests: testRequests({ send, clock, appUrl: config.appUrl }),
+    rules: plainLoopback(config),
+  };
 }
 
 /** Whether addresses of this machine may use http. */

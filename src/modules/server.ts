@@ -24,13 +24,18 @@ interface ServerModules {
 }
 
 /** The server of all wires and pages, over the handlers and routes of the modules. */
-export function createServer(context: ModuleContext, { front, readiness, modules, pushCreated }: ServerModules): FastifyInstance {
+export function createServer(
+  context: ModuleContext,
+  { front, readiness, modules, pushCreated }: ServerModules,
+): FastifyInstance {
   const { config, store, cipher, clock, test, files, sites, calls } = context;
   const ofServices = handlerTable(
     services,
     modules.flatMap(({ handlers = [] }) => handlers),
   );
-  const performer = calls.performWith(test ? new Map([...ofServices, ...test.handlers(context)]) : ofServices);
+  const performer = calls.performWith(
+    test ? new Map([...ofServices, ...test.handlers(context)]) : ofServices,
+  );
   const ofProtocols = { ...calls, performer };
   const a2a = createA2a(context, files, ofProtocols, pushCreated);
   const pages = createPages(context);
@@ -56,7 +61,11 @@ export function createServer(context: ModuleContext, { front, readiness, modules
     conversationsOnly: config.role === "worker",
     sites: sites.server,
     ...(test && { around: test.serve }),
-    protocols: [createMcpRoutes(context, files, ofProtocols), createAgUiRoutes(context, files, ofProtocols), a2a.routes],
+    protocols: [
+      createMcpRoutes(context, files, ofProtocols),
+      createAgUiRoutes(context, files, ofProtocols),
+      a2a.routes,
+    ],
     protocolServices: [a2a.service],
     routes: [...modules, pages].flatMap(({ routes = [] }) => routes),
     notFoundPage: pages.notFoundPage,

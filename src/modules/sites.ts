@@ -13,7 +13,11 @@ export function openSites({ config, store, clock, random, log }: ProcessContext,
   const visits = siteVisits({ store, clock, random });
   const hosts = siteHostReader(sitesDomain, [baseUrl, consentUrl, appUrl]);
   const siteOfDomain = createSiteOfDomain(store.domains, clock);
-  return { siteUrl, visits, server: createSiteServer({ hosts, siteOfDomain, store, blobs, visits, siteUrl, consentUrl, log }) };
+  return {
+    siteUrl,
+    visits,
+    server: createSiteServer({ hosts, siteOfDomain, store, blobs, visits, siteUrl, consentUrl, log }),
+  };
 }
 
 /** The URLs of sites: https, except for this machine's own names (docs/guides/websites.md). */

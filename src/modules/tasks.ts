@@ -19,7 +19,8 @@ import { configuredProfiles, modelOf, remoteProfiles } from "./profiles.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 
 /** The steps of tasks, which wake the runners of their profiles. */
-const stepsOf = ({ clock, config }: ProcessContext, direct: DirectClaims): TaskSteps => taskSteps(clock, remoteProfiles(config), direct);
+const stepsOf = ({ clock, config }: ProcessContext, direct: DirectClaims): TaskSteps =>
+  taskSteps(clock, remoteProfiles(config), direct);
 
 export type TasksContext = ProcessContext & Pick<ModuleContext, "backlog" | "direct">;
 
@@ -27,7 +28,15 @@ export type TasksContext = ProcessContext & Pick<ModuleContext, "backlog" | "dir
 export const tasksOf = (context: TasksContext): Tasks => {
   const { clock, ids, config, backlog, direct, publishTask } = context;
   const [steps, profiles] = [stepsOf(context, direct), configuredProfiles(config)];
-  return tasks({ clock, ids, backlog, steps, publishTask, keepsEvents: config.deletedTaskDays > 0, profiles });
+  return tasks({
+    clock,
+    ids,
+    backlog,
+    steps,
+    publishTask,
+    keepsEvents: config.deletedTaskDays > 0,
+    profiles,
+  });
 };
 
 export const createTasks: CreateModule = (context) => {
@@ -53,7 +62,12 @@ export const createTasks: CreateModule = (context) => {
   return { handlers: [taskHandlers(parts)] };
 };
 
-function transcriptsOf({ config: { transcription }, store, clock, log }: ProcessContext): TranscribeRecordings {
+function transcriptsOf({
+  config: { transcription },
+  store,
+  clock,
+  log,
+}: ProcessContext): TranscribeRecordings {
   const transcribe = transcription && transcriber(transcription);
   return transcripts({ transcribe, price: transcription?.price ?? 0, store, clock, log });
 }

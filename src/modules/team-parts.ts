@@ -45,7 +45,13 @@ interface Mails extends Pick<TeamParts, "askOwner" | "sendRecoveryMail" | "mailL
   drain(): Promise<void>;
 }
 
-const noMails: Mails = { invite: null, askOwner: null, sendRecoveryMail: null, mailLink: null, drain: async () => undefined };
+const noMails: Mails = {
+  invite: null,
+  askOwner: null,
+  sendRecoveryMail: null,
+  mailLink: null,
+  drain: async () => undefined,
+};
 
 const mailsAtOnce = 4;
 /** Links that wait for the mail server; more are not sent. */
@@ -76,11 +82,20 @@ function mailsOf(context: ProcessContext): Mails {
         "an invitation was not mailed: atp user prints a fresh link",
       ),
     askOwner: (request) =>
-      post(accessRequestMail({ ...request, url: `${consentUrl}/settings/members` }), "a request for access was not mailed to the owner"),
+      post(
+        accessRequestMail({ ...request, url: `${consentUrl}/settings/members` }),
+        "a request for access was not mailed to the owner",
+      ),
     sendRecoveryMail: (use) =>
-      post(recoveryMail({ ...use, url: `${consentUrl}/account/security` }), "a notice of a used recovery code was not mailed"),
+      post(
+        recoveryMail({ ...use, url: `${consentUrl}/account/security` }),
+        "a notice of a used recovery code was not mailed",
+      ),
     mailLink: signInLinks
-      ? (request) => (pending.size < linksMax ? post(() => answerOf(context, request), lost) : log("warn", `${lost}: too many mails wait`))
+      ? (request) =>
+          pending.size < linksMax
+            ? post(() => answerOf(context, request), lost)
+            : log("warn", `${lost}: too many mails wait`)
       : null,
     async drain() {
       await Promise.all(pending);
@@ -88,10 +103,18 @@ function mailsOf(context: ProcessContext): Mails {
   };
 }
 
-/** The mail that answers a request for a link. It is made after the answer to the visitor, whose time would show whether the address has an account. */
-async function answerOf({ config, store, clock, random }: ProcessContext, request: LinkRequest): Promise<Mail | null> {
+/**
+ * The mail that answers a request for a link. It is made after the answer to the visitor, whose time would
+ * show whether the address has an account.
+ */
+async function answerOf(
+  { config, store, clock, random }: ProcessContext,
+  request: LinkRequest,
+): Promise<Mail | null> {
   const { consentUrl, singleSignOn } = config;
-  const answer = await store.change((tx) => createMailedLink(tx, { now: clock.now(), random }, request, singleSignOn !== null));
+  const answer = await store.change((tx) =>
+    createMailedLink(tx, { now: clock.now(), random }, request, singleSignOn !== null),
+  );
   if (answer === null) return null;
   const { email, text } = answer;
   return text === null

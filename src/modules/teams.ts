@@ -9,7 +9,11 @@ import type { CreateModule } from "./module.ts";
 /** Teams, their people and what they share, for operations and for SCIM. */
 export const createTeams: CreateModule = ({ config, store, clock, teams, calls }) => {
   const { teamUsers, groups } = teams;
-  const owners = ownership({ clock, counters: store.counters, checkPassword: (accountId, text) => checkPassword(store, accountId, text) });
+  const owners = ownership({
+    clock,
+    counters: store.counters,
+    checkPassword: (accountId, text) => checkPassword(store, accountId, text),
+  });
   const assets = shares(clock);
   const { baseUrl, bodyLimit } = config;
   return {

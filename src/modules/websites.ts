@@ -10,7 +10,12 @@ import type { ProcessContext } from "./process-context.ts";
 export const createWebsites: CreateModule = (context) => {
   const { clock, config, sites } = context;
   const ofSites = domains({ ...context, readDomain: customDomainReader(config) });
-  const parts = { websites: websites(clock), viewers: viewers(clock), domains: ofSites, siteUrl: sites.siteUrl };
+  const parts = {
+    websites: websites(clock),
+    viewers: viewers(clock),
+    domains: ofSites,
+    siteUrl: sites.siteUrl,
+  };
   return { handlers: [websiteHandlers(parts)] };
 };
 

@@ -33,14 +33,23 @@ export interface Work {
  * @param check whether this process may run tasks.
  * @throws the error of `check`; nothing runs then.
  */
-export async function startWork(context: ProcessContext, shared: Shared, processId: string, check: StartCheck | undefined): Promise<Work> {
+export async function startWork(
+  context: ProcessContext,
+  shared: Shared,
+  processId: string,
+  check: StartCheck | undefined,
+): Promise<Work> {
   const { config, store, clock } = context;
   const { lease, runs, stopWakes } = await startTasks(context, shared, { check, processId });
   const direct = config.database === "sqlite" ? runs.direct : noDirectClaims;
   const sender = startDeliveries(context, shared);
   const pushSender = startPushes(context, shared);
   const exporter = startExports(context, shared);
-  const stopSchedules = startSchedules({ ...context, tasks: tasksOf({ ...context, ...shared, direct }), notify: pauseNotifier(context) });
+  const stopSchedules = startSchedules({
+    ...context,
+    tasks: tasksOf({ ...context, ...shared, direct }),
+    notify: pauseNotifier(context),
+  });
   const stopParents = startParents(context);
   const queue = await openQueue(context);
   // A consumer without capacity looks for work itself when an attempt ends.
@@ -69,7 +78,13 @@ export async function startWork(context: ProcessContext, shared: Shared, process
 }
 
 /** pg-boss is loaded only on PostgreSQL. */
-async function openQueue({ config: { database, databaseUrl, poolerUrl }, store, clock, log, observe }: ProcessContext): Promise<Queue> {
+async function openQueue({
+  config: { database, databaseUrl, poolerUrl },
+  store,
+  clock,
+  log,
+  observe,
+}: ProcessContext): Promise<Queue> {
   if (database === "sqlite") return observedQueue(embeddedQueue(store, clock, log), { observe, log });
   const { postgresQueue } = await import("../jobs/postgres.ts");
   return observedQueue(await postgresQueue(poolerUrl ?? databaseUrl, store.feed, log), { observe, log });

@@ -7,7 +7,10 @@ import { createSiteOpener } from "../runtime/remote/uploads.ts";
 import type { CreateModule } from "./module.ts";
 import { remoteProfiles } from "./profiles.ts";
 
-/** Remote workers, which a process in any role serves. Its drain ends held polls. Runs stay with their workers: their leases outlast a restart. */
+/**
+ * Remote workers, which a process in any role serves. Its drain ends held polls. Runs stay with their
+ * workers: their leases outlast a restart.
+ */
 export const createWorkers: CreateModule = (context) => {
   const { config, files, connectors, draining } = context;
   const dispatch = startDispatch(context);
@@ -28,5 +31,8 @@ export const createWorkers: CreateModule = (context) => {
     pollMs: config.waitSeconds * 1000,
   });
   const settings = workers({ ...context, remoteProfiles: remoteProfiles(config) });
-  return { handlers: [workerSettingsHandlers(settings), workerHandlers(runs, files.link)], drain: dispatch.drain };
+  return {
+    handlers: [workerSettingsHandlers(settings), workerHandlers(runs, files.link)],
+    drain: dispatch.drain,
+  };
 };

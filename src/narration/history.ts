@@ -9,7 +9,13 @@ export async function readEvents(client: Client, taskId: string, lastSeq: number
   const events: TaskEvent[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax; page += 1) {
-    const request = { task_id: taskId, order: "desc", verbose: true, limit: pageMax, ...(cursor && { cursor }) } as const;
+    const request = {
+      task_id: taskId,
+      order: "desc",
+      verbose: true,
+      limit: pageMax,
+      ...(cursor && { cursor }),
+    } as const;
     const { messages, next_cursor } = await client.tasks.listMessages(request);
     events.push(...messages.filter(({ seq }) => seq <= lastSeq));
     cursor = next_cursor;

@@ -9,7 +9,13 @@ export type Passage =
   /** A part of a text; the first one with an id begins the text. */
   | { readonly kind: "part"; readonly voice: Voice; readonly id: string; readonly text: string }
   /** The end of a text: its parts are the text of the event. A text without parts has the id of its event. */
-  | { readonly kind: "end"; readonly voice: Voice; readonly id: string; readonly rest: string; readonly event: TaskEvent }
+  | {
+      readonly kind: "end";
+      readonly voice: Voice;
+      readonly id: string;
+      readonly rest: string;
+      readonly event: TaskEvent;
+    }
   /** The text of this id is not continued: it is written again, or parts are missing. */
   | { readonly kind: "lost"; readonly voice: Voice; readonly id: string }
   | { readonly kind: "event"; readonly event: TaskEvent };
@@ -21,8 +27,8 @@ interface Open {
 }
 
 /**
- * Creates the reader of one watch, from the first item on. Parts of texts are hints (spec/api.md 8.72): the client puts
- * them together, and the event that has the complete text is compared with them.
+ * Creates the reader of one watch, from the first item on. Parts of texts are hints (spec/api.md 8.72): the
+ * client puts them together, and the event that has the complete text is compared with them.
  */
 export function createNarrator(): (item: WatchEvent) => readonly Passage[] {
   let open: Open | null = null;
@@ -58,7 +64,10 @@ export function createNarrator(): (item: WatchEvent) => readonly Passage[] {
   return (item) => (item.type === "text_delta" ? partOf(item.delta, item.text) : eventOf(item));
 }
 
-const voices: Readonly<Record<string, Voice | undefined>> = { assistant_message: "answer", explanation: "thought" };
+const voices: Readonly<Record<string, Voice | undefined>> = {
+  assistant_message: "answer",
+  explanation: "thought",
+};
 
 /** The id of an event's message. Clients choose those of other messages. */
 export const messageId = ({ id }: Pick<TaskEvent, "id">): string => `${ownIds}${id}`;
@@ -74,4 +83,5 @@ const endsTurn = (event: TaskEvent): boolean =>
 
 export type ToolEvent = Extract<TaskEvent, { readonly type: "tool_used" }>;
 
-export const toolResultOf = ({ tool_used: { result, status } }: ToolEvent): string => JSON.stringify(result ?? { status });
+export const toolResultOf = ({ tool_used: { result, status } }: ToolEvent): string =>
+  JSON.stringify(result ?? { status });

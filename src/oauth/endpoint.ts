@@ -3,7 +3,13 @@ import type { Clock } from "../core/clock.ts";
 import type { Ids } from "../core/ids.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { ReadAccessToken } from "../core/oauth/access-token.ts";
-import { type AuthenticatedClient, type ClientSwitches, isClientId, isSecretOf, isTurnedOff } from "../core/oauth/app.ts";
+import {
+  type AuthenticatedClient,
+  type ClientSwitches,
+  isClientId,
+  isSecretOf,
+  isTurnedOff,
+} from "../core/oauth/app.ts";
 import { isDocumentClientId } from "../core/oauth/client-documents.ts";
 import type { RefreshTokens } from "../core/oauth/family.ts";
 import type { PresentedToken } from "../core/oauth/presented-token.ts";
@@ -18,7 +24,8 @@ export type Form = ReadonlyMap<string, string>;
 /**
  * Reads a body, JSON or form-encoded (spec/oauth.md 5.1). An empty value counts as omitted.
  *
- * @throws OAuthFailure `invalid_request` for another content type, a repeated parameter, or one that is not text.
+ * @throws OAuthFailure `invalid_request` for another content type, a repeated parameter, or one that is not
+ * text.
  */
 export function readForm(contentType: string | undefined, bytes: Uint8Array): Form {
   const type = contentType?.split(";")[0]?.trim().toLowerCase();
@@ -56,12 +63,18 @@ const knownParameters: ReadonlySet<string> = new Set([
 /** A quoted string, with a colon if it is a member's name, or an opening bracket. */
 const tokenPattern = /"((?:[^"\\]|\\.)*)"[ \t\r\n]*(:?)|[{[]/g;
 
-/** JSON.parse keeps only the last of repeated members, so names are read from the text, after JSON.parse has validated it. */
+/**
+ * JSON.parse keeps only the last of repeated members, so names are read from the text, after JSON.parse has
+ * validated it.
+ */
 function readMembers(text: string): Pair[] {
   const body = parseObject(text);
   const tokens = [...text.matchAll(tokenPattern)];
-  if (tokens.filter(([mark]) => mark === "{" || mark === "[").length > 1) throw invalidRequest("parameters must be text");
-  const names = tokens.filter(([, , colon]) => colon === ":").map(([, name]) => JSON.parse(`"${name}"`) as string); // the content of a JSON string
+  if (tokens.filter(([mark]) => mark === "{" || mark === "[").length > 1)
+    throw invalidRequest("parameters must be text");
+  const names = tokens
+    .filter(([, , colon]) => colon === ":")
+    .map(([, name]) => JSON.parse(`"${name}"`) as string); // the content of a JSON string
   return names.flatMap((name): Pair[] => {
     const value = body.get(name);
     if (typeof value === "string") return [[name, value]];
@@ -84,7 +97,8 @@ export interface ClientCredentials {
 }
 
 /**
- * Reads a client's credentials from the body or from `Authorization: Basic`; both are an error (RFC 6749 2.3).
+ * Reads a client's credentials from the body or from `Authorization: Basic`; both are an error (RFC 6749
+ * 2.3).
  *
  * @throws OAuthFailure `invalid_request`, or `invalid_client` for an invalid header.
  */
@@ -95,8 +109,10 @@ function readCredentials(authorization: string | undefined, form: Form): ClientC
     return { clientId: inBody.id, secret: inBody.secret };
   }
   const basic = readBasic(authorization);
-  if (inBody.secret !== null) throw invalidRequest("client_secret must not be sent together with Authorization");
-  if (inBody.id !== null && inBody.id !== basic.clientId) throw invalidRequest("client_id must be the client of Authorization");
+  if (inBody.secret !== null)
+    throw invalidRequest("client_secret must not be sent together with Authorization");
+  if (inBody.id !== null && inBody.id !== basic.clientId)
+    throw invalidRequest("client_id must be the client of Authorization");
   return basic;
 }
 
@@ -116,12 +132,18 @@ function formDecode(text: string): string {
   }
 }
 
-/** Dependencies of the OAuth endpoints. A client that is turned off is treated as deleted, and can only revoke. */
+/**
+ * Dependencies of the OAuth endpoints. A client that is turned off is treated as deleted, and can only
+ * revoke.
+ */
 export interface OAuthParts extends ClientSwitches {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly limits: Pick<Limits, "client" | "authenticatedClient" | "unauthenticatedClient" | "clientDocument" | "registration">;
+  readonly limits: Pick<
+    Limits,
+    "client" | "authenticatedClient" | "unauthenticatedClient" | "clientDocument" | "registration"
+  >;
   readonly keys: SigningKeys;
   readonly readToken: ReadAccessToken;
   readonly refreshTokens: RefreshTokens;
@@ -156,18 +178,30 @@ interface EndpointParts extends Pick<OAuthParts, "store" | keyof ClientSwitches>
 }
 
 /** Checks credentials and limits first, the same way at every endpoint (spec/decisions.md 32). */
-export function endpoint({ store, limits, ...switches }: EndpointParts, { name, hasIssuedToken, answer }: Rules): Endpoint {
-  async function authenticate({ authorization, form, address }: PostedForm): Promise<AuthenticatedClient & { proven: boolean }> {
+export function endpoint(
+  { store, limits, ...switches }: EndpointParts,
+  { name, hasIssuedToken, answer }: Rules,
+): Endpoint {
+  async function authenticate({
+    authorization,
+    form,
+    address,
+  }: PostedForm): Promise<AuthenticatedClient & { proven: boolean }> {
     const { clientId, secret } = readCredentials(authorization, form);
     if (!isClientId(clientId) && !isDocumentClientId(clientId)) throw invalidClient();
     const client = await store.clients.find(clientId);
-    // No counter for unknown client ids, which callers can invent: such requests count for their address only.
+    // No counter for unknown client ids, which callers can invent: such requests count for their address
+    // only.
     if (client !== null) await limits.client(name, clientId, address);
     // Compare even without a client, so that the time does not show whether it exists.
     const bySecret = secret !== null && isSecretOf(client, secret);
     if (client === null || (secret !== null && !bySecret)) throw invalidClient();
     const deleted = client.deleted || isTurnedOff(clientId, switches);
-    return { client: { ...client, deleted }, bySecret, proven: bySecret || (await hasIssuedToken(clientId, form)) };
+    return {
+      client: { ...client, deleted },
+      bySecret,
+      proven: bySecret || (await hasIssuedToken(clientId, form)),
+    };
   }
 
   async function authenticateWithinLimits(posted: PostedForm): Promise<AuthenticatedClient> {
@@ -178,7 +212,8 @@ export function endpoint({ store, limits, ...switches }: EndpointParts, { name, 
       if (!authenticated?.proven) await limits.unauthenticatedClient(posted.address);
     }
     const { proven, client } = authenticated;
-    // The command line and unverified clients have users in every space: one of them must not use up the requests of the others.
+    // The command line and unverified clients have users in every space: one of them must not use up the
+    // requests of the others.
     if (proven && client.spaceId !== null) await limits.authenticatedClient(name, client.clientId);
     return authenticated;
   }
@@ -187,7 +222,11 @@ export function endpoint({ store, limits, ...switches }: EndpointParts, { name, 
 }
 
 /** Which of this client's tokens a text is, active or not; nothing is looked up. */
-export async function identifyToken({ refreshTokens, readToken }: OAuthParts, clientId: string, text: string): Promise<PresentedToken> {
+export async function identifyToken(
+  { refreshTokens, readToken }: OAuthParts,
+  clientId: string,
+  text: string,
+): Promise<PresentedToken> {
   const refreshFamilyId = refreshTokens.familyOf(text, clientId);
   const access = refreshFamilyId === null ? await readToken(text) : null;
   return { refreshFamilyId, access: access?.clientId === clientId ? access : null };

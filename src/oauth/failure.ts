@@ -13,7 +13,8 @@ export class OAuthFailure extends Error {
 }
 
 /** Input that breaks a rule. */
-export const invalidRequest = (description: string): OAuthFailure => new OAuthFailure({ refused: "invalid_request", description });
+export const invalidRequest = (description: string): OAuthFailure =>
+  new OAuthFailure({ refused: "invalid_request", description });
 
 /** Unknown clients and wrong secrets get the same answer. */
 export const invalidClient = (): OAuthFailure =>
@@ -47,9 +48,21 @@ export interface OAuthAnswer {
 }
 
 const fault = { status: 500, error: "server_error", description: "internal error" } as const;
-const busy = { status: 503, error: "temporarily_unavailable", description: "the service is not available, try again" } as const;
-const limited = { status: 429, error: "temporarily_unavailable", description: "rate limit exceeded" } as const;
-const badRequest = (status: number, description: string): OAuthAnswer => ({ status, error: "invalid_request", description });
+const busy = {
+  status: 503,
+  error: "temporarily_unavailable",
+  description: "the service is not available, try again",
+} as const;
+const limited = {
+  status: 429,
+  error: "temporarily_unavailable",
+  description: "rate limit exceeded",
+} as const;
+const badRequest = (status: number, description: string): OAuthAnswer => ({
+  status,
+  error: "invalid_request",
+  description,
+});
 
 /** The answer for each failure reason; the failure's own text is not shown (spec/oauth.md 13). */
 const answers: Readonly<Record<Reason, OAuthAnswer>> = {
@@ -75,4 +88,6 @@ const answers: Readonly<Record<Reason, OAuthAnswer>> = {
 
 /** Returns the answer that a client gets for a failure. */
 export const toOAuthAnswer = (failure: Failure | OAuthFailure): OAuthAnswer =>
-  "error" in failure ? { status: statuses[failure.error], error: failure.error, description: failure.message } : answers[failure.reason];
+  "error" in failure
+    ? { status: statuses[failure.error], error: failure.error, description: failure.message }
+    : answers[failure.reason];

@@ -15,14 +15,22 @@ export const registrationPath = "/oauth/register";
 
 const resourcePath = "/.well-known/oauth-protected-resource";
 
-/** The address of the metadata of the MCP server, for the `resource_metadata` of its challenges (RFC 9728 5.1). */
+/**
+ * The address of the metadata of the MCP server, for the `resource_metadata` of its challenges (RFC 9728
+ * 5.1).
+ */
 export const mcpMetadataUrl = (issuer: string): string => `${issuer}${resourcePath}/mcp`;
 
 /** The metadata documents by their paths (RFC 8414, RFC 9728). */
 export const metadataDocuments = (parts: MetadataParts): Readonly<Record<string, object>> => ({
   "/.well-known/oauth-authorization-server": authorizationServer(parts),
   [resourcePath]: protectedResource(parts.issuer, parts.issuer, "The API", scopeNames),
-  [`${resourcePath}/mcp`]: protectedResource(parts.issuer, mcpResource(parts.issuer), "The MCP server", mcpScopes),
+  [`${resourcePath}/mcp`]: protectedResource(
+    parts.issuer,
+    mcpResource(parts.issuer),
+    "The MCP server",
+    mcpScopes,
+  ),
 });
 
 /** The address at which a token reads who its user is. */
@@ -31,7 +39,12 @@ export const userinfoPath = "/oauth/userinfo";
 export const devicePath = "/oauth/device_authorization";
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
-export const grantTypes: readonly string[] = ["authorization_code", "refresh_token", "client_credentials", deviceGrantType];
+export const grantTypes: readonly string[] = [
+  "authorization_code",
+  "refresh_token",
+  "client_credentials",
+  deviceGrantType,
+];
 
 const methods = ["client_secret_basic", "client_secret_post"];
 
@@ -60,7 +73,12 @@ const authorizationServer = ({ issuer, consentUrl, registration }: MetadataParts
 });
 
 /** RFC 9728 2. */
-const protectedResource = (issuer: string, resource: string, name: string, scopes: readonly ScopeName[]): object => ({
+const protectedResource = (
+  issuer: string,
+  resource: string,
+  name: string,
+  scopes: readonly ScopeName[],
+): object => ({
   resource,
   authorization_servers: [issuer],
   scopes_supported: listedScopes(scopes),

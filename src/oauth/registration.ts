@@ -19,7 +19,10 @@ export interface ManagementRequest {
   readonly address: string;
 }
 
-/** What the registration endpoints do (RFC 7591, RFC 7592). Each throws OAuthFailure, or a Failure of a limit or of the store. */
+/**
+ * What the registration endpoints do (RFC 7591, RFC 7592). Each throws OAuthFailure, or a Failure of a limit
+ * or of the store.
+ */
 export interface Registrations {
   register(body: Uint8Array, address: string): Promise<object>;
   read(request: ManagementRequest): Promise<object>;
@@ -27,7 +30,14 @@ export interface Registrations {
   remove(request: ManagementRequest): Promise<void>;
 }
 
-export function registrations({ store, clock, ids, random, limits, issuer }: RegistrationParts): Registrations {
+export function registrations({
+  store,
+  clock,
+  ids,
+  random,
+  limits,
+  issuer,
+}: RegistrationParts): Registrations {
   /** The members of RFC 7591 3.2.1 and RFC 7592 3. The token is shown to who has it. */
   const answer = ({ app, token }: Registered): object => ({
     client_id: app.clientId,
@@ -42,7 +52,10 @@ export function registrations({ store, clock, ids, random, limits, issuer }: Reg
     scope: listedScopes(app.scopes).join(" "),
   });
 
-  async function manage<T>({ clientId, token, address }: ManagementRequest, work: (tx: Tx, app: OAuthApp) => Promise<T>): Promise<T> {
+  async function manage<T>(
+    { clientId, token, address }: ManagementRequest,
+    work: (tx: Tx, app: OAuthApp) => Promise<T>,
+  ): Promise<T> {
     await limits.unauthenticatedClient(address);
     try {
       return await store.change(async (tx) => work(tx, await managedClient(tx, clientId, token ?? "")));
@@ -83,7 +96,9 @@ function parseJson(body: Uint8Array): unknown {
 /** Rules of metadata have their own error codes (RFC 7591 3.2.2). */
 function refusalOf(thrown: unknown): unknown {
   if (!(thrown instanceof Failure) || thrown.reason !== "invalid_argument") return thrown;
-  const refused = thrown.path?.startsWith("redirect_uris") ? "invalid_redirect_uri" : "invalid_client_metadata";
+  const refused = thrown.path?.startsWith("redirect_uris")
+    ? "invalid_redirect_uri"
+    : "invalid_client_metadata";
   return new OAuthFailure({ refused, description: thrown.message.replaceAll(/["\\]/g, "'") });
 }
 

@@ -3,13 +3,26 @@ import { Failure, notFound } from "../core/failure.ts";
 import { failureOfError } from "../http/failure.ts";
 import type { ReadRequest } from "../http/request.ts";
 import { anonymousBodyBound } from "../http/request-body.ts";
-import { anonymousSteps, type Call, type Handle, inSteps, sendJson, type Wire, wire } from "../http/wire/wire.ts";
+import {
+  anonymousSteps,
+  type Call,
+  type Handle,
+  inSteps,
+  sendJson,
+  type Wire,
+  wire,
+} from "../http/wire/wire.ts";
 import type { Request } from "../pipeline/admission.ts";
 import { deviceEndpoint } from "./device.ts";
 import { type Endpoint, type OAuthParts, readForm } from "./endpoint.ts";
 import { OAuthFailure, toOAuthAnswer } from "./failure.ts";
 import { devicePath, metadataDocuments, registrationPath, userinfoPath } from "./metadata.ts";
-import { type ManagementRequest, type RegistrationParts, type Registrations, registrations } from "./registration.ts";
+import {
+  type ManagementRequest,
+  type RegistrationParts,
+  type Registrations,
+  registrations,
+} from "./registration.ts";
 import { introspectEndpoint, revokeEndpoint, tokenEndpoint } from "./token.ts";
 import { type UserinfoParts, userinfo } from "./userinfo.ts";
 
@@ -40,7 +53,13 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
   const report = (failure: Failure | OAuthFailure, requestId: string) => {
     if (failure instanceof Failure) parts.report(failure, requestId);
   };
-  const oauth = wire({ name: "oauth", readHead: readRequest, failureIn: oauthFailureIn, report, refuse: sendFailure });
+  const oauth = wire({
+    name: "oauth",
+    readHead: readRequest,
+    failureIn: oauthFailureIn,
+    report,
+    refuse: sendFailure,
+  });
   app.setErrorHandler((thrown, request, reply) => oauth.refuse(request, reply, thrown));
   const route = (url: string, method: "GET" | "POST", handle: Handle) => {
     const text = () => `this endpoint requires ${method}`;
@@ -62,7 +81,13 @@ export function oauthRoutes(app: FastifyInstance, parts: OAuthRoutesParts): void
           send(
             call,
             200,
-            await endpoint({ form: await readCountedForm(type, body, address, parts), authorization, requestId, address, now }),
+            await endpoint({
+              form: await readCountedForm(type, body, address, parts),
+              authorization,
+              requestId,
+              address,
+              now,
+            }),
           );
         },
       }),
@@ -87,7 +112,11 @@ const noRegistrations: Registrations = { register: isOff, read: isOff, update: i
 /** The addresses at which clients register and manage themselves; null: not found. */
 function registrationRoutes(app: FastifyInstance, oauth: Wire, switchedOn: Registrations | null): void {
   const { register, read, update, remove } = switchedOn ?? noRegistrations;
-  const withBody = { ...anonymousSteps, bound: () => anonymousBodyBound, decode: (_call: Call, body: Uint8Array) => body };
+  const withBody = {
+    ...anonymousSteps,
+    bound: () => anonymousBodyBound,
+    decode: (_call: Call, body: Uint8Array) => body,
+  };
   const requestOf = ({ request, head }: Call): ManagementRequest => ({
     clientId: (request.params as { clientId: string }).clientId, // The route has this parameter.
     token: head.credentials.bearer,
@@ -97,7 +126,10 @@ function registrationRoutes(app: FastifyInstance, oauth: Wire, switchedOn: Regis
     ...withBody,
     encode: async (call, _admitted, body) => send(call, 201, await register(body, call.head.address)),
   });
-  const put = inSteps({ ...withBody, encode: async (call, _admitted, body) => send(call, 200, await update(requestOf(call), body)) });
+  const put = inSteps({
+    ...withBody,
+    encode: async (call, _admitted, body) => send(call, 200, await update(requestOf(call), body)),
+  });
   const get: Handle = async (call) => send(call, 200, await read(requestOf(call)));
   const del: Handle = async (call) => {
     await remove(requestOf(call));
@@ -112,7 +144,12 @@ function registrationRoutes(app: FastifyInstance, oauth: Wire, switchedOn: Regis
 }
 
 /** Reads the form; an unreadable body counts as an unauthenticated request. */
-async function readCountedForm(type: string | undefined, body: Uint8Array, address: string, { limits }: OAuthRoutesParts) {
+async function readCountedForm(
+  type: string | undefined,
+  body: Uint8Array,
+  address: string,
+  { limits }: OAuthRoutesParts,
+) {
   try {
     return readForm(type, body);
   } catch (thrown) {
@@ -132,13 +169,20 @@ const preflight =
       .send();
   };
 
-/** Answers a failure in OAuth's form (RFC 6749 5.2); texts of failures other than OAuthFailure are not shown. */
+/**
+ * Answers a failure in OAuth's form (RFC 6749 5.2); texts of failures other than OAuthFailure are not shown.
+ */
 async function sendFailure(call: Call, failure: Failure | OAuthFailure): Promise<void> {
-  if (failure instanceof Failure && failure.retryAfter !== undefined) call.reply.header("Retry-After", String(failure.retryAfter));
+  if (failure instanceof Failure && failure.retryAfter !== undefined)
+    call.reply.header("Retry-After", String(failure.retryAfter));
   const { status, error, description } = toOAuthAnswer(failure);
   if (error === "insufficient_scope")
-    call.reply.header("WWW-Authenticate", 'Bearer realm="oauth", error="insufficient_scope", scope="profile email"');
-  else if (error === "invalid_token") call.reply.header("WWW-Authenticate", 'Bearer realm="oauth", error="invalid_token"');
+    call.reply.header(
+      "WWW-Authenticate",
+      'Bearer realm="oauth", error="insufficient_scope", scope="profile email"',
+    );
+  else if (error === "invalid_token")
+    call.reply.header("WWW-Authenticate", 'Bearer realm="oauth", error="invalid_token"');
   else if (status === 401 && call.request.headers.authorization !== undefined)
     call.reply.header("WWW-Authenticate", 'Basic realm="oauth", charset="UTF-8"');
   send(call, status, { error, error_description: description });
@@ -149,4 +193,5 @@ function send({ reply, head }: Call, status: number, body: object): void {
   sendJson(reply, status, JSON.stringify(body));
 }
 
-const oauthFailureIn = (thrown: unknown): Failure | OAuthFailure => (thrown instanceof OAuthFailure ? thrown : failureOfError(thrown));
+const oauthFailureIn = (thrown: unknown): Failure | OAuthFailure =>
+  thrown instanceof OAuthFailure ? thrown : failureOfError(thrown);

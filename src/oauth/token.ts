@@ -11,7 +11,14 @@ import { invalidTarget, type OAuthRefusal, oauthRefusal } from "../core/oauth/re
 import { parseResource, type Resource } from "../core/oauth/resource.ts";
 import { issueServiceToken, serviceMs } from "../core/oauth/service.ts";
 import type { Tx } from "../core/store.ts";
-import { type Endpoint, endpoint, type Form, identifyToken, type OAuthParts, type PostedForm } from "./endpoint.ts";
+import {
+  type Endpoint,
+  endpoint,
+  type Form,
+  identifyToken,
+  type OAuthParts,
+  type PostedForm,
+} from "./endpoint.ts";
 import { invalidClient, invalidRequest, OAuthFailure } from "./failure.ts";
 import { deviceGrantType, grantTypes } from "./metadata.ts";
 
@@ -33,12 +40,19 @@ export function tokenEndpoint(parts: OAuthParts): Endpoint {
       await keys.current();
       const result = await store.change((tx) => change(tx, { now, ids, refreshTokens, requestId, address }));
       if ("refused" in result) throw new OAuthFailure(result);
-      return tokenBody(await signAccessToken(keys, issuer, result.access), result, form.get("grant_type") === "client_credentials");
+      return tokenBody(
+        await signAccessToken(keys, issuer, result.access),
+        result,
+        form.get("grant_type") === "client_credentials",
+      );
     },
   });
 }
 
-/** All five members, in all grants but client_credentials, which has no refresh token (spec/oauth.md 5.5, RFC 6749 4.4.3). */
+/**
+ * All five members, in all grants but client_credentials, which has no refresh token (spec/oauth.md 5.5, RFC
+ * 6749 4.4.3).
+ */
 const tokenBody = (accessToken: string, { access, refreshToken }: IssuedTokens, isService: boolean) => ({
   access_token: accessToken,
   token_type: "Bearer",
@@ -47,16 +61,27 @@ const tokenBody = (accessToken: string, { access, refreshToken }: IssuedTokens, 
   scope: access.scopes.join(" "),
 });
 
-/** @throws OAuthFailure `invalid_request` for a missing or malformed parameter, `invalid_target`, `unsupported_grant_type` */
+/**
+ * @throws OAuthFailure `invalid_request` for a missing or malformed parameter, `invalid_target`,
+ * `unsupported_grant_type`
+ */
 function readGrant(client: AuthenticatedClient, form: PostedForm["form"], issuer: string): Change {
   const proof = { ...client, verifier: readVerifier(form), resource: readResource(form, issuer) };
   switch (requireParameter(form, "grant_type")) {
     case "authorization_code": {
-      const request = { ...proof, code: requireParameter(form, "code"), redirectUri: requireParameter(form, "redirect_uri") };
+      const request = {
+        ...proof,
+        code: requireParameter(form, "code"),
+        redirectUri: requireParameter(form, "redirect_uri"),
+      };
       return (tx, issuing) => exchange(tx, issuing, request);
     }
     case "refresh_token": {
-      const request = { ...proof, refreshToken: requireParameter(form, "refresh_token"), scope: form.get("scope") ?? null };
+      const request = {
+        ...proof,
+        refreshToken: requireParameter(form, "refresh_token"),
+        scope: form.get("scope") ?? null,
+      };
       return (tx, issuing) => refresh(tx, issuing, request);
     }
     case "client_credentials": {
@@ -68,12 +93,17 @@ function readGrant(client: AuthenticatedClient, form: PostedForm["form"], issuer
       return (tx, issuing) => exchangeDevice(tx, issuing, request);
     }
     default:
-      throw new OAuthFailure(oauthRefusal("unsupported_grant_type", `grant_type must be one of ${grantTypes.join(", ")}`));
+      throw new OAuthFailure(
+        oauthRefusal("unsupported_grant_type", `grant_type must be one of ${grantTypes.join(", ")}`),
+      );
   }
 }
 
 /** Reads a required parameter. @throws OAuthFailure `invalid_request` */
-function requireParameter(form: Form, name: "grant_type" | "code" | "redirect_uri" | "refresh_token" | "device_code" | "token"): string {
+function requireParameter(
+  form: Form,
+  name: "grant_type" | "code" | "redirect_uri" | "refresh_token" | "device_code" | "token",
+): string {
   const value = form.get(name);
   if (value === undefined) throw invalidRequest(`${name} is missing`);
   return value;
@@ -81,11 +111,15 @@ function requireParameter(form: Form, name: "grant_type" | "code" | "redirect_ur
 
 function readVerifier(form: Form): string | null {
   const verifier = form.get("code_verifier") ?? null;
-  if (verifier !== null && !isVerifier(verifier)) throw invalidRequest("code_verifier must be 43 to 128 unreserved characters");
+  if (verifier !== null && !isVerifier(verifier))
+    throw invalidRequest("code_verifier must be 43 to 128 unreserved characters");
   return verifier;
 }
 
-/** Undefined for a request without `resource`. @throws OAuthFailure `invalid_target` for an unknown one (RFC 8707 2.2). */
+/**
+ * Undefined for a request without `resource`. @throws OAuthFailure `invalid_target` for an unknown one (RFC
+ * 8707 2.2).
+ */
 function readResource(form: Form, issuer: string): Resource | undefined {
   const text = form.get("resource");
   const resource = text === undefined ? undefined : parseResource(text, issuer);
@@ -114,12 +148,29 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 /** Only an access token has a type and an ID (RFC 7662 2.2). */
 function activeBody(active: ActiveToken, clientId: string, issuer: string): object {
   const { kind, accountId, scopes, accessId, issuedAt, expiresAt, resource } = active;
-  const common = { active: true, client_id: clientId, sub: accountId, iss: issuer, scope: scopes.join(" "), exp: seconds(expiresAt) };
+  const common = {
+    active: true,
+    client_id: clientId,
+    sub: accountId,
+    iss: issuer,
+    scope: scopes.join(" "),
+    exp: seconds(expiresAt),
+  };
   if (kind === "refresh" || accessId === null || issuedAt === null) return common;
-  return { ...common, token_type: "Bearer", aud: resource ?? issuer, jti: accessId, iat: seconds(issuedAt), nbf: seconds(issuedAt) };
+  return {
+    ...common,
+    token_type: "Bearer",
+    aud: resource ?? issuer,
+    jti: accessId,
+    iat: seconds(issuedAt),
+    nbf: seconds(issuedAt),
+  };
 }
 
-/** `POST /oauth/revoke` (spec/oauth.md 6, RFC 7009): 200 for an authenticated client and any token. The hint is ignored. */
+/**
+ * `POST /oauth/revoke` (spec/oauth.md 6, RFC 7009): 200 for an authenticated client and any token. The hint
+ * is ignored.
+ */
 export function revokeEndpoint(parts: OAuthParts): Endpoint {
   const { store, ids } = parts;
   return endpoint(parts, {
@@ -130,7 +181,9 @@ export function revokeEndpoint(parts: OAuthParts): Endpoint {
     },
     async answer(client, { form, now, requestId, address }) {
       const presented = await identifyToken(parts, client.client.clientId, requireParameter(form, "token"));
-      const result = await store.change((tx) => revokeToken(tx, { now, ids, requestId, address }, client, presented));
+      const result = await store.change((tx) =>
+        revokeToken(tx, { now, ids, requestId, address }, client, presented),
+      );
       if (result !== null) throw new OAuthFailure(result);
       return {};
     },

@@ -12,11 +12,14 @@ export interface UserinfoParts {
 }
 
 const invalidToken = (description: string) => new OAuthFailure(oauthRefusal("invalid_token", description));
-const noScope = new OAuthFailure(oauthRefusal("insufficient_scope", "the token needs the scope profile or email"));
+const noScope = new OAuthFailure(
+  oauthRefusal("insufficient_scope", "the token needs the scope profile or email"),
+);
 
 /**
- * Who the user of an access token is: `sub`, with the scope `profile` `name`, with `email` `email` and `email_verified` (OpenID Connect Core 5.3). It is
- * admitted and counted as user.me, and only by a token: keys and cookies are not read.
+ * Who the user of an access token is: `sub`, with the scope `profile` `name`, with `email` `email` and
+ * `email_verified` (OpenID Connect Core 5.3). It is admitted and counted as user.me, and only by a token:
+ * keys and cookies are not read.
  *
  * @returns the claims; throws OAuthFailure `invalid_token`, `insufficient_scope`, or a Failure of a limit.
  */
@@ -25,7 +28,8 @@ export function userinfo({ admitToken, store }: UserinfoParts): (head: Request) 
     const { bearer } = head.credentials;
     if (bearer === null) throw invalidToken("Authorization: Bearer with an access token is required");
     try {
-      return (await admitToken({ ...head, credentials: { ...head.credentials, keys: [], session: null } })).caller;
+      return (await admitToken({ ...head, credentials: { ...head.credentials, keys: [], session: null } }))
+        .caller;
     } catch (thrown) {
       const { reason } = failureOf(thrown);
       if (reason === "unauthenticated" || reason === "permission_denied")

@@ -9,8 +9,9 @@ import { outputOf } from "../start/process/output.ts";
 const sweepMs = 5_000;
 
 /**
- * Returns a log that writes identical warnings and errors once and then counts them: `… (repeated 57 times in the last 60 s)`.
- * Lines are identical if level, text and all fields except `cause` are; the caller puts the text of the cause into `text`.
+ * Returns a log that writes identical warnings and errors once and then counts them: `… (repeated 57 times in
+ * the last 60 s)`. Lines are identical if level, text and all fields except `cause` are; the caller puts the
+ * text of the cause into `text`.
  */
 function countRepeats(write: Log): Log {
   const counted = repeats(write, () => performance.now());
@@ -49,16 +50,32 @@ export interface LogPaths {
  * @param to receives the lines instead of standard error.
  * @param also receives the same lines, for another destination.
  */
-export function processLog(level: string, places: LogPaths = {}, to: DestinationStream = outputOf(2), also: Log | null = null): Log {
-  const logger = pino({ level, base: null, serializers: { cause: (thrown: unknown) => describeError(thrown, causesMax) } }, to);
+export function processLog(
+  level: string,
+  places: LogPaths = {},
+  to: DestinationStream = outputOf(2),
+  also: Log | null = null,
+): Log {
+  const logger = pino(
+    { level, base: null, serializers: { cause: (thrown: unknown) => describeError(thrown, causesMax) } },
+    to,
+  );
   const write = countRepeats((lineLevel, text, fields = {}) => {
     const traceId = currentSpan()?.trace.traceId;
     logger[lineLevel]({ ...fields, ...(traceId !== undefined && { traceId }) }, text);
     if (also === null || !logger.isLevelEnabled(lineLevel)) return;
-    also(lineLevel, text, "cause" in fields ? { ...fields, cause: describeError(fields["cause"], causesMax) } : fields);
+    also(
+      lineLevel,
+      text,
+      "cause" in fields ? { ...fields, cause: describeError(fields["cause"], causesMax) } : fields,
+    );
   });
   return (lineLevel, text, fields) =>
-    write(lineLevel, fields?.["cause"] === undefined ? text : `${text}: ${causeWithPath(fields["cause"], places)}`, fields);
+    write(
+      lineLevel,
+      fields?.["cause"] === undefined ? text : `${text}: ${causeWithPath(fields["cause"], places)}`,
+      fields,
+    );
 }
 
 /** The root cause, with the affected file or folder. */
@@ -69,7 +86,10 @@ function causeWithPath(thrown: unknown, { database, folder }: LogPaths): string 
   return path === undefined || text.includes(path) ? text : `${text} (${path})`;
 }
 
-/** An error and its causes as plain data, without other members: errors of database drivers refer to the connection. */
+/**
+ * An error and its causes as plain data, without other members: errors of database drivers refer to the
+ * connection.
+ */
 export function describeError(thrown: unknown, causes: number): unknown {
   if (!(thrown instanceof Error)) return thrown;
   const { name, message, stack, cause } = thrown;
@@ -80,6 +100,8 @@ export function describeError(thrown: unknown, causes: number): unknown {
     ...("code" in thrown && { code: thrown.code }),
     ...(causes > 0 && cause !== undefined && { cause: describeError(cause, causes - 1) }),
     ...(causes > 0 &&
-      thrown instanceof AggregateError && { errors: thrown.errors.slice(0, causesMax).map((each) => describeError(each, 0)) }),
+      thrown instanceof AggregateError && {
+        errors: thrown.errors.slice(0, causesMax).map((each) => describeError(each, 0)),
+      }),
   };
 }

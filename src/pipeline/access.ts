@@ -35,7 +35,10 @@ const labels: readonly (readonly [Access_Credential, string])[] = [
 ];
 
 /** Only these credentials need a role: the others have fixed permissions. */
-const roleCredentials: ReadonlySet<Access_Credential> = new Set([Access_Credential.API_KEY, Access_Credential.SESSION]);
+const roleCredentials: ReadonlySet<Access_Credential> = new Set([
+  Access_Credential.API_KEY,
+  Access_Credential.SESSION,
+]);
 
 const roleNames: Record<Role, Access_Role> = {
   owner: Access_Role.OWNER,
@@ -52,18 +55,24 @@ export type CredentialRights =
   | Pick<SessionCredential, "kind" | "operator">
   | Pick<WorkerCredential, "kind">;
 
-/** What decides which operations a caller may call: its credential, the role of its account, and the projects of its key. */
+/**
+ * What decides which operations a caller may call: its credential, the role of its account, and the projects
+ * of its key.
+ */
 export interface Rights extends Pick<Caller, "role" | "within"> {
   readonly credential: CredentialRights;
 }
 
 /**
- * Whether a caller may call an operation: the only rule, for admission and for every list of what a caller may do
- * (spec/decisions.md 2, spec/enterprise.md 1, spec/oauth.md 2.1, 9.2).
+ * Whether a caller may call an operation: the only rule, for admission and for every list of what a caller
+ * may do (spec/decisions.md 2, spec/enterprise.md 1, spec/oauth.md 2.1, 9.2).
  */
-export const mayCall = (operation: Operation, caller: Rights): boolean => denialOf(operation, caller) === null;
+export const mayCall = (operation: Operation, caller: Rights): boolean =>
+  denialOf(operation, caller) === null;
 
-/** @throws Failure `permission_denied` that names the accepted credentials; `insufficient_scope` for a token */
+/**
+ * @throws Failure `permission_denied` that names the accepted credentials; `insufficient_scope` for a token
+ */
 export function checkAccess(operation: Operation, caller: Rights): void {
   const denial = denialOf(operation, caller);
   if (denial !== null) throw denial();
@@ -77,12 +86,19 @@ function denialOf({ access }: Operation, { credential, role, within }: Rights): 
   if (credential.kind === "token") return scopeDenial(access, credential);
   const kind = credentialOf(credential);
   const isOperator = credential.kind === "session" && credential.operator;
-  if (!access.credentials.has(kind) || !hasRole(access, kind, role) || (access.operator && !isOperator)) return () => forbidden(access);
+  if (!access.credentials.has(kind) || !hasRole(access, kind, role) || (access.operator && !isOperator))
+    return () => forbidden(access);
   return credential.kind === "key" ? restrictionDenial(access, credential, within) : null;
 }
 
-const hasRole = ({ roles, personal }: OperationAccess, credential: Access_Credential, role: Role | null): boolean =>
-  !roleCredentials.has(credential) || roles.size === 0 || (role === null ? personal : roles.has(roleNames[role]));
+const hasRole = (
+  { roles, personal }: OperationAccess,
+  credential: Access_Credential,
+  role: Role | null,
+): boolean =>
+  !roleCredentials.has(credential) ||
+  roles.size === 0 ||
+  (role === null ? personal : roles.has(roleNames[role]));
 
 /** The decisions that are a person's: an app that acts as itself makes none (spec/api.md 8.114). */
 const decidingScope: KeyScope = "task:approve";
@@ -92,7 +108,8 @@ function scopeDenial(
   { scopes, service }: Pick<TokenCredential, "scopes" | "service">,
 ): Denial | null {
   if (!credentials.has(Access_Credential.OAUTH)) return lacksScope("this operation accepts an API key only");
-  if (service && keyScope === decidingScope) return lacksScope("a person must decide: this app acts as itself");
+  if (service && keyScope === decidingScope)
+    return lacksScope("a person must decide: this app acts as itself");
   if (anyScope.length === 0 || anyScope.some((scope) => scopes.includes(scope))) return null;
   return lacksScope(`required one of [${anyScope.join(", ")}]`);
 }
@@ -111,7 +128,11 @@ function restrictionDenial(
   // Enterprise keys have no scopes and no projects.
   const denial = keyScope === null ? null : keyScopeDenial(credential, keyScope);
   if (denial !== null || within === undefined || inProjects) return denial;
-  return () => new Failure("permission_denied", "this API key is limited to projects, and this operation reaches more than projects");
+  return () =>
+    new Failure(
+      "permission_denied",
+      "this API key is limited to projects, and this operation reaches more than projects",
+    );
 }
 
 function credentialOf(credential: Exclude<CredentialRights, { kind: "token" }>): Access_Credential {
@@ -120,13 +141,21 @@ function credentialOf(credential: Exclude<CredentialRights, { kind: "token" }>):
 }
 
 function forbidden({ credentials, roles, operator }: OperationAccess): Failure {
-  if (operator) return new Failure("permission_denied", "this operation takes a signed-in session of an operator of the installation");
+  if (operator)
+    return new Failure(
+      "permission_denied",
+      "this operation takes a signed-in session of an operator of the installation",
+    );
   const accepted = labels.filter(([credential]) => credentials.has(credential));
-  const names = accepted.map(([credential, label]) => (roleCredentials.has(credential) ? `${label}${roleSuffix(roles)}` : label));
+  const names = accepted.map(([credential, label]) =>
+    roleCredentials.has(credential) ? `${label}${roleSuffix(roles)}` : label,
+  );
   return new Failure("permission_denied", `this operation takes ${names.join(" or ")}`);
 }
 
 function roleSuffix(roles: ReadonlySet<Access_Role>): string {
   const names = Object.entries(roleNames).filter(([, role]) => roles.has(role));
-  return names.length === 0 ? "" : ` of the team's ${names.map(([name]) => name.replace("_", " ")).join(" or ")}`;
+  return names.length === 0
+    ? ""
+    : ` of the team's ${names.map(([name]) => name.replace("_", " ")).join(" or ")}`;
 }

@@ -20,7 +20,10 @@ export interface Request {
   readonly observed?: CallObservation;
 }
 
-/** A body whose bytes count from the first read until the call ends, because the parsed message is as large as the bytes. */
+/**
+ * A body whose bytes count from the first read until the call ends, because the parsed message is as large as
+ * the bytes.
+ */
 export interface CountedBody {
   /**
    * Counts the bytes under an account from now on.

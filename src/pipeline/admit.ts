@@ -19,11 +19,25 @@ export type Admit = (operation: Operation, request: Request) => Promise<Admissio
 /**
  * The first step of every call, before the body is read: credential, access, limit.
  *
- * @throws Failure `invalid_argument`, `unauthenticated`, `permission_denied`, `insufficient_scope` or `rate_limited`.
+ * @throws Failure `invalid_argument`, `unauthenticated`, `permission_denied`, `insufficient_scope` or
+ * `rate_limited`.
  */
-export function createAdmit(identify: Identify, limits: Limits, noteRefusal: NoteRefusal, sessions: SessionUses): Admit {
-  /** Runs a step. Writes a refusal to the audit log and rethrows it with the credentials that the operation accepts. */
-  async function noteRefusals<T>(operation: Operation, request: Request, caller: Caller | null, step: () => T | Promise<T>): Promise<T> {
+export function createAdmit(
+  identify: Identify,
+  limits: Limits,
+  noteRefusal: NoteRefusal,
+  sessions: SessionUses,
+): Admit {
+  /**
+   * Runs a step. Writes a refusal to the audit log and rethrows it with the credentials that the operation
+   * accepts.
+   */
+  async function noteRefusals<T>(
+    operation: Operation,
+    request: Request,
+    caller: Caller | null,
+    step: () => T | Promise<T>,
+  ): Promise<T> {
     try {
       return await step();
     } catch (thrown) {
@@ -34,7 +48,9 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
   }
   async function identifyCaller(operation: Operation, request: Request): Promise<Caller> {
     try {
-      return await noteRefusals(operation, request, null, () => identify(request.credentials, request.address));
+      return await noteRefusals(operation, request, null, () =>
+        identify(request.credentials, request.address),
+      );
     } catch (thrown) {
       if (failureOf(thrown).reason === "unauthenticated") await limits.invalidCredential(request.address);
       throw thrown;
@@ -44,30 +60,47 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
   async function checkAgain(operation: Operation, request: Request): Promise<Caller> {
     const { credentials, address } = request;
     const key = JSON.stringify([credentials, address]);
-    const caller = await noteRefusals(operation, request, null, () => callers(key, () => identify(credentials, address)));
+    const caller = await noteRefusals(operation, request, null, () =>
+      callers(key, () => identify(credentials, address)),
+    );
     await noteRefusals(operation, request, caller, () => checkAccess(operation, caller));
     return caller;
   }
-  /** Ends a call that began before its session switched to another space: its answers are from the space before. */
+  /**
+   * Ends a call that began before its session switched to another space: its answers are from the space
+   * before.
+   */
   async function checkSameSpace(again: Promise<Caller>, { spaceId }: Caller): Promise<Caller> {
     const caller = await again;
-    if (caller.spaceId !== spaceId) throw new Failure("unauthenticated", "the session has switched to another space");
+    if (caller.spaceId !== spaceId)
+      throw new Failure("unauthenticated", "the session has switched to another space");
     return caller;
   }
-  /** The person of a valid session, where the operation reads sessions; otherwise a caller without account. */
-  async function identifyVisitor({ readsSessions }: Operation, { address, credentials }: Request): Promise<Caller> {
+  /**
+   * The person of a valid session, where the operation reads sessions; otherwise a caller without account.
+   */
+  async function identifyVisitor(
+    { readsSessions }: Operation,
+    { address, credentials }: Request,
+  ): Promise<Caller> {
     const { keys, bearer, session } = credentials;
     if (!readsSessions || session === null || keys.length > 0 || bearer !== null) return anonymousCaller;
     try {
-      return await callers(JSON.stringify(session), () => identify({ keys: [], bearer: null, session }, address));
+      return await callers(JSON.stringify(session), () =>
+        identify({ keys: [], bearer: null, session }, address),
+      );
     } catch (thrown) {
       if (failureOf(thrown).reason === "unauthenticated") return anonymousCaller;
       throw thrown;
     }
   }
-  /** Admits a call that needs no credential. Its limit is that of the network address, also with a session. */
+  /**
+   * Admits a call that needs no credential. Its limit is that of the network address, also with a session.
+   */
   async function admitVisitor(operation: Operation, request: Request): Promise<Admission> {
-    const rate = await noteRefusals(operation, request, null, () => limits.visitor(request.address, operation));
+    const rate = await noteRefusals(operation, request, null, () =>
+      limits.visitor(request.address, operation),
+    );
     const visitor = () => identifyVisitor(operation, request);
     return { operation, request, caller: await visitor(), rate, checkAgain: visitor };
   }
@@ -81,9 +114,16 @@ export function createAdmit(identify: Identify, limits: Limits, noteRefusal: Not
     });
     const { credential } = caller;
     // Not in `checkAgain`: a stream that stays open does not extend its session.
-    if (credential.kind === "session" && !request.credentials.signed) sessions.note(credential.id, credential.expiresAt - sessionMs);
+    if (credential.kind === "session" && !request.credentials.signed)
+      sessions.note(credential.id, credential.expiresAt - sessionMs);
     request.body?.assignTo(caller.accountId, (bytes) => limits.bodyBytes(caller.accountId, bytes));
-    return { operation, request, caller, rate, checkAgain: () => checkSameSpace(checkAgain(operation, request), caller) };
+    return {
+      operation,
+      request,
+      caller,
+      rate,
+      checkAgain: () => checkSameSpace(checkAgain(operation, request), caller),
+    };
   }
   return observing(admit);
 }
@@ -116,5 +156,11 @@ export const admitAnonymous = (limits: Pick<Limits, "anonymous">): Admit =>
   observing(async (operation, request) => {
     if (operation.isChange) throw new Error(`${operation.rpc} is a change: it cannot be anonymous`);
     await limits.anonymous(request.address);
-    return { operation, request, caller: anonymousCaller, rate: null, checkAgain: async () => anonymousCaller };
+    return {
+      operation,
+      request,
+      caller: anonymousCaller,
+      rate: null,
+      checkAgain: async () => anonymousCaller,
+    };
   });

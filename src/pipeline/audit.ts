@@ -10,7 +10,10 @@ import type { Operation } from "./operations.ts";
 
 export type WriteAudit = (tx: Tx, admission: Admission) => Promise<void>;
 
-/** Writes the audit row of a change, or of an audited read, in its transaction: caller, operation, address, subject. */
+/**
+ * Writes the audit row of a change, or of an audited read, in its transaction: caller, operation, address,
+ * subject.
+ */
 export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
   return async (tx, { operation, request, caller }) => {
     const { subject = null, before = null, after = null, alsoIn } = tx.audit.notes();
@@ -32,8 +35,16 @@ export function auditWriter(clock: Clock, ids: Ids): WriteAudit {
   };
 }
 
-/** Notes a refusal for the audit log. `caller` is null while it is unknown. Ignores errors that are not refusals. */
-export type NoteRefusal = (operation: Operation, request: Request, caller: Caller | null, thrown: unknown) => void;
+/**
+ * Notes a refusal for the audit log. `caller` is null while it is unknown. Ignores errors that are not
+ * refusals.
+ */
+export type NoteRefusal = (
+  operation: Operation,
+  request: Request,
+  caller: Caller | null,
+  thrown: unknown,
+) => void;
 
 export function refusalNoter(refusals: Pick<Refusals, "note">): NoteRefusal {
   /** A refusal of one step passes here again at the end of its call: it is noted once. */

@@ -26,22 +26,34 @@ const headersOf: Readonly<Record<Access_Credential, readonly CredentialHeader[]>
   [Access_Credential.TEAM_ASSET_MGMT]: ["x-api-key", "authorization"],
   [Access_Credential.WORKER]: ["x-api-key", "authorization"],
 };
-const headerOrder: readonly CredentialHeader[] = ["x-service-api-key", "x-api-key", "authorization", "cookie"];
+const headerOrder: readonly CredentialHeader[] = [
+  "x-service-api-key",
+  "x-api-key",
+  "authorization",
+  "cookie",
+];
 
 const challenges = new WeakMap<Failure, Challenge>();
 
 /**
- * Stores, for a refused credential, which credentials its operation accepts. The challenge is stored apart from the
- * failure because the code that throws it, for example a change whose caller was removed, does not know the operation.
- * Ignores other failures.
+ * Stores, for a refused credential, which credentials its operation accepts. The challenge is stored apart
+ * from the failure because the code that throws it, for example a change whose caller was removed, does not
+ * know the operation. Ignores other failures.
  */
-export function noteChallenge({ access }: Operation, { bearer }: Pick<RequestCredentials, "bearer">, thrown: unknown): void {
+export function noteChallenge(
+  { access }: Operation,
+  { bearer }: Pick<RequestCredentials, "bearer">,
+  thrown: unknown,
+): void {
   const failure = failureOf(thrown);
   if (failure.reason !== "unauthenticated" || access === null) return;
   const accepted = new Set([...access.credentials].flatMap((credential) => headersOf[credential]));
   // Sessions work on Connect only: they are listed only where the operation accepts nothing else.
   if (accepted.size > 1) accepted.delete("cookie");
-  challenges.set(failure, { headers: headerOrder.filter((name) => accepted.has(name)), hasBearer: bearer !== null });
+  challenges.set(failure, {
+    headers: headerOrder.filter((name) => accepted.has(name)),
+    hasBearer: bearer !== null,
+  });
 }
 
 /** The challenge that was stored for a failure. */

@@ -22,7 +22,10 @@ export interface RequestCredentials {
   readonly bearer: string | null;
   /** The session cookie where this request may use it, or null. */
   readonly session: string | null;
-  /** The credential that a signed address names. Only the route of that address sets it, after it has checked the signature. */
+  /**
+   * The credential that a signed address names. Only the route of that address sets it, after it has checked
+   * the signature.
+   */
   readonly signed?: SignedCredential;
   /** The address that was called, where tokens must be for exactly this resource. Absent: the API. */
   readonly resource?: string;
@@ -30,30 +33,43 @@ export interface RequestCredentials {
   readonly hint?: string;
 }
 
-/** A refused credential with its owner, where known. Only the audit log gets the owner (spec/decisions.md 44). */
+/**
+ * A refused credential with its owner, where known. Only the audit log gets the owner (spec/decisions.md 44).
+ */
 export class RefusedCredential extends Failure {
   readonly known: KnownCredential | null;
 
-  constructor(message: string, known: KnownCredential | null, reason: "unauthenticated" | "permission_denied" = "unauthenticated") {
+  constructor(
+    message: string,
+    known: KnownCredential | null,
+    reason: "unauthenticated" | "permission_denied" = "unauthenticated",
+  ) {
     super(reason, message);
     this.known = known;
   }
 }
 
-/** Identifies the caller. `address` is the client's network address, as the setting TRUST_PROXY makes it known. */
+/**
+ * Identifies the caller. `address` is the client's network address, as the setting TRUST_PROXY makes it
+ * known.
+ */
 export type Identify = (presentedCredential: RequestCredentials, address: string) => Promise<Caller>;
 
 /** Every refusal of a credential begins with this text (spec/decisions.md 10). */
 const refusalText = "Invalid or missing API key";
 const refusal = (why?: string, known: KnownCredential | null = null) =>
   new RefusedCredential(why === undefined ? refusalText : `${refusalText} or access token: ${why}`, known);
-const missing = (hint: string | undefined): string => `missing authentication${hint === undefined ? "" : `: ${hint}`}`;
+const missing = (hint: string | undefined): string =>
+  `missing authentication${hint === undefined ? "" : `: ${hint}`}`;
 const invalidOrRevoked = "bearer token is invalid or revoked";
 
 /** Distinguishes a worker's credential from a key and from a token. */
 const workerPrefix = "wk-";
 
-/** Headers that carry an API key; the public name and the enterprise one are aliases (spec/api.md 2, spec/enterprise.md 1). */
+/**
+ * Headers that carry an API key; the public name and the enterprise one are aliases (spec/api.md 2,
+ * spec/enterprise.md 1).
+ */
 const keyHeaders = ["x-service-api-key", "x-manus-api-key", "x-api-key"] as const;
 
 /** Takes a lower-case name, and joins the values of a repeated header by commas. */
@@ -73,15 +89,19 @@ const otherKeyHeaders = ["api_key", "api-key", "apikey"] as const;
 /** @param accepted the headers that are read. */
 function withHint(read: RequestCredentials, header: HeaderReader, accepted: string): RequestCredentials {
   if (read.keys.length > 0 || read.bearer !== null) return read;
-  if (isKeyText(header("authorization")?.trim() ?? "")) return { ...read, hint: 'write "Bearer " before the key in Authorization' };
+  if (isKeyText(header("authorization")?.trim() ?? ""))
+    return { ...read, hint: 'write "Bearer " before the key in Authorization' };
   const unread = otherKeyHeaders.find((name) => isKeyText(header(name)?.trim() ?? ""));
-  return { ...read, hint: `${unread === undefined ? "" : `the header ${unread} is not read here; `}send a key in ${accepted}` };
+  return {
+    ...read,
+    hint: `${unread === undefined ? "" : `the header ${unread} is not read here; `}send a key in ${accepted}`,
+  };
 }
 
 /**
  * The credential of v1: the `API_KEY` header comes before its aliases, and those before `Authorization`. A
- * Bearer value is ignored when a key header is present, and when it is not a key of this platform: SDKs send placeholders
- * (spec/v1.md 1.1, spec/clients.md 2, spec/decisions.md 46).
+ * Bearer value is ignored when a key header is present, and when it is not a key of this platform: SDKs send
+ * placeholders (spec/v1.md 1.1, spec/clients.md 2, spec/decisions.md 46).
  */
 export function readV1Credentials(header: HeaderReader): RequestCredentials {
   const { bearer } = readCredentials(header);
@@ -91,17 +111,17 @@ export function readV1Credentials(header: HeaderReader): RequestCredentials {
 }
 
 /** The key of `API_KEY` or else of an alias; undefined without one. */
-export const keyInHeader = (header: HeaderReader): string | undefined => header("api_key")?.trim() || readCredentials(header).keys[0];
+export const keyInHeader = (header: HeaderReader): string | undefined =>
+  header("api_key")?.trim() || readCredentials(header).keys[0];
 
 /**
- * Identifies callers with one statement for a key, a token or a session. A mistyped key
- * and a forged token need no statement. A session counts only when the request has
- * neither key nor token (spec/decisions.md 35).
+ * Identifies callers with one statement for a key, a token or a session. A mistyped key and a forged token
+ * need no statement. A session counts only when the request has neither key nor token (spec/decisions.md 35).
  *
  * @param switches the clients whose tokens count.
- * @returns a function that throws Failure `unauthenticated` for a missing, bad, expired or
- * revoked credential, `invalid_argument` for two different ones (spec/decisions.md 9, 10, 12), `permission_denied` for a key that
- * cannot be used from the address.
+ * @returns a function that throws Failure `unauthenticated` for a missing, bad, expired or revoked
+ * credential, `invalid_argument` for two different ones (spec/decisions.md 9, 10, 12), `permission_denied`
+ * for a key that cannot be used from the address.
  */
 export function createIdentify(
   store: Tx,
@@ -113,7 +133,8 @@ export function createIdentify(
   async function byWorker(text: string): Promise<Caller> {
     const worker = isWorkerText(text) ? await store.workers.byDigest(workerDigest(text)) : null;
     if (worker === null) throw refusal();
-    if (worker.revokedAt !== null) throw refusal(undefined, knownBy("worker", { ...worker, accountId: worker.id }));
+    if (worker.revokedAt !== null)
+      throw refusal(undefined, knownBy("worker", { ...worker, accountId: worker.id }));
     workers.note(worker.id, worker.seenAt);
     return workerCaller(worker);
   }
@@ -127,7 +148,11 @@ export function createIdentify(
     if (holder === null) throw refusal();
     if (!isValid(holder, clock.now())) throw refusal(undefined, knownBy("key", holder.key));
     if (!isAllowedAddress(holder.key.addressRanges, address))
-      throw new RefusedCredential("this API key cannot be used from this network address", knownBy("key", holder.key), "permission_denied");
+      throw new RefusedCredential(
+        "this API key cannot be used from this network address",
+        knownBy("key", holder.key),
+        "permission_denied",
+      );
     keys.note(holder.key.id, holder.key.usedAt);
     return keyCaller(holder);
   }
@@ -146,15 +171,25 @@ export function createIdentify(
     if (holder.accessId !== claims.accessId) throw refusal(invalidOrRevoked, known);
     // A token for another address: what stole it there must not use it here (RFC 8707 2, RFC 9700 2.3).
     if (claims.resource !== resource) throw refusal("invalid token", known);
-    return tokenCaller({ ...holder, resource, scopes: holder.scopes.filter((name) => claims.scopes.includes(name)) });
+    return tokenCaller({
+      ...holder,
+      resource,
+      scopes: holder.scopes.filter((name) => claims.scopes.includes(name)),
+    });
   }
 
-  function checkFamily({ clientId, isActive, member, generation, appGeneration }: TokenHolder, known: KnownCredential): void {
-    if (!isActive || member?.status !== "active" || isTurnedOff(clientId, switches)) throw refusal(invalidOrRevoked, known);
+  function checkFamily(
+    { clientId, isActive, member, generation, appGeneration }: TokenHolder,
+    known: KnownCredential,
+  ): void {
+    if (!isActive || member?.status !== "active" || isTurnedOff(clientId, switches))
+      throw refusal(invalidOrRevoked, known);
     if (generation !== appGeneration) throw refusal("reauthorization_required", known);
   }
 
-  /** The app of a signed address, as long as its user's grant lasts: its tokens may have been refreshed since. */
+  /**
+   * The app of a signed address, as long as its user's grant lasts: its tokens may have been refreshed since.
+   */
   async function byFamily(familyId: string, clientId: string | null): Promise<Caller> {
     const holder = await store.families.findHolder(familyId);
     if (holder === null) throw refusal(invalidOrRevoked);
@@ -172,7 +207,9 @@ export function createIdentify(
   function bySessionHolder(holder: SessionHolder | null, hint?: string): Caller {
     if (holder === null) throw refusal(missing(hint));
     const { session, member } = holder;
-    const isOver = session.expiresAt <= clock.now() || (member !== null && (member.status !== "active" || member.delegated));
+    const isOver =
+      session.expiresAt <= clock.now() ||
+      (member !== null && (member.status !== "active" || member.delegated));
     if (isOver) throw refusal(missing(hint), knownBy("session", session));
     return sessionCaller(holder);
   }
@@ -181,7 +218,8 @@ export function createIdentify(
     if (signed) return bySigned(signed, address);
     const [key, other] = keys;
     const second = other ?? (key === undefined ? null : bearer);
-    if (second !== null && second !== key) throw invalidArgument("", "a request carries one credential, this one carries two");
+    if (second !== null && second !== key)
+      throw invalidArgument("", "a request carries one credential, this one carries two");
     if (key !== undefined) return byKey(key, address);
     if (bearer !== null) return byToken(bearer, resource, address);
     if (session !== null) return bySessionHolder(await store.sessions.holder(sessionDigest(session)), hint);
@@ -189,20 +227,26 @@ export function createIdentify(
   };
 }
 
-/** False for a key that is revoked or expired, or whose holder is not an active member (spec/decisions.md 6). */
+/**
+ * False for a key that is revoked or expired, or whose holder is not an active member (spec/decisions.md 6).
+ */
 function isValid({ key, member }: KeyHolder, now: number): boolean {
   const isActive = key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
   return isActive && (member === null || member.status === "active");
 }
 
-const knownBy = (kind: Caller["credential"]["kind"], { id, accountId, spaceId }: Scope & { id: string }): KnownCredential => ({
+const knownBy = (
+  kind: Caller["credential"]["kind"],
+  { id, accountId, spaceId }: Scope & { id: string },
+): KnownCredential => ({
   accountId,
   spaceId,
   credential: credentialName({ kind, id }),
 });
 
 /** Kind and id of a credential, in the form of audit rows. */
-export const credentialName = ({ kind, id }: Pick<Caller["credential"], "kind" | "id">): string => `${kind}:${id}`;
+export const credentialName = ({ kind, id }: Pick<Caller["credential"], "kind" | "id">): string =>
+  `${kind}:${id}`;
 
 const keyCaller = ({ key, member, locale }: KeyHolder): Caller => ({
   accountId: key.accountId,
@@ -251,7 +295,13 @@ const tokenCaller = ({
 export const sessionCaller = ({ session, member, locale, operator }: SessionHolder): Caller => ({
   accountId: session.accountId,
   spaceId: session.spaceId,
-  credential: { kind: "session", id: session.id, provedAt: session.provedAt, expiresAt: session.expiresAt, operator },
+  credential: {
+    kind: "session",
+    id: session.id,
+    provedAt: session.provedAt,
+    expiresAt: session.expiresAt,
+    operator,
+  },
   role: member?.role ?? null,
   locale,
 });

@@ -15,11 +15,15 @@ export type Handler<M extends DescMethod> = (
 ) => Promise<MessageInitShape<M["output"]>>;
 
 /**
- * Work that is slow, or must not run while a transaction is open. It returns the handler that continues with its
- * result. `gone` is aborted when the client no longer waits for the answer.
+ * Work that is slow, or must not run while a transaction is open. It returns the handler that continues with
+ * its result. `gone` is aborted when the client no longer waits for the answer.
  */
 export interface Prepared<M extends DescMethod> {
-  readonly prepare: (message: MessageShape<M["input"]>, caller: Caller, gone: AbortSignal) => Promise<Handler<M>> | Handler<M>;
+  readonly prepare: (
+    message: MessageShape<M["input"]>,
+    caller: Caller,
+    gone: AbortSignal,
+  ) => Promise<Handler<M>> | Handler<M>;
 }
 
 /**
@@ -28,7 +32,11 @@ export interface Prepared<M extends DescMethod> {
  * idempotency record and no audit row.
  */
 export interface Held<M extends DescMethod> {
-  readonly hold: (tx: Tx, call: OpenCall, message: MessageShape<M["input"]>) => Promise<MessageInitShape<M["output"]>>;
+  readonly hold: (
+    tx: Tx,
+    call: OpenCall,
+    message: MessageShape<M["input"]>,
+  ) => Promise<MessageInitShape<M["output"]>>;
 }
 
 /**
@@ -49,8 +57,8 @@ export interface Streamed<M extends DescMethod> {
 }
 
 /**
- * A change that streams: one transaction makes it, with its audit row and without an idempotency record. It returns how to open
- * the stream, which begins after the commit and makes its own changes.
+ * A change that streams: one transaction makes it, with its audit row and without an idempotency record. It
+ * returns how to open the stream, which begins after the commit and makes its own changes.
  */
 export interface StreamedChange<M extends DescMethod> {
   readonly begin: (
@@ -60,9 +68,15 @@ export interface StreamedChange<M extends DescMethod> {
   ) => Promise<() => AsyncIterable<MessageInitShape<M["output"]>>>;
 }
 
-/** A stream both ways: each message is checked when it arrives, and either side may end. It makes its own changes. */
+/**
+ * A stream both ways: each message is checked when it arrives, and either side may end. It makes its own
+ * changes.
+ */
 export interface BidiStreamed<M extends DescMethod> {
-  readonly converse: (call: OpenCall, messages: AsyncIterable<MessageShape<M["input"]>>) => AsyncIterable<MessageInitShape<M["output"]>>;
+  readonly converse: (
+    call: OpenCall,
+    messages: AsyncIterable<MessageShape<M["input"]>>,
+  ) => AsyncIterable<MessageInitShape<M["output"]>>;
 }
 
 /** The handler of an operation that is in the schema but not implemented: calls get `unimplemented`. */
@@ -71,8 +85,8 @@ interface Unbuilt {
 }
 
 /**
- * Marks a method whose handler is not written yet, so that the schema can land first. `npm run check` fails while a
- * method has this mark.
+ * Marks a method whose handler is not written yet, so that the schema can land first. `npm run check` fails
+ * while a method has this mark.
  */
 export const unbuilt: Unbuilt = { unbuilt: true };
 
@@ -82,10 +96,17 @@ type FormOf<M extends DescMethod> = M["methodKind"] extends "bidi_streaming"
     ? Streamed<M> | StreamedChange<M>
     : Handler<M> | Prepared<M> | Held<M>;
 
-/** The handlers of a service by method. All are required, so that a new method does not compile without one. */
-export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]: FormOf<S["method"][K]> | Unbuilt };
+/**
+ * The handlers of a service by method. All are required, so that a new method does not compile without one.
+ */
+export type Handlers<S extends DescService> = {
+  readonly [K in keyof S["method"]]: FormOf<S["method"][K]> | Unbuilt;
+};
 
-/** An implemented handler without the types of its method: the call path makes each message from the method's descriptor. */
+/**
+ * An implemented handler without the types of its method: the call path makes each message from the method's
+ * descriptor.
+ */
 export type ImplementedHandler =
   | Handler<DescMethod>
   | Prepared<DescMethod>
@@ -115,7 +136,10 @@ export function implement<S extends DescService>(service: S, handlers: Handlers<
  *
  * @throws Error that names every method without a handler, so that the start fails.
  */
-export function handlerTable(services: readonly DescService[], implementations: readonly Implementation[]): HandlerTable {
+export function handlerTable(
+  services: readonly DescService[],
+  implementations: readonly Implementation[],
+): HandlerTable {
   const handlersOf = new Map(implementations.map(({ service, handlers }) => [service.typeName, handlers]));
   const table = new Map<string, AnyHandler>();
   const missing: string[] = [];

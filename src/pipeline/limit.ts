@@ -6,17 +6,35 @@ import { Failure } from "../core/failure.ts";
 import type { RateCounters } from "../core/processes/shared.ts";
 import type { Operation, RateClass } from "./operations.ts";
 
-/** Calls per minute of one account to one operation, over all its keys and tokens, and as many over all its sessions (spec/api.md 4). */
-export const perMinute: Readonly<Record<RateClass, number>> = { start: 10, write: 40, read: 100, report: 600, stream: 12_000 };
+/**
+ * Calls per minute of one account to one operation, over all its keys and tokens, and as many over all its
+ * sessions (spec/api.md 4).
+ */
+export const perMinute: Readonly<Record<RateClass, number>> = {
+  start: 10,
+  write: 40,
+  read: 100,
+  report: 600,
+  stream: 12_000,
+};
 
-/** Calls per minute from one address without a valid credential, and as many to services and operations that need none. */
+/**
+ * Calls per minute from one address without a valid credential, and as many to services and operations that
+ * need none.
+ */
 export const perMinuteAndAddress = 60;
 
-/** Decoded KiB of large bodies a minute of one account, or of one worker credential, and the bytes above which a body is large. */
+/**
+ * Decoded KiB of large bodies a minute of one account, or of one worker credential, and the bytes above which
+ * a body is large.
+ */
 const bodyKibPerMinute = 256 * 1024;
 export const largeBodyBytes = 262_144;
 
-/** Requests per minute of one OAuth client to one endpoint, and unauthenticated ones of one address (spec/decisions.md 32). */
+/**
+ * Requests per minute of one OAuth client to one endpoint, and unauthenticated ones of one address
+ * (spec/decisions.md 32).
+ */
 const perMinuteAndClient = 60;
 const unprovenPerMinute = 300;
 
@@ -40,7 +58,9 @@ export class OverLimit extends Failure {
 
   /** @param calls what is counted, for instance ` for task.create`. */
   constructor(rate: RateState, calls: string) {
-    super("rate_limited", `rate limit of ${rate.limit} calls a minute${calls} exceeded`, { retryAfter: rate.reset });
+    super("rate_limited", `rate limit of ${rate.limit} calls a minute${calls} exceeded`, {
+      retryAfter: rate.reset,
+    });
     this.rate = rate;
   }
 }
@@ -55,23 +75,35 @@ export interface Limits {
    */
   bodyBytes(accountId: string, bytes: number): Promise<void>;
   /**
-   * Counts a call of an account; null when limits are lifted. Calls by session count apart, so that a program with the
-   * person's key cannot lock the person out of the pages.
+   * Counts a call of an account; null when limits are lifted. Calls by session count apart, so that a program
+   * with the person's key cannot lock the person out of the pages.
    *
    * @throws OverLimit
    */
   account(caller: Pick<Caller, "accountId" | "credential">, operation: Operation): Promise<RateState | null>;
   /** Counts a call without a valid credential. @throws OverLimit */
   invalidCredential(address: string): Promise<void>;
-  /** Counts a call to a service that needs no credential; calls with a bad credential count separately. @throws OverLimit */
+  /**
+   * Counts a call to a service that needs no credential; calls with a bad credential count separately.
+   * @throws OverLimit
+   */
   anonymous(address: string): Promise<void>;
-  /** Counts a call to an operation that needs no credential, apart from all other calls; null when limits are lifted. @throws OverLimit */
+  /**
+   * Counts a call to an operation that needs no credential, apart from all other calls; null when limits are
+   * lifted. @throws OverLimit
+   */
   visitor(address: string, operation: Operation): Promise<RateState | null>;
-  /** Counts a request of a client to an OAuth endpoint from one address, authenticated or not. @throws OverLimit */
+  /**
+   * Counts a request of a client to an OAuth endpoint from one address, authenticated or not. @throws
+   * OverLimit
+   */
   client(endpoint: string, clientId: string, address: string): Promise<void>;
   /** Counts an authenticated request of a client, over all addresses. @throws OverLimit */
   authenticatedClient(endpoint: string, clientId: string): Promise<void>;
-  /** Counts a fetch of a client's metadata document, which a caller without an account causes. @throws OverLimit */
+  /**
+   * Counts a fetch of a client's metadata document, which a caller without an account causes. @throws
+   * OverLimit
+   */
   clientDocument(address: string): Promise<void>;
   /** Counts a registration of a client, per hour. @throws OverLimit */
   registration(address: string): Promise<void>;
@@ -103,7 +135,9 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
     return { limit, remaining: quota.reserved + quota.left, reset };
   }
 
-  /** Concurrent calls share a block: with one block each, other nodes would lack quota that is unused here. */
+  /**
+   * Concurrent calls share a block: with one block each, other nodes would lack quota that is unused here.
+   */
   function newQuota(key: string, minute: number, limit: number): Quota {
     const reserve = singleFlight(async () => {
       const { granted, left } = await counters.take(key, minute, blockOf(limit), limit);
@@ -130,17 +164,28 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
       spentMinute = minute;
       const limit = Math.max(1, Math.floor(bodyKibPerMinute * factor));
       if (bytes > 0 && !spent.has(accountId)) {
-        const { granted, left } = await counters.take(`bodies ${accountId}`, minute, Math.ceil(bytes / 1024), limit);
+        const { granted, left } = await counters.take(
+          `bodies ${accountId}`,
+          minute,
+          Math.ceil(bytes / 1024),
+          limit,
+        );
         if (left === 0) spent.add(accountId);
         if (granted > 0) return;
       }
       if (!spent.has(accountId)) return;
       const retryAfter = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
-      throw new Failure("rate_limited", `limit of ${limit} KiB a minute in requests above 256 KiB exceeded`, { retryAfter });
+      throw new Failure("rate_limited", `limit of ${limit} KiB a minute in requests above 256 KiB exceeded`, {
+        retryAfter,
+      });
     },
     account({ accountId, credential }, { countedAs, countedWith, rateClass }) {
       const counter = credential.kind === "session" ? `session ${accountId}` : accountId;
-      return countScaled(`${counter} ${countedAs}`, perMinute[rateClass], ` for ${countedWith.join(" and ")}`);
+      return countScaled(
+        `${counter} ${countedAs}`,
+        perMinute[rateClass],
+        ` for ${countedWith.join(" and ")}`,
+      );
     },
     async invalidCredential(address) {
       await countScaled(`stranger ${network(address)}`, perMinuteAndAddress, " without a valid credential");
@@ -149,15 +194,27 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
       await countScaled(`anonymous ${network(address)}`, perMinuteAndAddress, " without a credential");
     },
     visitor: (address, { countedAs, countedWith }) =>
-      countScaled(`visitor ${countedAs} ${network(address)}`, perMinuteAndAddress, ` for ${countedWith.join(" and ")}`),
+      countScaled(
+        `visitor ${countedAs} ${network(address)}`,
+        perMinuteAndAddress,
+        ` for ${countedWith.join(" and ")}`,
+      ),
     async client(endpoint, clientId, address) {
-      await countScaled(`oauth ${endpoint} ${clientId} ${network(address)}`, perMinuteAndClient, ` for ${endpoint}`);
+      await countScaled(
+        `oauth ${endpoint} ${clientId} ${network(address)}`,
+        perMinuteAndClient,
+        ` for ${endpoint}`,
+      );
     },
     async authenticatedClient(endpoint, clientId) {
       await countScaled(`oauth ${endpoint} ${clientId}`, perMinuteAndClient, ` for ${endpoint}`);
     },
     async clientDocument(address) {
-      await countScaled(`oauth document ${network(address)}`, documentsPerMinute, " with a client_id whose document is not cached");
+      await countScaled(
+        `oauth document ${network(address)}`,
+        documentsPerMinute,
+        " with a client_id whose document is not cached",
+      );
     },
     async registration(address) {
       if (factor === null) return;
@@ -167,10 +224,17 @@ export function limits(counters: RateCounters, clock: Clock, factor: number | nu
       const minute = Math.floor(now / 3_600_000) * 60 + 59;
       const { granted } = await counters.take(`oauth registration ${network(address)}`, minute, 1, most);
       const retryAfter = Math.ceil(((minute + 1) * 60_000 - now) / 1000);
-      if (granted === 0) throw new Failure("rate_limited", `rate limit of ${most} registrations an hour exceeded`, { retryAfter });
+      if (granted === 0)
+        throw new Failure("rate_limited", `rate limit of ${most} registrations an hour exceeded`, {
+          retryAfter,
+        });
     },
     async unauthenticatedClient(address) {
-      await countScaled(`oauth unproven ${network(address)}`, unprovenPerMinute, " without a valid credential");
+      await countScaled(
+        `oauth unproven ${network(address)}`,
+        unprovenPerMinute,
+        " without a valid credential",
+      );
     },
   };
 }
@@ -186,7 +250,10 @@ interface Quota {
 
 const blockOf = (limit: number): number => (limit >= blockFrom ? Math.floor(limit / 10) : 1);
 
-/** The wider network of an address, which often has one owner: the /24 of an IPv4 address, the /48 of an IPv6 address. */
+/**
+ * The wider network of an address, which often has one owner: the /24 of an IPv4 address, the /48 of an IPv6
+ * address.
+ */
 export function wideNetwork(address: string): string {
   const bare = address.replace(/^::ffff:/, "");
   return isIPv6(bare) ? network(bare).split(":").slice(0, 3).join(":") : bare.replace(/\.\d+$/, "");
@@ -198,5 +265,11 @@ export function network(address: string): string {
   const [head = "", tail] = address.split("::");
   const groups = head.split(":").filter(Boolean);
   const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(":").filter(Boolean).length;
-  return [...groups, ...Array<string>(Math.max(0, missing)).fill("0"), ...(tail ?? "").split(":").filter(Boolean)].slice(0, 4).join(":");
+  return [
+    ...groups,
+    ...Array<string>(Math.max(0, missing)).fill("0"),
+    ...(tail ?? "").split(":").filter(Boolean),
+  ]
+    .slice(0, 4)
+    .join(":");
 }

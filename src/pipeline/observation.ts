@@ -43,16 +43,25 @@ export interface EndedCall {
   readonly span: Span | null;
 }
 
-/** Follows one call from its head to the end of its answer, for metrics and the log. The steps of the call note what they know. */
+/**
+ * Follows one call from its head to the end of its answer, for metrics and the log. The steps of the call
+ * note what they know.
+ */
 export interface CallObservation {
-  /** Begins with the first wire that serves the call; later ones change nothing. @param address the template of the address. */
+  /**
+   * Begins with the first wire that serves the call; later ones change nothing. @param address the template
+   * of the address.
+   */
   begin(wire: WireName, answer: Answer, address?: string): void;
   operation: Operation | null;
   caller: Caller | null;
   isAdmitted: boolean;
   /** The reason of the refusal; null while there is none. */
   reason: string | null;
-  /** The span of the call, which ends with its answer; null before `begin`, and for a call that is in no trace. */
+  /**
+   * The span of the call, which ends with its answer; null before `begin`, and for a call that is in no
+   * trace.
+   */
   readonly span: Span | null;
 }
 
@@ -62,12 +71,20 @@ export interface CallObserver extends Pick<Observe, "callBegan"> {
   callEnded(call: EndedCall): void;
 }
 
-export const noCallObserver: CallObserver = { tracing: untraced, callBegan: () => undefined, callEnded: () => undefined };
+export const noCallObserver: CallObserver = {
+  tracing: untraced,
+  callBegan: () => undefined,
+  callEnded: () => undefined,
+};
 
 /** Creates the observation of a call whose head was read. */
 export function observeCall(
   { tracing, callBegan, callEnded }: CallObserver,
-  { requestId, callerRequestId, parent }: Pick<EndedCall, "requestId" | "callerRequestId"> & { parent: RemoteParent | null },
+  {
+    requestId,
+    callerRequestId,
+    parent,
+  }: Pick<EndedCall, "requestId" | "callerRequestId"> & { parent: RemoteParent | null },
 ): CallObservation {
   let hasBegun = false;
   let span: Span | null = null;
@@ -90,7 +107,16 @@ export function observeCall(
         const outcome = reason ?? (answer.writableEnded ? "ok" : "cancelled");
         const name = operation === null ? templateOf(address) : (operation.name ?? operation.rpc);
         const known = caller === null || caller.accountId === "" ? null : caller;
-        const ended = { requestId, callerRequestId, operation: name, wire, outcome, caller: known, isAdmitted, span };
+        const ended = {
+          requestId,
+          callerRequestId,
+          operation: name,
+          wire,
+          outcome,
+          caller: known,
+          isAdmitted,
+          span,
+        };
         callEnded({ ...ended, seconds: secondsSince(start) });
       });
     },
@@ -98,7 +124,9 @@ export function observeCall(
   return observation;
 }
 
-/** The template of an address that belongs to no operation. Addresses of operations have patterns of names. */
+/**
+ * The template of an address that belongs to no operation. Addresses of operations have patterns of names.
+ */
 const templateOf = (address = ""): string => (/^\/[\w./:-]{1,79}$/.test(address) ? address : "unknown");
 
 /** The reason of a refusal; OAuth's refusals have its error codes. */

@@ -56,9 +56,15 @@ export interface Operation {
   readonly isAudited: boolean;
   /** Its answer holds a secret that is shown once. */
   readonly hasSecretAnswer: boolean;
-  /** Its answer can hold a credential, or an address that works without one: it is never compressed and never kept by a client. */
+  /**
+   * Its answer can hold a credential, or an address that works without one: it is never compressed and never
+   * kept by a client.
+   */
   readonly isConfidential: boolean;
-  /** The largest request in bytes after decompression; of a stream, the largest message. BODY_LIMIT caps it (`http/bounds/bound.ts`). */
+  /**
+   * The largest request in bytes after decompression; of a stream, the largest message. BODY_LIMIT caps it
+   * (`http/bounds/bound.ts`).
+   */
   readonly maxRequestBytes: number;
 }
 
@@ -101,13 +107,18 @@ export function operationTable(of?: readonly DescService[]): OperationTable {
 
 function readTable(of: readonly DescService[]): OperationTable {
   const gaps: string[] = [];
-  const read = of.flatMap((service) => service.methods).flatMap((method) => readOperation(method, gaps) ?? []);
+  const read = of
+    .flatMap((service) => service.methods)
+    .flatMap((method) => readOperation(method, gaps) ?? []);
   const counted = read.map((op) => ({
     ...op,
     countedAs: read.find(({ name }) => name !== null && name === op.countedAs)?.rpc ?? op.countedAs,
   }));
   const together = Map.groupBy(counted, ({ countedAs }) => countedAs);
-  const all = counted.map((op) => ({ ...op, countedWith: (together.get(op.countedAs) ?? []).map(({ name, rpc }) => name ?? rpc) }));
+  const all = counted.map((op) => ({
+    ...op,
+    countedWith: (together.get(op.countedAs) ?? []).map(({ name, rpc }) => name ?? rpc),
+  }));
   const byRpc = new Map(all.map((op) => [op.rpc, op]));
   const byName = new Map<string, Operation>();
   for (const op of all) {
@@ -116,7 +127,8 @@ function readTable(of: readonly DescService[]): OperationTable {
     byName.set(op.name, op);
   }
   for (const op of all)
-    if (op.countedAs !== op.rpc && !byRpc.has(op.countedAs)) gaps.push(`${op.rpc}: counted_as names the unknown operation ${op.countedAs}`);
+    if (op.countedAs !== op.rpc && !byRpc.has(op.countedAs))
+      gaps.push(`${op.rpc}: counted_as names the unknown operation ${op.countedAs}`);
   if (gaps.length > 0) throw new Error(`the operation table has gaps:\n${gaps.join("\n")}`);
   return { all, byRpc: (rpc) => byRpc.get(rpc), byName: (name) => byName.get(name) };
 }
@@ -126,12 +138,14 @@ function readOperation(method: DescMethod, gaps: string[]): Omit<Operation, "cou
   const facts = factsOf(method);
   const rateClass = rateClasses[facts.rateClass];
   if (facts.who.case === undefined) gaps.push(`${rpc}: who may call is not stated`);
-  if (facts.name !== "" && !namePattern.test(facts.name)) gaps.push(`${rpc}: ${facts.name} is not a dotted name`);
+  if (facts.name !== "" && !namePattern.test(facts.name))
+    gaps.push(`${rpc}: ${facts.name} is not a dotted name`);
   if ((facts.destructive === undefined) !== (method.idempotency === noSideEffects))
     gaps.push(`${rpc}: a change, and only a change, states whether it is destructive`);
   if (facts.audited && (method.idempotency !== noSideEffects || method.methodKind !== "unary"))
     gaps.push(`${rpc}: only a unary read can be audited`);
-  if (facts.who.case === "anonymous") gaps.push(...anonymousGaps(method, facts).map((gap) => `${rpc}: ${gap}`));
+  if (facts.who.case === "anonymous")
+    gaps.push(...anonymousGaps(method, facts).map((gap) => `${rpc}: ${gap}`));
   if (facts.who.case === "access") gaps.push(...accessGaps(facts.who.value).map((gap) => `${rpc}: ${gap}`));
   if (!rateClass) {
     gaps.push(`${rpc}: the rate class is not stated`);
@@ -170,17 +184,26 @@ const hasOwnSecret = once((desc: DescMessage) => desc.fields.some((field) => get
 function holdsSecret(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (seen.has(desc)) return false;
   seen.add(desc);
-  return hasOwnSecret(desc) || desc.fields.some(({ message }) => message !== undefined && holdsSecret(message, seen));
+  return (
+    hasOwnSecret(desc) ||
+    desc.fields.some(({ message }) => message !== undefined && holdsSecret(message, seen))
+  );
 }
 
-/** An anonymous operation changes nothing, has no audit row, and reads at most 64 KiB (spec/decisions.md 53). */
-function anonymousGaps({ idempotency, methodKind }: DescMethod, { audited, maxRequestBytes }: OperationFacts): string[] {
+/**
+ * An anonymous operation changes nothing, has no audit row, and reads at most 64 KiB (spec/decisions.md 53).
+ */
+function anonymousGaps(
+  { idempotency, methodKind }: DescMethod,
+  { audited, maxRequestBytes }: OperationFacts,
+): string[] {
   const isStreamOfRequests = methodKind === "client_streaming" || methodKind === "bidi_streaming";
   const gaps = [
     idempotency !== noSideEffects && "an anonymous operation cannot be a change",
     isStreamOfRequests && "an anonymous operation takes one request",
     audited && "an anonymous operation has no audit row",
-    (maxRequestBytes || defaultRequestBytes) > anonymousBytes && `an anonymous operation reads at most ${anonymousBytes} bytes`,
+    (maxRequestBytes || defaultRequestBytes) > anonymousBytes &&
+      `an anonymous operation reads at most ${anonymousBytes} bytes`,
   ];
   return gaps.filter((gap) => gap !== false);
 }
@@ -204,7 +227,8 @@ function accessGaps(access: Access): string[] {
   if (access.anyScope.length > 0 && !has(Access_Credential.OAUTH)) gaps.push("scopes without OAUTH");
   if (access.roles.length > 0 && !has(Access_Credential.API_KEY) && !has(Access_Credential.SESSION))
     gaps.push("roles without API_KEY or SESSION");
-  if (access.operator && (access.credentials.length !== 1 || !has(Access_Credential.SESSION))) gaps.push("operators without SESSION alone");
+  if (access.operator && (access.credentials.length !== 1 || !has(Access_Credential.SESSION)))
+    gaps.push("operators without SESSION alone");
   gaps.push(...keyGaps(access));
   for (const scope of access.anyScope) if (!isScope(scope)) gaps.push(`unknown scope ${scope}`);
   return gaps;

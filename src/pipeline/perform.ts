@@ -14,8 +14,8 @@ import { nameSubject } from "./subject.ts";
 import { validate } from "./validate.ts";
 
 /**
- * Sets `request_id` and `ok` in answers that have these fields, for callers over RPC (spec/enterprise.md 3). An answer
- * from an idempotency record gets the values of the current call, as on the other wires.
+ * Sets `request_id` and `ok` in answers that have these fields, for callers over RPC (spec/enterprise.md 3).
+ * An answer from an idempotency record gets the values of the current call, as on the other wires.
  */
 function setEnvelope({ output }: DescMethod, answer: Message, requestId: string): Message {
   if (output.field["requestId"] === undefined) return answer;
@@ -28,7 +28,10 @@ export interface Outcome {
   readonly isReplayed: boolean;
 }
 
-/** The second step of every call, by its kind. `gone` is aborted when the client no longer waits for the answer. */
+/**
+ * The second step of every call, by its kind. `gone` is aborted when the client no longer waits for the
+ * answer.
+ */
 export interface Performer {
   /**
    * Makes one answer. A change runs in one transaction: it claims the idempotency
@@ -57,8 +60,8 @@ export interface Performer {
    */
   reserve(admission: Admission, gone: AbortSignal): void;
   /**
-   * Makes the answers of a stream both ways. Errors are thrown by the answers: Failure of any reason, also for a message
-   * that breaks the rules of its fields.
+   * Makes the answers of a stream both ways. Errors are thrown by the answers: Failure of any reason, also
+   * for a message that breaks the rules of its fields.
    */
   converse(admission: Admission, messages: AsyncIterable<Message>, gone: AbortSignal): AsyncIterable<Message>;
 }
@@ -69,7 +72,12 @@ export interface CallAudit {
 }
 
 /** Creates the performer: it checks field rules first, then runs the handler. */
-export function performer(store: Store, handlers: HandlerTable, records: IdempotencyRecords, audit: CallAudit): Performer {
+export function performer(
+  store: Store,
+  handlers: HandlerTable,
+  records: IdempotencyRecords,
+  audit: CallAudit,
+): Performer {
   function handlerOf(admission: Admission, message: Message): ImplementedHandler {
     validate(admission.operation.method.input, message);
     return builtFor(admission);
@@ -77,11 +85,17 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
 
   function builtFor({ operation }: Admission): ImplementedHandler {
     const built = handlers.get(operation.rpc);
-    if (!built || "unbuilt" in built) throw new Failure("unimplemented", `${operation.name ?? operation.rpc} is not built yet`);
+    if (!built || "unbuilt" in built)
+      throw new Failure("unimplemented", `${operation.name ?? operation.rpc} is not built yet`);
     return built;
   }
 
-  async function change(tx: Tx, admission: Admission, message: Message, handler: Handler<DescMethod>): Promise<Outcome> {
+  async function change(
+    tx: Tx,
+    admission: Admission,
+    message: Message,
+    handler: Handler<DescMethod>,
+  ): Promise<Outcome> {
     // The answer of an audited read is not recorded.
     const record = admission.operation.isChange ? await records.begin(tx, admission, message) : null;
     if (record !== null && "answer" in record) return { answer: record.answer, isReplayed: true };
@@ -102,7 +116,8 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
   async function outcome(admission: Admission, message: Message, gone: AbortSignal): Promise<Outcome> {
     const { operation, caller, request } = admission;
     const built = handlerOf(admission, message);
-    if ("stream" in built || "begin" in built || "converse" in built) throw new Error(`${operation.rpc} is a stream`);
+    if ("stream" in built || "begin" in built || "converse" in built)
+      throw new Error(`${operation.rpc} is a stream`);
     if ("hold" in built) {
       admission.request.body?.release();
       if (operation.isAudited) throw new Error(`${operation.rpc} is held, and would have no audit row`);
@@ -122,17 +137,32 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
     return { answer: await run(handler, store, admission, message), isReplayed: false };
   }
 
-  async function openStream(admission: Admission, message: Message, gone: AbortSignal): Promise<AsyncIterable<Message> | null> {
+  async function openStream(
+    admission: Admission,
+    message: Message,
+    gone: AbortSignal,
+  ): Promise<AsyncIterable<Message> | null> {
     const { operation } = admission;
     const built = handlerOf(admission, message);
     if (!("stream" in built || "begin" in built)) throw new Error(`${operation.rpc} is not a server stream`);
     admission.request.body?.release();
     const call = openCallOf(admission, gone);
-    const answers = "stream" in built ? await built.stream(store, call, message) : await begin(built, call, admission, message);
-    return answers && mapIterable(answers, (answer) => create(operation.method.output, answer), noteThrown(admission));
+    const answers =
+      "stream" in built
+        ? await built.stream(store, call, message)
+        : await begin(built, call, admission, message);
+    return (
+      answers &&
+      mapIterable(answers, (answer) => create(operation.method.output, answer), noteThrown(admission))
+    );
   }
 
-  async function begin(built: StreamedChange<DescMethod>, call: OpenCall, admission: Admission, message: Message) {
+  async function begin(
+    built: StreamedChange<DescMethod>,
+    call: OpenCall,
+    admission: Admission,
+    message: Message,
+  ) {
     const open = await store.change(async (tx) => {
       const opened = await built.begin(tx, call, message);
       await audit.write(tx, admission);
@@ -141,7 +171,11 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
     return open();
   }
 
-  async function* converse(admission: Admission, messages: AsyncIterable<Message>, gone: AbortSignal): AsyncGenerator<Message> {
+  async function* converse(
+    admission: Admission,
+    messages: AsyncIterable<Message>,
+    gone: AbortSignal,
+  ): AsyncGenerator<Message> {
     const { input, output } = admission.operation.method;
     const built = builtFor(admission);
     if (!("converse" in built)) throw new Error(`${admission.operation.rpc} is not a stream both ways`);
@@ -150,7 +184,8 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
       validate(input, message);
       return message;
     });
-    for await (const answer of built.converse(openCallOf(admission, gone), checked)) yield create(output, answer);
+    for await (const answer of built.converse(openCallOf(admission, gone), checked))
+      yield create(output, answer);
   }
 
   return {
@@ -159,12 +194,18 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
       if ("stream" in built) built.reserve?.(openCallOf(admission, gone));
     },
 
-    converse: (admission, messages, gone) => mapIterable(converse(admission, messages, gone), (answer) => answer, noteThrown(admission)),
+    converse: (admission, messages, gone) =>
+      mapIterable(converse(admission, messages, gone), (answer) => answer, noteThrown(admission)),
 
     async perform(admission, message, gone) {
       try {
-        const { answer, isReplayed } = await runInSpan(spanOf(admission), () => outcome(admission, message, gone));
-        return { answer: setEnvelope(admission.operation.method, answer, admission.request.requestId), isReplayed };
+        const { answer, isReplayed } = await runInSpan(spanOf(admission), () =>
+          outcome(admission, message, gone),
+        );
+        return {
+          answer: setEnvelope(admission.operation.method, answer, admission.request.requestId),
+          isReplayed,
+        };
       } catch (thrown) {
         noteThrown(admission)(thrown);
         throw nameSubject(admission.operation.method, message, thrown);
@@ -185,8 +226,8 @@ export function performer(store: Store, handlers: HandlerTable, records: Idempot
 }
 
 /**
- * Whether the call only shows what a change would do. It runs outside a transaction, where rows cannot be written, and has no
- * audit row and no idempotency record.
+ * Whether the call only shows what a change would do. It runs outside a transaction, where rows cannot be
+ * written, and has no audit row and no idempotency record.
  */
 const isDryRun = (message: Message): boolean => "dryRun" in message && message.dryRun === true;
 
@@ -200,6 +241,11 @@ const openCallOf = ({ operation, request, caller, checkAgain }: Admission, gone:
   gone,
 });
 
-async function run(handler: Handler<DescMethod>, tx: Tx, { operation, caller }: Admission, message: Message): Promise<Message> {
+async function run(
+  handler: Handler<DescMethod>,
+  tx: Tx,
+  { operation, caller }: Admission,
+  message: Message,
+): Promise<Message> {
   return create(operation.method.output, await handler(tx, caller, message));
 }

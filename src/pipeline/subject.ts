@@ -17,7 +17,10 @@ export function nameSubject({ input }: DescMethod, message: Message, thrown: unk
   const names = [`${word}_id`, `${word}_uid`, ...(otherNames[thrown.noun] ?? []), "id", "uid"];
   const isSent = (name: string): boolean => {
     const field = input.fields.find((known) => known.name === name);
-    return field !== undefined && Object.entries(message).some(([key, value]) => key === field.localName && value !== "");
+    return (
+      field !== undefined &&
+      Object.entries(message).some(([key, value]) => key === field.localName && value !== "")
+    );
   };
   const path = names.find(isSent);
   return path === undefined ? thrown : nameField(thrown, path);

@@ -1,4 +1,11 @@
-import { type DescField, type DescMessage, type DescOneof, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type DescOneof,
+  getOption,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import type { Timestamp, Value } from "@bufbuild/protobuf/wkt";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Mistake } from "../core/failure.ts";
@@ -35,8 +42,8 @@ const findInText: Find = (value, found) => {
 };
 
 /**
- * Also finds text that is far too long for its field. The field rules would count all its characters, which takes half
- * a second for 30 MB. A character has at most two UTF-16 units.
+ * Also finds text that is far too long for its field. The field rules would count all its characters, which
+ * takes half a second for 30 MB. A character has at most two UTF-16 units.
  */
 function textFinder(field: DescField): Find {
   const max = maxLengthOf(field);
@@ -56,7 +63,8 @@ const countedLength = 65_536;
 /** The `max_len` rule of a string, of the items of a list, or of the values of a map. */
 function maxLengthOf(field: DescField): number | undefined {
   const { type } = getOption(field, fieldRules);
-  const rules = type.case === "repeated" ? type.value.items?.type : type.case === "map" ? type.value.values?.type : type;
+  const rules =
+    type.case === "repeated" ? type.value.items?.type : type.case === "map" ? type.value.values?.type : type;
   return rules?.case === "string" && rules.value.maxLen > 0n ? Number(rules.value.maxLen) : undefined;
 }
 
@@ -128,11 +136,15 @@ function below(name: string, find: Find): Find {
 function valueFinder(field: DescField): Find | undefined {
   const find = elementFinder(field);
   if (field.fieldKind === "list") return find && listFinder(find);
-  if (field.fieldKind === "map" && (find || field.mapKey === ScalarType.STRING)) return mapFinder(find ?? findNothing);
+  if (field.fieldKind === "map" && (find || field.mapKey === ScalarType.STRING))
+    return mapFinder(find ?? findNothing);
   return find;
 }
 
-/** The finder for a field's single value, a list's item or a map's value; undefined when it cannot contain text. */
+/**
+ * The finder for a field's single value, a list's item or a map's value; undefined when it cannot contain
+ * text.
+ */
 function elementFinder(field: DescField): Find | undefined {
   if (field.scalar === ScalarType.STRING) return textFinder(field);
   if (field.message?.typeName === "google.protobuf.Timestamp") return findInTime;
@@ -170,7 +182,8 @@ function listFinder(find: Find): Find {
 
 function mapFinder(find: Find): Find {
   return (value, found) => {
-    // The value of a map field is always an object; keys that are not strings appear as digits, `true` or `false`.
+    // The value of a map field is always an object; keys that are not strings appear as digits, `true` or
+    // `false`.
     const entries = value as Members;
     for (const key of Object.keys(entries)) {
       if (found.isFull) return;

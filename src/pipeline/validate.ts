@@ -1,4 +1,12 @@
-import { type DescEnumValue, type DescField, type DescMessage, getOption, hasOption, type Message, ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescEnumValue,
+  type DescField,
+  type DescMessage,
+  getOption,
+  hasOption,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import {
   isReflectList,
   isReflectMap,
@@ -9,14 +17,19 @@ import {
   reflect,
 } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Validator, type Violation } from "@bufbuild/protovalidate";
-import { type EnumRules, type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  type EnumRules,
+  type FieldRules,
+  field as fieldRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { Failure, invalidArguments } from "../core/failure.ts";
 import { word } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 import { Mistakes } from "./mistakes.ts";
 import { findTextMistakes } from "./text.ts";
 
 /** The name of an enum value in v2: its `word`, or its full name where it has none. */
-export const enumValueName = (value: DescEnumValue): string => (hasOption(value, word) ? getOption(value, word) : value.name);
+export const enumValueName = (value: DescEnumValue): string =>
+  hasOption(value, word) ? getOption(value, word) : value.name;
 
 /** The values that an enum field accepts: without those that its rules exclude and without UNSPECIFIED. */
 export function acceptedValues(field: DescField): readonly DescEnumValue[] {
@@ -30,7 +43,8 @@ export function acceptedValues(field: DescField): readonly DescEnumValue[] {
 }
 
 /** The rule of an enum field with its accepted values. */
-export const enumRule = (field: DescField): string => `must be one of ${acceptedValues(field).map(enumValueName).join(", ")}`;
+export const enumRule = (field: DescField): string =>
+  `must be one of ${acceptedValues(field).map(enumValueName).join(", ")}`;
 
 /** The enum rules of a single value, or of a list's items. */
 function enumRules({ type }: FieldRules): EnumRules | undefined {
@@ -78,8 +92,12 @@ export function findMistakes(schema: DescMessage, message: Message, found: Mista
 function ruleOf({ field: path, message, ruleId }: Violation, request: ReflectMessage): string {
   const field = path.findLast((step) => step.kind === "field");
   const isMissing = field === path.at(-1) && field !== undefined && !isPresent(path, request);
-  if (field?.enum && (isMissing || ruleId.startsWith("enum."))) return isMissing ? `is required, and ${enumRule(field)}` : enumRule(field);
-  const range = message.replace(/^must be greater than or equal to (\S+) and less than or equal to (\S+)$/, "must be from $1 to $2");
+  if (field?.enum && (isMissing || ruleId.startsWith("enum.")))
+    return isMissing ? `is required, and ${enumRule(field)}` : enumRule(field);
+  const range = message.replace(
+    /^must be greater than or equal to (\S+) and less than or equal to (\S+)$/,
+    "must be from $1 to $2",
+  );
   if (isMissing) return isNumber(field) ? `is required, and ${range}` : "is required";
   if (ruleId === "string.min_len" && message === "must be at least 1 characters") return "must not be empty";
   const [, words] = /^does not match regex pattern `\^\(([\w|]+)\)\$`$/.exec(message) ?? [];

@@ -8,7 +8,13 @@ import { implement } from "../pipeline/handlers.ts";
 
 /** agentProfile.* (spec/api.md 8.46, 8.78). */
 export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable) {
-  const toMessage = ({ concurrency, timeLimit, labels, fetch, ...profile }: AgentProfile): MessageInitShape<typeof AgentProfileSchema> => ({
+  const toMessage = ({
+    concurrency,
+    timeLimit,
+    labels,
+    fetch,
+    ...profile
+  }: AgentProfile): MessageInitShape<typeof AgentProfileSchema> => ({
     ...profile,
     ...(concurrency === null ? {} : { concurrency }),
     ...(timeLimit === null ? {} : { timeLimitSeconds: timeLimit }),
@@ -20,7 +26,11 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
     async listAgentProfiles(tx, caller) {
       return { data: (await profiles.list(tx, caller)).map(toMessage) };
     },
-    async updateAgentProfile(tx, caller, { agentProfile, title, description, concurrency, timeLimitSeconds, fetch }) {
+    async updateAgentProfile(
+      tx,
+      caller,
+      { agentProfile, title, description, concurrency, timeLimitSeconds, fetch },
+    ) {
       const edit = {
         ...(title === undefined ? {} : { title: title || null }),
         ...(description === undefined ? {} : { description: description || null }),
@@ -29,7 +39,10 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
         ...(fetch === undefined
           ? {}
           : // Safe cast: the field's rule has the modes.
-            { fetch: (fetch.mode || null) as FetchMode | null, fetchHosts: fetch.hosts.length === 0 ? null : fetch.hosts }),
+            {
+              fetch: (fetch.mode || null) as FetchMode | null,
+              fetchHosts: fetch.hosts.length === 0 ? null : fetch.hosts,
+            }),
       };
       return { agentProfile: toMessage(await profiles.update(tx, caller, agentProfile, edit)) };
     },
@@ -39,7 +52,12 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
 const pricesIn = (price: Price | undefined) => (price ? { prices: toPrices(price) } : {});
 
 /** Prices as the operator writes them: tokens by the thousand, in credits. */
-const toPrices = ({ inputToken, outputToken, toolCall, turn }: Price): MessageInitShape<typeof AgentProfilePricesSchema> => ({
+const toPrices = ({
+  inputToken,
+  outputToken,
+  toolCall,
+  turn,
+}: Price): MessageInitShape<typeof AgentProfilePricesSchema> => ({
   input: (inputToken * 1000) / perCredit,
   output: (outputToken * 1000) / perCredit,
   toolCall: toolCall / perCredit,

@@ -6,7 +6,12 @@ import type { AgentSchema } from "../gen/proto/agent/v2/agent_pb.ts";
 import { AgentService, type UpdateAgentRequest } from "../gen/proto/agent/v2/agent_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 
-export const toAgent = ({ id, taskId, nickname, about }: Agent): MessageInitShape<typeof AgentSchema> => ({ id, taskId, nickname, about });
+export const toAgent = ({ id, taskId, nickname, about }: Agent): MessageInitShape<typeof AgentSchema> => ({
+  id,
+  taskId,
+  nickname,
+  about,
+});
 
 /** agent.list, agent.detail and agent.update (spec/api.md 8.21 to 8.23). */
 export function agentHandlers(agents: Agents) {

@@ -35,7 +35,12 @@ const latest = 253_402_300_799n;
 export function apiKeyHandlers(keys: ApiKeys) {
   return implement(ApiKeyService, {
     async createApiKey(tx, caller, { name, kind, expiresAt, restrictions }) {
-      const input = { name, kind: kinds[kind] ?? "general", expiresAt: milliseconds(expiresAt), restrictions };
+      const input = {
+        name,
+        kind: kinds[kind] ?? "general",
+        expiresAt: milliseconds(expiresAt),
+        restrictions,
+      };
       const { key, text } = await keys.create(tx, caller, input);
       return { apiKey: toMessage({ ...key, usedAt: null }), secret: text };
     },
@@ -54,7 +59,11 @@ export function apiKeyHandlers(keys: ApiKeys) {
     },
     async listSpaceApiKeys(tx, caller, { limit = 20, cursor, userId }) {
       const { items, next } = await keys.listOfSpace(tx, caller, userId || undefined, { limit, cursor });
-      const data = items.map((key) => ({ apiKey: toMessage(key), userId: key.accountId, email: key.email ?? "" }));
+      const data = items.map((key) => ({
+        apiKey: toMessage(key),
+        userId: key.accountId,
+        email: key.email ?? "",
+      }));
       return { data, ...pageEnd(next) };
     },
     async revokeSpaceApiKey(tx, caller, { id }) {
@@ -66,7 +75,8 @@ export function apiKeyHandlers(keys: ApiKeys) {
 
 /** @throws Failure `invalid_argument` for a time after the year 9999. */
 function milliseconds(time: bigint | undefined): number | null {
-  if (time !== undefined && time > latest) throw invalidArgument("expires_at", "must be a time of the years 1 to 9999");
+  if (time !== undefined && time > latest)
+    throw invalidArgument("expires_at", "must be a time of the years 1 to 9999");
   return time === undefined ? null : Number(time) * 1000;
 }
 
@@ -89,5 +99,11 @@ function restrictionsOf({
   addressRanges,
 }: KeyRestrictions): Pick<MessageInitShape<typeof ApiKeySchema>, "restrictions"> {
   if (scopes === null && projectIds === null && addressRanges === null) return {};
-  return { restrictions: { scopes: [...(scopes ?? [])], projectIds: [...(projectIds ?? [])], addressRanges: [...(addressRanges ?? [])] } };
+  return {
+    restrictions: {
+      scopes: [...(scopes ?? [])],
+      projectIds: [...(projectIds ?? [])],
+      addressRanges: [...(addressRanges ?? [])],
+    },
+  };
 }

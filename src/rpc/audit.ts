@@ -53,7 +53,17 @@ export const auditHandlers = ({ rpcOf, downloadLinks, clock }: AuditParts) =>
   });
 
 function filterOf(request: ListAuditEventsRequest, rpcOf: (name: string) => string | undefined): AuditFilter {
-  const { startTime, endTime, accountId, credential, operation, operationPrefix, outcome = 0, subject, requestId } = request;
+  const {
+    startTime,
+    endTime,
+    accountId,
+    credential,
+    operation,
+    operationPrefix,
+    outcome = 0,
+    subject,
+    requestId,
+  } = request;
   const outcomeName = outcomes.toName(outcome);
   return {
     ...(startTime === undefined ? {} : { from: milliseconds(startTime) }),

@@ -14,7 +14,12 @@ import {
 } from "../gen/proto/browser/v2/browser_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 
-const toMessage = ({ id, name, userAgent, taskIds }: BrowserInUse): MessageInitShape<typeof BrowserClientSchema> => ({
+const toMessage = ({
+  id,
+  name,
+  userAgent,
+  taskIds,
+}: BrowserInUse): MessageInitShape<typeof BrowserClientSchema> => ({
   clientId: id,
   clientName: name,
   ua: userAgent,
@@ -32,16 +37,25 @@ export function browserHandlers(attached: AttachedBrowsers) {
       return {};
     },
     attach: {
-      converse: (call, messages) => mapIterable(attached.attach(call, mapIterable(messages, fromClient)), toClient),
+      converse: (call, messages) =>
+        mapIterable(attached.attach(call, mapIterable(messages, fromClient)), toClient),
     },
   });
 }
 
-/** Reads a message of the client. @throws Failure `invalid_argument` for an empty message, and for a result that is not a JSON object. */
+/**
+ * Reads a message of the client. @throws Failure `invalid_argument` for an empty message, and for a result
+ * that is not a JSON object.
+ */
 function fromClient({ payload }: AttachRequest): Hello | FromBrowser {
   switch (payload.case) {
     case "hello":
-      return { kind: "hello", id: payload.value.clientId, name: payload.value.clientName, userAgent: payload.value.ua };
+      return {
+        kind: "hello",
+        id: payload.value.clientId,
+        name: payload.value.clientName,
+        userAgent: payload.value.ua,
+      };
     case "result":
       return resultOf(payload.value);
     case "event":

@@ -1,13 +1,21 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type ComplianceExport, type ExportStatus, type StepName, stepNames } from "../core/exports/export.ts";
+import {
+  type ComplianceExport,
+  type ExportStatus,
+  type StepName,
+  stepNames,
+} from "../core/exports/export.ts";
 import type { ComplianceExports, ComplianceInput } from "../core/exports/exports.ts";
 import {
   type ComplianceExportRecordSchema,
   EventName,
   ComplianceExportStatus as Status,
 } from "../gen/proto/observability/v2/compliance_export_pb.ts";
-import { type CreateExportRequest, EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
+import {
+  type CreateExportRequest,
+  EnterpriseComplianceV2Service,
+} from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { pageOf, progressOf } from "./data-export-messages.ts";
 
@@ -46,20 +54,30 @@ const nameValue: Readonly<Record<StepName, EventName>> = {
 };
 
 /** The input of an export; empty texts count as absent. */
-const inputOf = ({ user, sessionUid, startTime, endTime, eventNames, includePayload, reason }: CreateExportRequest): ComplianceInput => ({
+const inputOf = ({
+  user,
+  sessionUid,
+  startTime,
+  endTime,
+  eventNames,
+  includePayload,
+  reason,
+}: CreateExportRequest): ComplianceInput => ({
   filter: {
     user: user || null,
     session: sessionUid || null,
     startTime: timeOf(startTime),
     endTime: timeOf(endTime),
     includePayload,
-    names: eventNames.length === 0 ? stepNames : stepNames.filter((name) => eventNames.includes(nameValue[name])),
+    names:
+      eventNames.length === 0 ? stepNames : stepNames.filter((name) => eventNames.includes(nameValue[name])),
   },
   reason,
 });
 
 /** Stored times are whole milliseconds: both ends of a range are rounded up to the next one. */
-const timeOf = (time: Timestamp | undefined): number | null => (time ? Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6) : null);
+const timeOf = (time: Timestamp | undefined): number | null =>
+  time ? Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6) : null;
 
 /** There is no status for a cancelled export (spec/enterprise.md 4.1): it is FAILED. */
 const statusValue: Readonly<Record<ExportStatus, Status>> = {
@@ -83,7 +101,9 @@ const recordMessage = ({
     status: statusValue[status],
     createdAt: timestampFromMs(createdAt),
     ...(completedAt === null ? {} : { completedAt: timestampFromMs(completedAt) }),
-    ...(archive === null ? {} : { eventCount: BigInt(archive.eventCount ?? 0), fileSize: BigInt(archive.bytes) }),
+    ...(archive === null
+      ? {}
+      : { eventCount: BigInt(archive.eventCount ?? 0), fileSize: BigInt(archive.bytes) }),
     ...(error === null ? {} : { errorMessage: error }),
     ...(status === "processing" ? { progress: progressOf(record) } : {}),
   };

@@ -1,5 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { connectorTypes, type InstalledConnector, policyOf, type ToolPolicy } from "../core/connectors/connector.ts";
+import {
+  connectorTypes,
+  type InstalledConnector,
+  policyOf,
+  type ToolPolicy,
+} from "../core/connectors/connector.ts";
 import { type ConnectorInput, checkInstaller, type ServerInput } from "../core/connectors/connector-input.ts";
 import type { Connectors } from "../core/connectors/connectors.ts";
 import type { SignIns } from "../core/connectors/sign-in.ts";
@@ -50,7 +55,12 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
         const test = await connectors.prepareTest(caller, id, gone);
         return async (tx) => {
           const { failure, message, tools, latencyMs } = await test(tx);
-          return { reachable: failure === null, ...(failure === null ? {} : { failure, message }), tools, latencyMs };
+          return {
+            reachable: failure === null,
+            ...(failure === null ? {} : { failure, message }),
+            tools,
+            latencyMs,
+          };
         };
       },
     },
@@ -70,7 +80,15 @@ export function connectorSettingsHandlers(connectors: Connectors, signIns: SignI
   });
 }
 
-const inputIn = ({ uid, name, description, category, forSpace, isDefault, server }: InstallConnectorRequest): ConnectorInput => ({
+const inputIn = ({
+  uid,
+  name,
+  description,
+  category,
+  forSpace,
+  isDefault,
+  server,
+}: InstallConnectorRequest): ConnectorInput => ({
   uid,
   name,
   description,
@@ -84,14 +102,36 @@ function serverIn(server: InstallConnectorRequest["server"]): ServerInput {
   if (server.case === "command") return { kind: "command", name: server.value };
   if (server.case !== "http") return { kind: "none" };
   const { url, auth } = server.value;
-  if (auth.case === "header") return { kind: "http", url, header: { name: auth.value.name, value: auth.value.value } };
-  if (auth.case === "oauth") return { kind: "http", url, oauth: { clientId: auth.value.clientId, clientSecret: auth.value.clientSecret } };
+  if (auth.case === "header")
+    return { kind: "http", url, header: { name: auth.value.name, value: auth.value.value } };
+  if (auth.case === "oauth")
+    return {
+      kind: "http",
+      url,
+      oauth: { clientId: auth.value.clientId, clientSecret: auth.value.clientSecret },
+    };
   return { kind: "http", url };
 }
 
 /** The wire form of an installed connector, without its credentials. */
-export function toInstalled(connector: InstalledConnector): MessageInitShape<typeof InstalledConnectorSchema> {
-  const { id, uid, name, type, description, category, accountId, server, state, isDefault, tools, toolsAt, createdAt } = connector;
+export function toInstalled(
+  connector: InstalledConnector,
+): MessageInitShape<typeof InstalledConnectorSchema> {
+  const {
+    id,
+    uid,
+    name,
+    type,
+    description,
+    category,
+    accountId,
+    server,
+    state,
+    isDefault,
+    tools,
+    toolsAt,
+    createdAt,
+  } = connector;
   return {
     id,
     uid,

@@ -1,6 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type DataExport, type ExportFilter, type ExportStatus, exportScopes } from "../core/exports/export.ts";
+import {
+  type DataExport,
+  type ExportFilter,
+  type ExportStatus,
+  exportScopes,
+} from "../core/exports/export.ts";
 import type { ExportInput } from "../core/exports/exports.ts";
 import type { ExportLink } from "../core/exports/links.ts";
 import type { TaskRecord, TaskRecordFilter } from "../core/exports/task-record.ts";
@@ -99,14 +104,21 @@ export const taskMessage = (task: TaskRecord): MessageInitShape<typeof Enterpris
 });
 
 /** An export in both versions (spec/enterprise.md 4.5). @param link null when there is no archive. */
-export const exportMessage = (record: DataExport, link: ExportLink | null): MessageInitShape<typeof EnterpriseExportRecordSchema> => ({
+export const exportMessage = (
+  record: DataExport,
+  link: ExportLink | null,
+): MessageInitShape<typeof EnterpriseExportRecordSchema> => ({
   uid: record.id,
   userId: record.accountId,
   status: statusValue[record.status],
   createdAt: timestampFromMs(record.createdAt),
-  ...(record.completedAt === null || record.status === "cancelled" ? {} : { completedAt: timestampFromMs(record.completedAt) }),
+  ...(record.completedAt === null || record.status === "cancelled"
+    ? {}
+    : { completedAt: timestampFromMs(record.completedAt) }),
   ...(record.error === null ? {} : { errorMessage: record.error }),
-  ...(record.archive === null ? {} : { fileSize: BigInt(record.archive.bytes), fileSizeHuman: humanSize(record.archive.bytes) }),
+  ...(record.archive === null
+    ? {}
+    : { fileSize: BigInt(record.archive.bytes), fileSizeHuman: humanSize(record.archive.bytes) }),
   ...(link === null ? {} : { fileUrl: link.url, urlExpiresAt: timestampFromMs(link.expiresAt) }),
   ...(record.status === "processing" ? { progress: progressOf(record) } : {}),
 });

@@ -18,9 +18,13 @@ import {
 } from "./data-export-messages.ts";
 
 /** Version 1: the download of a purged archive is `failed_precondition` (spec/enterprise.md 6). */
-export const dataExportHandlers = (exports: Exports) => implement(EnterpriseDataExportService, operations(exports, "failed_precondition"));
+export const dataExportHandlers = (exports: Exports) =>
+  implement(EnterpriseDataExportService, operations(exports, "failed_precondition"));
 
-/** Version 2: the download of a purged archive is `not_found`, paging has defaults, and exports can be ended (spec/enterprise.md 7). */
+/**
+ * Version 2: the download of a purged archive is `not_found`, paging has defaults, and exports can be ended
+ * (spec/enterprise.md 7).
+ */
 export const dataExportV2Handlers = (exports: Exports) =>
   implement(EnterpriseDataExportV2Service, {
     ...operations(exports, "not_found"),
@@ -35,7 +39,13 @@ export const dataExportV2Handlers = (exports: Exports) =>
 
 const operations = (exports: Exports, purged: "not_found" | "failed_precondition") => ({
   async listTasks(tx: Tx, caller: Caller, request: TasksRequest & PagingFields & OfUser) {
-    const { items, total } = await exports.tasks(tx, caller, request.user, taskFilterOf(request), pageOf(request));
+    const { items, total } = await exports.tasks(
+      tx,
+      caller,
+      request.user,
+      taskFilterOf(request),
+      pageOf(request),
+    );
     return { records: items.map(taskMessage), total };
   },
   async createExport(tx: Tx, caller: Caller, request: ExportRequest) {

@@ -1,7 +1,14 @@
 import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Attachment } from "../core/files/file.ts";
-import { type EventPayloads, eventId, eventTypes, type PlanStep, type TaskEvent, type WaitDetail } from "../core/tasks/event.ts";
+import {
+  type EventPayloads,
+  eventId,
+  eventTypes,
+  type PlanStep,
+  type TaskEvent,
+  type WaitDetail,
+} from "../core/tasks/event.ts";
 import type { TextDelta } from "../core/tasks/live-text.ts";
 import { AttachmentTypeSchema } from "../gen/proto/task/v2/task_attachment_pb.ts";
 import {
@@ -18,9 +25,19 @@ type Payload = NonNullable<MessageInitShape<typeof TaskEventSchema>["payload"]>;
 
 const eventType = enumConverter(TaskEventTypeSchema, eventTypes);
 export const messageType = enumConverter(MessageTypeSchema, ["text", "voice"] as const);
-export const attachmentType = enumConverter(AttachmentTypeSchema, ["image", "file", "voice", "slides"] as const);
+export const attachmentType = enumConverter(AttachmentTypeSchema, [
+  "image",
+  "file",
+  "voice",
+  "slides",
+] as const);
 export const stepStatus = enumConverter(PlanStepStatusSchema, ["todo", "doing", "done", "failed"] as const);
-export const toolStatus = enumConverter(ToolUsedStatusSchema, ["success", "error", "rollback", "pending_confirmation"] as const);
+export const toolStatus = enumConverter(ToolUsedStatusSchema, [
+  "success",
+  "error",
+  "rollback",
+  "pending_confirmation",
+] as const);
 
 /** Creates the absolute URL of a file. The URL needs no credential and expires (spec/decisions.md 38). */
 export type Link = (fileId: string) => string;
@@ -35,7 +52,13 @@ export const eventMessage = (event: TaskEvent, link: Link): MessageInitShape<typ
 });
 
 /** The wire form of a part of a text (spec/api.md 8.72). */
-export const deltaMessage = ({ key, attempt, offset, text, type }: TextDelta): MessageInitShape<typeof TextDeltaSchema> => ({
+export const deltaMessage = ({
+  key,
+  attempt,
+  offset,
+  text,
+  type,
+}: TextDelta): MessageInitShape<typeof TextDeltaSchema> => ({
   messageKey: key,
   offset,
   text,
@@ -68,20 +91,33 @@ function payloadOf(event: TaskEvent, link: Link): Payload {
   }
 }
 
-const requestMessage = ({ content, messageType: type, attachments = [] }: EventPayloads["user_message"], link: Link) => ({
+const requestMessage = (
+  { content, messageType: type, attachments = [] }: EventPayloads["user_message"],
+  link: Link,
+) => ({
   content,
   messageType: messageType.toValue(type),
   attachments: attachments.map((attachment) => attachmentMessage(attachment, link)),
 });
 
-function answerMessage({ questionExpectation, attachments: files = [], ...rest }: EventPayloads["assistant_message"], link: Link) {
+function answerMessage(
+  { questionExpectation, attachments: files = [], ...rest }: EventPayloads["assistant_message"],
+  link: Link,
+) {
   const attachments = files.map((attachment) => attachmentMessage(attachment, link));
   if (!questionExpectation) return { ...rest, attachments };
-  return { ...rest, attachments, questionExpectation: { ...questionExpectation, options: [...questionExpectation.options] } };
+  return {
+    ...rest,
+    attachments,
+    questionExpectation: { ...questionExpectation, options: [...questionExpectation.options] },
+  };
 }
 
 /** The wire form of an attachment (spec/api.md 7.4). */
-export const attachmentMessage = ({ fileId, type, filename, contentType }: Omit<Attachment, "bytes">, link: Link) => ({
+export const attachmentMessage = (
+  { fileId, type, filename, contentType }: Omit<Attachment, "bytes">,
+  link: Link,
+) => ({
   type: attachmentType.toValue(type),
   filename,
   url: link(fileId),
@@ -89,7 +125,10 @@ export const attachmentMessage = ({ fileId, type, filename, contentType }: Omit<
 });
 
 /** The wire form of a status. The event that the task waits for is directly before it. */
-function statusMessage({ taskId, seq }: TaskEvent, { statusDetail, agentStatus, ...rest }: EventPayloads["status_update"]) {
+function statusMessage(
+  { taskId, seq }: TaskEvent,
+  { statusDetail, agentStatus, ...rest }: EventPayloads["status_update"],
+) {
   const status = { ...rest, agentStatus: taskStatus.toValue(agentStatus) };
   return statusDetail ? { ...status, statusDetail: waitMessage(taskId, seq, statusDetail) } : status;
 }

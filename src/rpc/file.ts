@@ -3,7 +3,12 @@ import type { Clock } from "../core/clock.ts";
 import { type FileFilter, fileStatuses, type StoredFile } from "../core/files/file.ts";
 import type { Files } from "../core/files/files.ts";
 import type { FileLinks, ShortLink } from "../core/files/links.ts";
-import { type FileDetailSchema, FileOrigin, type FileSchema, FileStatusSchema } from "../gen/proto/file/v2/file_pb.ts";
+import {
+  type FileDetailSchema,
+  FileOrigin,
+  type FileSchema,
+  FileStatusSchema,
+} from "../gen/proto/file/v2/file_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { enumConverter, pageEnd, seconds } from "./wire-values.ts";
@@ -26,7 +31,10 @@ const toFile = ({ id, filename, status, createdAt }: StoredFile): MessageInitSha
 });
 
 /** The wire form of a file (spec/api.md 7.10). @param link of its bytes; null when there is none. */
-export const toDetail = (file: StoredFile, link: ShortLink | null): MessageInitShape<typeof FileDetailSchema> => ({
+export const toDetail = (
+  file: StoredFile,
+  link: ShortLink | null,
+): MessageInitShape<typeof FileDetailSchema> => ({
   id: file.id,
   filename: file.filename,
   status: statuses.toValue(file.status),
@@ -40,20 +48,32 @@ export const toDetail = (file: StoredFile, link: ShortLink | null): MessageInitS
 
 /** file.upload, file.detail, file.delete (spec/api.md 8.12 to 8.14) and the list of v1. */
 export function fileHandlers(files: Files, links: FileLinks, clock: Pick<Clock, "now">) {
-  const detail = (file: StoredFile) => toDetail(file, file.status === "uploaded" ? links.shortDownload(file.id, clock.now()) : null);
+  const detail = (file: StoredFile) =>
+    toDetail(file, file.status === "uploaded" ? links.shortDownload(file.id, clock.now()) : null);
   return implement(FileService, {
     async uploadFile(tx, caller, { filename }) {
       const file = await files.open(tx, caller, filename);
-      return { file: toFile(file), uploadUrl: links.upload(file.id, file.uploadUntil), uploadExpiresAt: seconds(file.uploadUntil) };
+      return {
+        file: toFile(file),
+        uploadUrl: links.upload(file.id, file.uploadUntil),
+        uploadExpiresAt: seconds(file.uploadUntil),
+      };
     },
     async getFile(tx, caller, { fileId }) {
       return { file: detail(await files.get(tx, caller, fileId)) };
     },
     async listFiles(tx, caller, { limit = defaultFiles, cursor, taskId, filenameContains, origin }) {
-      const filter = { taskId: taskId || undefined, filenameContains: filenameContains || undefined, origin: originOf(origin) };
+      const filter = {
+        taskId: taskId || undefined,
+        filenameContains: filenameContains || undefined,
+        origin: originOf(origin),
+      };
       const { items, next } = await files.list(tx, caller, filter, { limit, cursor });
       return {
-        data: items.map((file) => ({ ...detail(file), ...(filter.origin && file.taskId ? { taskId: file.taskId } : {}) })),
+        data: items.map((file) => ({
+          ...detail(file),
+          ...(filter.origin && file.taskId ? { taskId: file.taskId } : {}),
+        })),
         ...pageEnd(next),
       };
     },

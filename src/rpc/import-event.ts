@@ -23,11 +23,15 @@ const kibibyte = 1024;
 const valueMax = 1024 * kibibyte;
 const schemaMax = 64 * kibibyte;
 
-/** Reads an event of another server. @throws Failure `invalid_argument` for a missing payload, or one beyond its limits. */
+/**
+ * Reads an event of another server. @throws Failure `invalid_argument` for a missing payload, or one beyond
+ * its limits.
+ */
 export function eventCopyIn(event: ImportedEvent, index: number): EventCopy {
   const path = `events[${index}]`;
   const { payload } = event;
-  const files = payload.case === "userMessage" || payload.case === "assistantMessage" ? payload.value.attachments : [];
+  const files =
+    payload.case === "userMessage" || payload.case === "assistantMessage" ? payload.value.attachments : [];
   return {
     id: event.id,
     timestamp: Number(event.timestamp),
@@ -51,7 +55,10 @@ function newEvent({ payload }: ImportedEvent, path: string): NewEvent {
     case "assistantMessage":
       return { type: "assistant_message", payload: answerIn(payload.value) };
     case "errorMessage":
-      return { type: "error_message", payload: { errorType: payload.value.errorType, content: payload.value.content } };
+      return {
+        type: "error_message",
+        payload: { errorType: payload.value.errorType, content: payload.value.content },
+      };
     case "statusUpdate":
       return { type: "status_update", payload: statusIn(payload.value, `${path}.status_update`) };
     case "userStop":
@@ -59,7 +66,10 @@ function newEvent({ payload }: ImportedEvent, path: string): NewEvent {
     case "structuredOutputResult": {
       const { success, value = {}, error } = payload.value;
       const checked = sized(value, valueMax, `${path}.structured_output_result.value`) as JsonObject;
-      return { type: "structured_output_result", payload: { success, value: checked, ...defined({ error }) } };
+      return {
+        type: "structured_output_result",
+        payload: { success, value: checked, ...defined({ error }) },
+      };
     }
     case "toolUsed":
       return { type: "tool_used", payload: useIn(payload.value, `${path}.tool_used`) };
@@ -75,20 +85,34 @@ function newEvent({ payload }: ImportedEvent, path: string): NewEvent {
 }
 
 /** The rules of the fields allow no other names. */
-function answerIn({ content, deliveryKind, questionExpectation }: ImportedAssistantMessage): EventPayloads["assistant_message"] {
-  const mode = questionExpectation?.selectionMode === "multiple" ? ("multiple" as const) : ("single" as const);
+function answerIn({
+  content,
+  deliveryKind,
+  questionExpectation,
+}: ImportedAssistantMessage): EventPayloads["assistant_message"] {
+  const mode =
+    questionExpectation?.selectionMode === "multiple" ? ("multiple" as const) : ("single" as const);
   return {
     content,
-    ...(deliveryKind === undefined ? {} : { deliveryKind: deliveryKind as "result" | "progress" | "question" }),
+    ...(deliveryKind === undefined
+      ? {}
+      : { deliveryKind: deliveryKind as "result" | "progress" | "question" }),
     ...(questionExpectation
-      ? { questionExpectation: { responseMethod: "send_message", options: questionExpectation.options, selectionMode: mode } }
+      ? {
+          questionExpectation: {
+            responseMethod: "send_message",
+            options: questionExpectation.options,
+            selectionMode: mode,
+          },
+        }
       : {}),
   };
 }
 
 function statusIn({ agentStatus, brief, description, statusDetail }: ImportedStatusUpdate, path: string) {
   const status = taskStatus.toName(agentStatus) ?? "stopped";
-  if (statusDetail && status !== "waiting") throw invalidArgument(`${path}.status_detail`, "must only be sent with the state waiting");
+  if (statusDetail && status !== "waiting")
+    throw invalidArgument(`${path}.status_detail`, "must only be sent with the state waiting");
   const schema = statusDetail?.confirmInputSchema;
   return {
     agentStatus: status,
@@ -99,14 +123,25 @@ function statusIn({ agentStatus, brief, description, statusDetail }: ImportedSta
           statusDetail: {
             waitingForEventType: statusDetail.waitingForEventType,
             waitingDescription: statusDetail.waitingDescription,
-            ...(schema ? { confirmInputSchema: sized(schema, schemaMax, `${path}.status_detail.confirm_input_schema`) as JsonObject } : {}),
+            ...(schema
+              ? {
+                  confirmInputSchema: sized(
+                    schema,
+                    schemaMax,
+                    `${path}.status_detail.confirm_input_schema`,
+                  ) as JsonObject,
+                }
+              : {}),
           },
         }
       : {}),
   };
 }
 
-function useIn({ tool, actionId, status, brief, description, message, params, result }: ImportedToolUsed, path: string) {
+function useIn(
+  { tool, actionId, status, brief, description, message, params, result }: ImportedToolUsed,
+  path: string,
+) {
   return {
     tool,
     actionId,
@@ -127,6 +162,7 @@ const stepIn = ({ status, title, startedAt, endAt }: ImportedPlanStep): PlanStep
 });
 
 function sized(value: Json, max: number, path: string): Json {
-  if (Buffer.byteLength(JSON.stringify(value)) > max) throw invalidArgument(path, `must be at most ${max / kibibyte} KiB as JSON`);
+  if (Buffer.byteLength(JSON.stringify(value)) > max)
+    throw invalidArgument(path, `must be at most ${max / kibibyte} KiB as JSON`);
   return value;
 }

@@ -3,7 +3,11 @@ import type { ImportReport } from "../core/imports/imported-object.ts";
 import type { ImportedTasks, TaskCopied, TaskCopy } from "../core/imports/imported-tasks.ts";
 import type { Imports, WebhookCopy } from "../core/imports/imports.ts";
 import type { ImportSource } from "../gen/proto/dataimport/v1/import_pb.ts";
-import { ImportService, type ImportTaskRequest, type ImportWebhookRequest } from "../gen/proto/dataimport/v1/import_service_pb.ts";
+import {
+  ImportService,
+  type ImportTaskRequest,
+  type ImportWebhookRequest,
+} from "../gen/proto/dataimport/v1/import_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { eventCopyIn } from "./import-event.ts";
 import { eventType } from "./webhook.ts";
@@ -19,7 +23,12 @@ export interface ImportServiceParts {
 export function importHandlers({ imports, tasks, files }: ImportServiceParts) {
   return implement(ImportService, {
     async importProject(tx, caller, { source, name, instruction = "", createdAt }) {
-      const copied = await imports.project(tx, caller, { source: sourceIn(source), name, instruction, createdAt: milliseconds(createdAt) });
+      const copied = await imports.project(tx, caller, {
+        source: sourceIn(source),
+        name,
+        instruction,
+        createdAt: milliseconds(createdAt),
+      });
       return { projectId: copied.id, created: copied.created };
     },
     async importTask(tx, caller, request) {
@@ -49,7 +58,10 @@ export function importHandlers({ imports, tasks, files }: ImportServiceParts) {
 }
 
 /** The rule of the field requires a source. */
-const sourceIn = (source: ImportSource | undefined) => ({ origin: source?.origin ?? "", id: source?.id ?? "" });
+const sourceIn = (source: ImportSource | undefined) => ({
+  origin: source?.origin ?? "",
+  id: source?.id ?? "",
+});
 
 const milliseconds = (unix: bigint): number => Number(unix) * 1000;
 

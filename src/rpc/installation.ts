@@ -1,7 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { checksOf, type Disk, type ReplicaState } from "../core/installation/checks.ts";
 import type { InstallationStatus, ReadInstallation } from "../core/installation/status.ts";
-import { type GetStatusResponseSchema, InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
+import {
+  type GetStatusResponseSchema,
+  InstallationService,
+} from "../gen/proto/installation/v1/installation_service_pb.ts";
 import { StatusCheckState } from "../gen/proto/installation/v1/status_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
@@ -71,7 +74,10 @@ export function statusMessage(
 /** The seconds since a time. One that another machine's clock has written can be ahead. */
 const age = (at: number, time: number): bigint => seconds(Math.max(0, at - time));
 
-function queueMembers({ at, nodes, profiles, workers }: InstallationStatus, agentOf: InstallationParts["agentOf"]) {
+function queueMembers(
+  { at, nodes, profiles, workers }: InstallationStatus,
+  agentOf: InstallationParts["agentOf"],
+) {
   return {
     nodes: nodes.map(({ id, startedAt, beatAt, running, address }) => ({
       id,

@@ -15,7 +15,11 @@ import type {
   OAuth2GrantSchema,
   ScopeConfig,
 } from "../gen/proto/oauth/v2/oauth2_app_pb.ts";
-import { type CreateOAuth2AppRequest, OAuth2AppService, type UpdateOAuth2AppRequest } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
+import {
+  type CreateOAuth2AppRequest,
+  OAuth2AppService,
+  type UpdateOAuth2AppRequest,
+} from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { wireCredits } from "./usage.ts";
 import { seconds } from "./wire-values.ts";
@@ -41,18 +45,36 @@ interface Setting {
   readonly value: (request: UpdateOAuth2AppRequest) => Partial<SettingsInput>;
 }
 
-/** Settings by field name. A field that a mask names and the request omits is set to its zero value, which may be invalid. */
+/**
+ * Settings by field name. A field that a mask names and the request omits is set to its zero value, which may
+ * be invalid.
+ */
 const settings: Readonly<Record<string, Setting>> = {
   scope_config: {
     isSet: ({ scopeConfig }) => scopeConfig !== undefined,
     value: ({ scopeConfig }) => ({ scopeConfig: scopesOf(scopeConfig) }),
   },
   name: { isSet: ({ name }) => name !== undefined, value: ({ name = "" }) => ({ name }) },
-  description: { isSet: ({ description }) => description !== undefined, value: ({ description = "" }) => ({ description }) },
-  redirect_uris: { isSet: ({ redirectUris }) => redirectUris.length > 0, value: ({ redirectUris }) => ({ redirectUris }) },
-  allowed_origins: { isSet: ({ allowedOrigins }) => allowedOrigins.length > 0, value: ({ allowedOrigins }) => ({ allowedOrigins }) },
-  homepage_url: { isSet: ({ homepageUrl }) => homepageUrl !== undefined, value: ({ homepageUrl = "" }) => ({ homepageUrl }) },
-  webhook_url: { isSet: ({ webhookUrl }) => webhookUrl !== undefined, value: ({ webhookUrl = "" }) => ({ webhookUrl }) },
+  description: {
+    isSet: ({ description }) => description !== undefined,
+    value: ({ description = "" }) => ({ description }),
+  },
+  redirect_uris: {
+    isSet: ({ redirectUris }) => redirectUris.length > 0,
+    value: ({ redirectUris }) => ({ redirectUris }),
+  },
+  allowed_origins: {
+    isSet: ({ allowedOrigins }) => allowedOrigins.length > 0,
+    value: ({ allowedOrigins }) => ({ allowedOrigins }),
+  },
+  homepage_url: {
+    isSet: ({ homepageUrl }) => homepageUrl !== undefined,
+    value: ({ homepageUrl = "" }) => ({ homepageUrl }),
+  },
+  webhook_url: {
+    isSet: ({ webhookUrl }) => webhookUrl !== undefined,
+    value: ({ webhookUrl = "" }) => ({ webhookUrl }),
+  },
   skill_ids: { isSet: ({ skillIds }) => skillIds.length > 0, value: ({ skillIds }) => ({ skillIds }) },
   confidential_only: {
     isSet: ({ confidentialOnly }) => confidentialOnly !== undefined,
@@ -79,7 +101,9 @@ const settings: Readonly<Record<string, Setting>> = {
  * @throws Failure `invalid_argument` for a mask with any other name.
  */
 function editOf(request: UpdateOAuth2AppRequest): (current: SettingsInput) => SettingsInput {
-  const set = request.updateMask ? settingsIn(request.updateMask.paths) : Object.values(settings).filter(({ isSet }) => isSet(request));
+  const set = request.updateMask
+    ? settingsIn(request.updateMask.paths)
+    : Object.values(settings).filter(({ isSet }) => isSet(request));
   return (current) => Object.assign({}, current, ...set.map(({ value }) => value(request)));
 }
 
@@ -148,10 +172,19 @@ export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2Ap
     },
     async listOAuth2AppUsers(tx, caller, { clientId, limit = 20, cursor }) {
       const { items, total, next } = await authorized.users(tx, caller, clientId, { limit, cursor });
-      return { data: items.map(userMessage), total, hasMore: next !== undefined, ...defined({ nextCursor: next }) };
+      return {
+        data: items.map(userMessage),
+        total,
+        hasMore: next !== undefined,
+        ...defined({ nextCursor: next }),
+      };
     },
     async updateOAuth2GrantConnectors(tx, caller, { clientId, connectorUids: chosen }) {
-      const connectorUids = await updateGrantConnectors(tx, caller, { clientId, connectorUids: chosen, now: clock.now() });
+      const connectorUids = await updateGrantConnectors(tx, caller, {
+        clientId,
+        connectorUids: chosen,
+        now: clock.now(),
+      });
       return { connectorUids: [...connectorUids] };
     },
     async revokeOAuth2Grant(tx, caller, { clientId }) {
@@ -169,7 +202,13 @@ export function oauth2AppHandlers({ apps, secrets, authorized, clock }: OAuth2Ap
 }
 
 /** The wire form of an app, without its generation. */
-const appMessage = ({ scopes, connectorUids, webhookUrl, webhookId, ...app }: AppView): MessageInitShape<typeof OAuth2AppSchema> => ({
+const appMessage = ({
+  scopes,
+  connectorUids,
+  webhookUrl,
+  webhookId,
+  ...app
+}: AppView): MessageInitShape<typeof OAuth2AppSchema> => ({
   clientId: app.clientId,
   appType: "team",
   name: app.name,
@@ -191,22 +230,35 @@ const appMessage = ({ scopes, connectorUids, webhookUrl, webhookId, ...app }: Ap
   updatedAt: seconds(app.updatedAt),
 });
 
-const secretMessage = ({ id, last4, createdAt }: OAuthSecret): MessageInitShape<typeof OAuth2AppSecretSchema> => ({
+const secretMessage = ({
+  id,
+  last4,
+  createdAt,
+}: OAuthSecret): MessageInitShape<typeof OAuth2AppSecretSchema> => ({
   id,
   last4,
   createdAt: seconds(createdAt),
 });
 
-const lastUse = ({ usedAt }: Pick<GrantUse, "usedAt">) => (usedAt === null ? {} : { lastUsedAt: seconds(usedAt) });
+const lastUse = ({ usedAt }: Pick<GrantUse, "usedAt">) =>
+  usedAt === null ? {} : { lastUsedAt: seconds(usedAt) };
 
-const userMessage = ({ accountId, name: userName, createdAt, ...user }: AppUser): MessageInitShape<typeof OAuth2AppUserSchema> => ({
+const userMessage = ({
+  accountId,
+  name: userName,
+  createdAt,
+  ...user
+}: AppUser): MessageInitShape<typeof OAuth2AppUserSchema> => ({
   userId: accountId,
   userName,
   createdAt: seconds(createdAt),
   ...lastUse(user),
 });
 
-const usedGrant = ({ use, ...authorized }: AuthorizedApp & { use: GrantUse }): MessageInitShape<typeof OAuth2GrantSchema> => ({
+const usedGrant = ({
+  use,
+  ...authorized
+}: AuthorizedApp & { use: GrantUse }): MessageInitShape<typeof OAuth2GrantSchema> => ({
   ...toGrant(authorized),
   ...lastUse(use),
   credits: wireCredits(use.credits),

@@ -30,7 +30,11 @@ export function projectHandlers(projects: Projects, clock: Clock) {
       return { project: toProject(await projects.create(tx, caller, { name, instruction })) };
     },
     async listProjects(tx, caller, { pageSize, pageCursor, includeTaskCounts }) {
-      const { items, next } = await projects.list(tx, caller, { limit: pageSize, cursor: pageCursor, includeTaskCounts });
+      const { items, next } = await projects.list(tx, caller, {
+        limit: pageSize,
+        cursor: pageCursor,
+        includeTaskCounts,
+      });
       const paging = pageSize === undefined ? {} : { hasMore: next !== undefined };
       return { data: items.map(toProject), ...paging, ...defined({ nextCursor: next }) };
     },

@@ -1,6 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { defined } from "../core/defined.ts";
-import { missedPolicies, overlapPolicies, pauseReasons, type Schedule, scheduleStatuses } from "../core/schedules/schedule.ts";
+import {
+  missedPolicies,
+  overlapPolicies,
+  pauseReasons,
+  type Schedule,
+  scheduleStatuses,
+} from "../core/schedules/schedule.ts";
 import type { SettingsInput } from "../core/schedules/settings.ts";
 import type { TaskTemplate } from "../core/schedules/template.ts";
 import { type Schedules, withTaskPath } from "../core/use-cases/manage-schedules.ts";
@@ -44,7 +50,9 @@ export function scheduleHandlers(schedules: Schedules, appUrl: string) {
     updateSchedule: {
       async prepare({ scheduleId, schedule }) {
         const input = await readSettings(schedule);
-        return async (tx, caller) => ({ schedule: toSchedule(await schedules.update(tx, caller, scheduleId, input)) });
+        return async (tx, caller) => ({
+          schedule: toSchedule(await schedules.update(tx, caller, scheduleId, input)),
+        });
       },
     },
     async pauseSchedule(tx, caller, { scheduleId }) {

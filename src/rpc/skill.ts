@@ -3,8 +3,14 @@ import { invalidArgument } from "../core/failure.ts";
 import { manifestPath, type SkillSource } from "../core/skills/pack.ts";
 import type { Skill, SkillOwnerType, SkillView } from "../core/skills/skill.ts";
 import type { Skills } from "../core/skills/skills.ts";
-import { SkillOwnerType as OwnerMessage, type SkillSchema as SettingsSkillSchema } from "../gen/proto/settings/v1/skill_pb.ts";
-import { type CreateSkillRequest, SkillService as SettingsSkillService } from "../gen/proto/settings/v1/skill_service_pb.ts";
+import {
+  SkillOwnerType as OwnerMessage,
+  type SkillSchema as SettingsSkillSchema,
+} from "../gen/proto/settings/v1/skill_pb.ts";
+import {
+  type CreateSkillRequest,
+  SkillService as SettingsSkillService,
+} from "../gen/proto/settings/v1/skill_service_pb.ts";
 import { SkillOwnerType as ListedOwner, type SkillSchema } from "../gen/proto/skill/v2/skill_pb.ts";
 import { SkillService } from "../gen/proto/skill/v2/skill_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
@@ -44,7 +50,11 @@ export function skillSettingsHandlers(skills: Skills) {
     createSkill: {
       async prepare(request, sender, gone) {
         const { projectId, clientId } = request;
-        const create = await skills.create(sender, { projectId, clientId, ownerType: ownerOf(request), source: sourceOf(request) }, gone);
+        const create = await skills.create(
+          sender,
+          { projectId, clientId, ownerType: ownerOf(request), source: sourceOf(request) },
+          gone,
+        );
         return async (tx) => ({ skill: toMessage(await create(tx)) });
       },
     },
@@ -55,7 +65,12 @@ export function skillSettingsHandlers(skills: Skills) {
       },
     },
     async getSkillContent(tx, caller, { id, path: requested }) {
-      const { skill, files, path, text, isCut } = await skills.content(tx, caller, id, requested || manifestPath);
+      const { skill, files, path, text, isCut } = await skills.content(
+        tx,
+        caller,
+        id,
+        requested || manifestPath,
+      );
       return {
         skill: toMessage(skill),
         path,
@@ -93,17 +108,30 @@ function ownerOf({ ownerType }: CreateSkillRequest): Exclude<SkillOwnerType, "of
   }
 }
 
-/** The source of a skill. @throws Failure `invalid_argument` for no source, for two, and for a large archive. */
+/**
+ * The source of a skill. @throws Failure `invalid_argument` for no source, for two, and for a large archive.
+ */
 function sourceOf({ fileId, archive }: Pick<CreateSkillRequest, "fileId" | "archive">): SkillSource {
-  if (fileId !== undefined && archive !== undefined) throw invalidArgument("archive", "cannot be given with file_id");
+  if (fileId !== undefined && archive !== undefined)
+    throw invalidArgument("archive", "cannot be given with file_id");
   if (fileId !== undefined) return { kind: "file_id", fileId };
   if (archive === undefined) throw invalidArgument("archive", "is required, or file_id");
-  if (archive.byteLength > inlineMax) throw invalidArgument("archive", "must be at most 8 MB; upload a larger one and send its file_id");
+  if (archive.byteLength > inlineMax)
+    throw invalidArgument("archive", "must be at most 8 MB; upload a larger one and send its file_id");
   return { kind: "archive", bytes: archive };
 }
 
 /** A skill in skill.list (spec/api.md 7.7). */
-export const toListed = ({ id, name, description, ownerType, accountId, creatorName, createdAt, updatedAt }: SkillView) =>
+export const toListed = ({
+  id,
+  name,
+  description,
+  ownerType,
+  accountId,
+  creatorName,
+  createdAt,
+  updatedAt,
+}: SkillView) =>
   ({
     id,
     name,

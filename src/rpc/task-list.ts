@@ -4,7 +4,12 @@ import type { Caller } from "../core/accounts/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
-import type { Conversation, ConversationFilter, Conversations, CountedConversation } from "../core/tasks/conversations.ts";
+import type {
+  Conversation,
+  ConversationFilter,
+  Conversations,
+  CountedConversation,
+} from "../core/tasks/conversations.ts";
 import type { ListChange, ListWatches } from "../core/tasks/list-watches.ts";
 import type { Listings } from "../core/tasks/listings.ts";
 import type { ReadRunState } from "../core/tasks/run-state.ts";
@@ -43,7 +48,10 @@ export interface TaskListParts {
   readonly readRunState: ReadRunState;
 }
 
-/** A watch with `keep_alive` gets an answer without an event after this many milliseconds of silence (spec/decisions.md 54). */
+/**
+ * A watch with `keep_alive` gets an answer without an event after this many milliseconds of silence
+ * (spec/decisions.md 54).
+ */
 export const silenceMs = 15_000;
 
 type ListMethods = "listTasks" | "watchTasks" | "getConversation" | "listConversations";
@@ -53,7 +61,12 @@ export function taskListHandlers(parts: TaskListParts): Pick<Handlers<typeof Tas
   const { listings, conversations, listWatches, clock, appUrl, readRunState } = parts;
   const toMessage = taskWriter(appUrl, readRunState);
   const listChangeMessage = (caller: Caller, { tasks, removedIds, cursor, resync }: ListChange) =>
-    create(WatchTasksResponseSchema, { tasks: tasks.map((task) => toMessage(caller, task)), removedIds: [...removedIds], cursor, resync });
+    create(WatchTasksResponseSchema, {
+      tasks: tasks.map((task) => toMessage(caller, task)),
+      removedIds: [...removedIds],
+      cursor,
+      resync,
+    });
 
   return {
     ...conversationHandlers(conversations, toMessage, parts),
@@ -61,10 +74,17 @@ export function taskListHandlers(parts: TaskListParts): Pick<Handlers<typeof Tas
       const { limit = 20, cursor, order, includeCounts } = request;
       const orderBy = timeOf(request.orderBy);
       const input = { limit, order: orderOf(order), orderBy, cursor, includeCounts } as const;
-      const { items, next, isComplete, counts } = await listings.tasks(tx, caller, listFilter(request), input);
+      const { items, next, isComplete, counts } = await listings.tasks(
+        tx,
+        caller,
+        listFilter(request),
+        input,
+      );
       // 0: the wait began in a release that did not store it.
       const waits = ({ waitingSince }: TaskView) =>
-        orderBy === "waitingSince" && waitingSince > 0 ? { waitingSince: BigInt(Math.floor(waitingSince / 1000)) } : {};
+        orderBy === "waitingSince" && waitingSince > 0
+          ? { waitingSince: BigInt(Math.floor(waitingSince / 1000)) }
+          : {};
       const data = items.map((task) => ({ ...toMessage(caller, task), ...waits(task) }));
       const counted = counts ? { counts: { ...counts.byStatus, complete: counts.isComplete } } : {};
       return { data, ...pageEnd(next), warnings: isComplete ? [] : [notIndexed], ...counted };
@@ -73,7 +93,9 @@ export function taskListHandlers(parts: TaskListParts): Pick<Handlers<typeof Tas
       async stream(tx, call, { cursor, follow, keepAlive, ...filter }) {
         const changes = listWatches.watch(tx, call, { filter: listFilter(filter), cursor, follow });
         const answers = mapIterable(changes, (change) => listChangeMessage(call.caller, change));
-        return keepAlive ? withKeepAlives(answers, () => create(WatchTasksResponseSchema), { clock, silenceMs }) : answers;
+        return keepAlive
+          ? withKeepAlives(answers, () => create(WatchTasksResponseSchema), { clock, silenceMs })
+          : answers;
       },
     },
   };
@@ -95,7 +117,9 @@ function conversationHandlers(
       messages: messages.map((event) => eventMessage(event, link)),
       locale: task.locale,
       ...defined({ maxOutputTokens }),
-      ...(usage ? { usage: { inputTokens: BigInt(usage.inputTokens), outputTokens: BigInt(usage.outputTokens) } } : {}),
+      ...(usage
+        ? { usage: { inputTokens: BigInt(usage.inputTokens), outputTokens: BigInt(usage.outputTokens) } }
+        : {}),
       ...(turnRequest ? { turn: turnRequest } : {}),
     };
   };
@@ -108,14 +132,25 @@ function conversationHandlers(
       const { limit = 100, afterTaskId } = request;
       const orderBy = request.orderBy === ConversationOrder.UPDATED_AT ? "updatedAt" : "createdAt";
       const order = request.order === SortOrder.ASC ? "asc" : "desc";
-      const { items, hasMore } = await conversations.list(tx, caller, filterOf(request), { limit, afterTaskId, orderBy, order });
+      const { items, hasMore } = await conversations.list(tx, caller, filterOf(request), {
+        limit,
+        afterTaskId,
+        orderBy,
+        order,
+      });
       return { data: items.map((item) => toMessage(caller, item)), hasMore };
     },
   };
 }
 
 /** The filter of a list. An unspecified status and an empty text do not filter. */
-const filterOf = ({ query, statuses, createdAfter, createdBefore, projectId }: ListConversationsRequest): ConversationFilter => ({
+const filterOf = ({
+  query,
+  statuses,
+  createdAfter,
+  createdBefore,
+  projectId,
+}: ListConversationsRequest): ConversationFilter => ({
   ...(query ? { query } : {}),
   statuses: statuses.flatMap((status) => taskStatus.toName(status) ?? []),
   ...(createdAfter === undefined ? {} : { createdAfter: milliseconds(createdAfter) }),
@@ -127,7 +162,8 @@ const filterOf = ({ query, statuses, createdAfter, createdBefore, projectId }: L
 const milliseconds = (seconds: bigint): number => Math.min(Number(seconds) * 1000, Number.MAX_SAFE_INTEGER);
 
 /** The last millisecond of a second. */
-const endOfSecond = (seconds: bigint): number => Math.min(milliseconds(seconds) + 999, Number.MAX_SAFE_INTEGER);
+const endOfSecond = (seconds: bigint): number =>
+  Math.min(milliseconds(seconds) + 999, Number.MAX_SAFE_INTEGER);
 
 function timeOf(orderBy: ListTasksRequest["orderBy"]): TaskOrderName {
   if (orderBy === TaskOrder.WAITING_SINCE) return "waitingSince";
@@ -135,21 +171,43 @@ function timeOf(orderBy: ListTasksRequest["orderBy"]): TaskOrderName {
 }
 
 /** The order of a list; newest first by default (spec/api.md 5). */
-export const orderOf = (order: SortOrder | undefined): "asc" | "desc" => (order === SortOrder.ASC ? "asc" : "desc");
+export const orderOf = (order: SortOrder | undefined): "asc" | "desc" =>
+  order === SortOrder.ASC ? "asc" : "desc";
 
-/** The task type of a scope. @throws Failure `invalid_argument` when the scope requires an id that is missing (spec/api.md 8.3). */
-function scopeFilter(scope: TaskScope | undefined, projectId: string | undefined, agentId: string | undefined) {
-  if (scope === TaskScope.PROJECT && !projectId) throw invalidArgument("project_id", "is required with scope=project");
-  if (scope === TaskScope.AGENT_SUBTASK && !agentId) throw invalidArgument("agent_id", "is required with scope=agent_subtask");
+/**
+ * The task type of a scope. @throws Failure `invalid_argument` when the scope requires an id that is missing
+ * (spec/api.md 8.3).
+ */
+function scopeFilter(
+  scope: TaskScope | undefined,
+  projectId: string | undefined,
+  agentId: string | undefined,
+) {
+  if (scope === TaskScope.PROJECT && !projectId)
+    throw invalidArgument("project_id", "is required with scope=project");
+  if (scope === TaskScope.AGENT_SUBTASK && !agentId)
+    throw invalidArgument("agent_id", "is required with scope=agent_subtask");
   if (scope === TaskScope.STANDARD) return { type: "standard" as const };
   return scope === TaskScope.AGENT_SUBTASK ? { type: "agent_subtask" as const } : {};
 }
 
-type ListFilter = Omit<WatchTasksRequest, "$typeName" | "$unknown" | "cursor" | "follow" | "keepAlive"> & Pick<ListTasksRequest, "status">;
+type ListFilter = Omit<WatchTasksRequest, "$typeName" | "$unknown" | "cursor" | "follow" | "keepAlive"> &
+  Pick<ListTasksRequest, "status">;
 
 /** The filter of task.list and WatchTasks. Empty texts and unspecified values do not filter. */
 function listFilter(request: ListFilter): TaskFilter {
-  const { scope, projectId, agentId, parentTaskId, createdByApp, status, statuses, metadata, query, ...times } = request;
+  const {
+    scope,
+    projectId,
+    agentId,
+    parentTaskId,
+    createdByApp,
+    status,
+    statuses,
+    metadata,
+    query,
+    ...times
+  } = request;
   const named = status === undefined ? undefined : taskStatus.toName(status);
   const states = [...new Set(statuses.flatMap((each) => taskStatus.toName(each) ?? []))].toSorted();
   const pairs = Object.entries(metadata).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -169,12 +227,22 @@ function listFilter(request: ListFilter): TaskFilter {
 }
 
 /**
- * The view, and its filter by account. A team sees neither project, agent, kind nor labels of a task, so it cannot filter by them. Texts are
- * indexed by account.
+ * The view, and its filter by account. A team sees neither project, agent, kind nor labels of a task, so it
+ * cannot filter by them. Texts are indexed by account.
  *
  * @throws Failure `invalid_argument` for a filter that the view does not take (spec/api.md 8.66).
  */
-function viewFilter({ view, creator, scope, projectId, agentId, parentTaskId, createdByApp, metadata, query }: ListFilter): TaskFilter {
+function viewFilter({
+  view,
+  creator,
+  scope,
+  projectId,
+  agentId,
+  parentTaskId,
+  createdByApp,
+  metadata,
+  query,
+}: ListFilter): TaskFilter {
   if (view !== TaskListView.TEAM) {
     if (creator) throw invalidArgument("creator", "needs view=team");
     return {};
@@ -187,7 +255,8 @@ function viewFilter({ view, creator, scope, projectId, agentId, parentTaskId, cr
     created_by_app: createdByApp,
     metadata: Object.keys(metadata).length > 0,
   };
-  for (const [field, given] of Object.entries(refused)) if (given) throw invalidArgument(field, "cannot be given with view=team");
+  for (const [field, given] of Object.entries(refused))
+    if (given) throw invalidArgument(field, "cannot be given with view=team");
   if (query && !creator) throw invalidArgument("query", "needs creator with view=team");
   return { view: "team", ...(creator ? { creatorId: creator } : {}) };
 }
@@ -195,7 +264,8 @@ function viewFilter({ view, creator, scope, projectId, agentId, parentTaskId, cr
 /** @throws Failure `invalid_argument` for too many words. */
 function wordsIn(query: string): readonly SearchWord[] {
   const words = wordsOf(query);
-  if (words.length > queryWordsMax) throw invalidArgument("query", `must have at most ${queryWordsMax} words`);
+  if (words.length > queryWordsMax)
+    throw invalidArgument("query", `must have at most ${queryWordsMax} words`);
   return words;
 }
 

@@ -5,7 +5,12 @@ import type { Tx } from "../core/store.ts";
 import { currentStatus, outcomeOf } from "../core/tasks/latest.ts";
 import { isQueued, isWaitingForSubtasks, type ReadRunState, type RunState } from "../core/tasks/run-state.ts";
 import type { LatestStatus, TaskView } from "../core/tasks/task.ts";
-import { RunStateSchema, TaskOutcomeSchema, TaskSchema, WaitingToolSchema } from "../gen/proto/task/v2/task_pb.ts";
+import {
+  RunStateSchema,
+  TaskOutcomeSchema,
+  TaskSchema,
+  WaitingToolSchema,
+} from "../gen/proto/task/v2/task_pb.ts";
 import { waitMessage } from "./event.ts";
 import { enumConverter, seconds, taskStatus, taskType, visibility } from "./wire-values.ts";
 
@@ -13,7 +18,12 @@ export type TaskWriter = (caller: Caller, task: TaskView) => TaskMessage;
 
 type TaskMessage = MessageInitShape<typeof TaskSchema>;
 
-const runState = enumConverter(RunStateSchema, ["queued", "running", "waiting_for_worker", "waiting_for_subtasks"] as const);
+const runState = enumConverter(RunStateSchema, [
+  "queued",
+  "running",
+  "waiting_for_worker",
+  "waiting_for_subtasks",
+] as const);
 const outcome = enumConverter(TaskOutcomeSchema, ["finished", "stopped", "failed"] as const);
 
 /** @param appUrl the base URL of the web app, where users open tasks. */
@@ -24,7 +34,10 @@ export const taskWriter =
       ? { ...ownTask(appUrl, caller, task), ...runOf(task, readRunState(task)) }
       : sharedTask(appUrl, task);
 
-/** The members of a task of another account, named one by one: those that its shared page shows, and the account (spec/decisions.md 82). */
+/**
+ * The members of a task of another account, named one by one: those that its shared page shows, and the
+ * account (spec/decisions.md 82).
+ */
 const sharedTask = (appUrl: string, task: TaskView): TaskMessage => ({
   ...common(task),
   taskUrl: `${appUrl}/share/${task.id}`,
@@ -62,7 +75,13 @@ const ownTask = (appUrl: string, caller: Caller, task: TaskView): TaskMessage =>
 const originOf = ({ importedFrom }: TaskView) =>
   importedFrom === null
     ? {}
-    : { importedFrom: { origin: importedFrom.origin, taskId: importedFrom.id, importedAt: seconds(importedFrom.at) } };
+    : {
+        importedFrom: {
+          origin: importedFrom.origin,
+          taskId: importedFrom.id,
+          importedAt: seconds(importedFrom.at),
+        },
+      };
 
 function creditsOf({ credits, subtaskCredits }: TaskView) {
   const creditUsage = Math.min(credits + subtaskCredits, creditsMax);
@@ -80,7 +99,14 @@ function treeOf({ parentId, rootId, subtasks, ...task }: TaskView) {
     ...(rootId === null ? {} : { rootTaskId: rootId }),
     ...(subtasks === 0
       ? {}
-      : { subtasks: { running: subtasksRunning, waiting: subtasksWaiting, stopped: subtasksStopped, error: subtasksFailed } }),
+      : {
+          subtasks: {
+            running: subtasksRunning,
+            waiting: subtasksWaiting,
+            stopped: subtasksStopped,
+            error: subtasksFailed,
+          },
+        }),
   };
 }
 
@@ -88,13 +114,19 @@ function treeOf({ parentId, rootId, subtasks, ...task }: TaskView) {
 function creatorOf(caller: Caller, { accountId, accountName, clientId, appName }: TaskView) {
   const app = appOf(caller);
   return {
-    ...(app === null ? { createdBy: { accountId, ...(accountName === null ? {} : { name: accountName }) } } : {}),
-    ...(clientId === null || (app !== null && app !== clientId) ? {} : { createdByApp: { clientId, name: appName ?? "" } }),
+    ...(app === null
+      ? { createdBy: { accountId, ...(accountName === null ? {} : { name: accountName }) } }
+      : {}),
+    ...(clientId === null || (app !== null && app !== clientId)
+      ? {}
+      : { createdByApp: { clientId, name: appName ?? "" } }),
   };
 }
 
 const runOf = ({ queuedAt }: TaskView, state: RunState | null) =>
-  state === null ? {} : { runState: runState.toValue(state), ...(isQueued(state) ? { queuedAt: seconds(queuedAt) } : {}) };
+  state === null
+    ? {}
+    : { runState: runState.toValue(state), ...(isQueued(state) ? { queuedAt: seconds(queuedAt) } : {}) };
 
 function progressOf(task: TaskView) {
   const { id, statusSeq, planDone, planTotal } = task;
@@ -102,19 +134,36 @@ function progressOf(task: TaskView) {
   const ended = outcomeOf(task);
   return {
     ...(latest ? { brief: latest.brief } : {}),
-    ...(latest?.detail && statusSeq !== null ? { statusDetail: { ...waitMessage(id, statusSeq, latest.detail), ...wholeOf(latest) } } : {}),
-    ...(planDone === null || planTotal === null ? {} : { planProgress: { done: planDone, total: planTotal } }),
+    ...(latest?.detail && statusSeq !== null
+      ? { statusDetail: { ...waitMessage(id, statusSeq, latest.detail), ...wholeOf(latest) } }
+      : {}),
+    ...(planDone === null || planTotal === null
+      ? {}
+      : { planProgress: { done: planDone, total: planTotal } }),
     ...(ended === null ? {} : { outcome: outcome.toValue(ended) }),
   };
 }
 
 /** A question has no schema, and no action that a list could decide. */
-const wholeOf = ({ detail, isWhole }: LatestStatus) => (detail?.confirmInputSchema ? { isWhole: isWhole ?? false } : {});
+const wholeOf = ({ detail, isWhole }: LatestStatus) =>
+  detail?.confirmInputSchema ? { isWhole: isWhole ?? false } : {};
 
-/** Adds what the agent wants to do to the wait for an approval: one read, of the event that the task waits for. */
-export async function withTool(tx: Tx, { id, statusSeq }: TaskView, message: TaskMessage): Promise<TaskMessage> {
+/**
+ * Adds what the agent wants to do to the wait for an approval: one read, of the event that the task waits
+ * for.
+ */
+export async function withTool(
+  tx: Tx,
+  { id, statusSeq }: TaskView,
+  message: TaskMessage,
+): Promise<TaskMessage> {
   if (!message.statusDetail?.confirmInputSchema || statusSeq === null) return message;
-  const [event] = await tx.events.list(id, { afterSeq: statusSeq - 2, order: "asc", limit: 1, verbose: true });
+  const [event] = await tx.events.list(id, {
+    afterSeq: statusSeq - 2,
+    order: "asc",
+    limit: 1,
+    verbose: true,
+  });
   if (event?.type !== "tool_used") return message;
   const { tool: name, description, params } = event.payload;
   const task = create(TaskSchema, message);

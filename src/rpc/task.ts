@@ -48,7 +48,19 @@ const watchUrlSeconds = 600;
 
 /** Tasks (spec/api.md 8.1 to 8.9). */
 export function taskHandlers(parts: TaskParts) {
-  const { tasks, listings, confirmations, watches, watchLinks, clock, appUrl, fetchFiles, transcribe, link, readRunState } = parts;
+  const {
+    tasks,
+    listings,
+    confirmations,
+    watches,
+    watchLinks,
+    clock,
+    appUrl,
+    fetchFiles,
+    transcribe,
+    link,
+    readRunState,
+  } = parts;
   const readInput = inputReader(fetchFiles, transcribe);
   /** The answer of create and update; `share_url` unless private. */
   const summary = ({ id, title, shareVisibility }: Task) => ({
@@ -64,7 +76,8 @@ export function taskHandlers(parts: TaskParts) {
   /** All watches of an event, or of a part of a text, share one message. */
   const watchAnswers = new WeakMap<TaskEvent | TextDelta, WatchTaskResponse>();
   function watchMessage(item: TaskEvent | TextDelta): WatchTaskResponse {
-    const content = () => ("seq" in item ? { event: eventMessage(item, link) } : { delta: deltaMessage(item) });
+    const content = () =>
+      "seq" in item ? { event: eventMessage(item, link) } : { delta: deltaMessage(item) };
     const answer = watchAnswers.get(item) ?? create(WatchTaskResponseSchema, content());
     watchAnswers.set(item, answer);
     return answer;
@@ -76,9 +89,17 @@ export function taskHandlers(parts: TaskParts) {
       async prepare(request, sender, gone) {
         const outputSchema = readOutputSchema(request.structuredOutputSchema);
         const turnRequest = turnRequestOf(request);
-        const { keep, warnings } = await readInput(sender, request.message, { projectId: request.projectId }, gone);
+        const { keep, warnings } = await readInput(
+          sender,
+          request.message,
+          { projectId: request.projectId },
+          gone,
+        );
         return async (tx, caller) => {
-          const task = await tasks.create(tx, caller, { ...newTask(await keep(tx, caller), request, outputSchema), turnRequest });
+          const task = await tasks.create(tx, caller, {
+            ...newTask(await keep(tx, caller), request, outputSchema),
+            turnRequest,
+          });
           return { ...summary(task), warnings };
         };
       },
@@ -86,11 +107,16 @@ export function taskHandlers(parts: TaskParts) {
     getTask: {
       async hold(tx, call, { taskId, afterSeq, waitSeconds = 0 }) {
         const read = async (caller: Caller) => ({ task: await tasks.get(tx, caller, taskId) });
-        const isEnough = ({ task }: { task: Task }) => (afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq);
+        const isEnough = ({ task }: { task: Task }) =>
+          afterSeq === undefined ? task.status !== "running" : task.lastSeq > afterSeq;
         const { task } = await watches.hold(call, { seconds: waitSeconds, read, isEnough });
         const waits = isQueued(readRunState(task));
         const queuePosition = waits ? await tx.tasks.queuePosition(task, positionMax) : undefined;
-        return { task: await withTool(tx, task, toMessage(call.caller, task)), lastSeq: task.lastSeq, ...(waits ? { queuePosition } : {}) };
+        return {
+          task: await withTool(tx, task, toMessage(call.caller, task)),
+          lastSeq: task.lastSeq,
+          ...(waits ? { queuePosition } : {}),
+        };
       },
     },
     async updateTask(tx, caller, request) {
@@ -105,7 +131,11 @@ export function taskHandlers(parts: TaskParts) {
       return { id: taskId, deleted: true };
     },
     sendMessage: {
-      async prepare({ taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false, turn }, sender, gone) {
+      async prepare(
+        { taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false, turn },
+        sender,
+        gone,
+      ) {
         const outputSchema = readOutputSchema(structuredOutputSchema);
         const turnRequest = turnRequestOf({ turn });
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
@@ -122,15 +152,25 @@ export function taskHandlers(parts: TaskParts) {
         });
       },
     },
-    confirmAction: (tx, caller, { taskId, eventId, input }) => confirmations.confirm(tx, caller, taskId, eventId, input),
+    confirmAction: (tx, caller, { taskId, eventId, input }) =>
+      confirmations.confirm(tx, caller, taskId, eventId, input),
     listMessages: {
-      async hold(tx, call, { taskId, limit = 50, cursor, order, verbose, startEventId, afterSeq, waitSeconds }) {
-        if (waitSeconds !== undefined && afterSeq === undefined) throw invalidArgument("wait_seconds", "needs after_seq");
+      async hold(
+        tx,
+        call,
+        { taskId, limit = 50, cursor, order, verbose, startEventId, afterSeq, waitSeconds },
+      ) {
+        if (waitSeconds !== undefined && afterSeq === undefined)
+          throw invalidArgument("wait_seconds", "needs after_seq");
         const page = { limit, order: orderOf(order), cursor, verbose, startEventId, afterSeq };
         const read = (caller: Caller) => listings.messages(tx, caller, taskId, page);
         // Only the first page waits for new events.
         const seconds = cursor ? 0 : (waitSeconds ?? 0);
-        const { task, items, next } = await watches.hold(call, { seconds, read, isEnough: ({ items }) => items.length > 0 });
+        const { task, items, next } = await watches.hold(call, {
+          seconds,
+          read,
+          isEnough: ({ items }) => items.length > 0,
+        });
         const messages = items.map((event) => eventMessage(event, link));
         return { taskId: task.id, messages, ...pageEnd(next), lastSeq: task.lastSeq };
       },
@@ -150,14 +190,20 @@ export function taskHandlers(parts: TaskParts) {
         const watch = { taskId, afterSeq, untilSettled };
         const events = await (deltas ? watches.watchTexts(tx, call, watch) : watches.watch(tx, call, watch));
         const answers = events && mapIterable(events, watchMessage);
-        return answers && keepAlive ? withKeepAlives(answers, () => create(WatchTaskResponseSchema), { clock, silenceMs }) : answers;
+        return answers && keepAlive
+          ? withKeepAlives(answers, () => create(WatchTaskResponseSchema), { clock, silenceMs })
+          : answers;
       },
     },
   });
 }
 
-/** The checked schema without annotations. It is read before the transaction, because reading a hostile schema is slow (spec/api.md 9.5). */
-export const readOutputSchema = (schema: JsonObject | undefined): JsonObject | undefined => schema && checkSchema(schema);
+/**
+ * The checked schema without annotations. It is read before the transaction, because reading a hostile schema
+ * is slow (spec/api.md 9.5).
+ */
+export const readOutputSchema = (schema: JsonObject | undefined): JsonObject | undefined =>
+  schema && checkSchema(schema);
 
 function turnRequestOf({ turn }: Pick<CreateTaskRequest, "turn">): TurnRequest | undefined {
   const request = turn && { instruction: turn.instruction, echo: turn.echo ?? {} };
@@ -183,7 +229,13 @@ export const newTask = <Input extends UserInput>(
   outputSchema,
 });
 
-function edit({ title, shareVisibility, enableVisibleInTaskList, metadata, projectId }: UpdateTaskRequest): TaskEdit {
+function edit({
+  title,
+  shareVisibility,
+  enableVisibleInTaskList,
+  metadata,
+  projectId,
+}: UpdateTaskRequest): TaskEdit {
   const visibilityEdit = visibilityOf(shareVisibility);
   return {
     ...(title === undefined ? {} : { title: titleIn(title) }),
@@ -195,7 +247,8 @@ function edit({ title, shareVisibility, enableVisibleInTaskList, metadata, proje
 }
 
 /** The visibility; undefined for the unspecified value. */
-const visibilityOf = (value: ShareVisibility | undefined) => (value === undefined ? undefined : visibility.toName(value));
+const visibilityOf = (value: ShareVisibility | undefined) =>
+  value === undefined ? undefined : visibility.toName(value);
 
 function titleIn(text: string): string {
   const title = text.trim();

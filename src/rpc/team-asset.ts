@@ -3,9 +3,17 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Share, ShareFilter, Shares, ShareType } from "../core/assets/share.ts";
 import { defined } from "../core/defined.ts";
 import { applyCaps, type Visibility } from "../core/visibility.ts";
-import { type ListShareableAssetsRequest, TeamAssetAuditApiV2Service } from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
+import {
+  type ListShareableAssetsRequest,
+  TeamAssetAuditApiV2Service,
+} from "../gen/proto/team/v2/team_asset_audit_service_pb.ts";
 import { TeamAssetManageApiV2Service } from "../gen/proto/team/v2/team_asset_manage_service_pb.ts";
-import { AssetType, AssetTypeSchema, type ShareableAssetSchema, ShareScope } from "../gen/proto/team/v2/team_asset_pb.ts";
+import {
+  AssetType,
+  AssetTypeSchema,
+  type ShareableAssetSchema,
+  ShareScope,
+} from "../gen/proto/team/v2/team_asset_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { endOf, startOf } from "./data-export-messages.ts";
 
@@ -20,7 +28,10 @@ const shareTypes: Readonly<Record<AssetType, ShareType | null>> = {
   [AssetType.WEBSITE_PUBLISH]: "website",
   [AssetType.PROJECT_SHARE]: null,
 };
-const assetTypes: Readonly<Record<ShareType, AssetType>> = { task: AssetType.SESSION_SHARE, website: AssetType.WEBSITE_PUBLISH };
+const assetTypes: Readonly<Record<ShareType, AssetType>> = {
+  task: AssetType.SESSION_SHARE,
+  website: AssetType.WEBSITE_PUBLISH,
+};
 
 const scopeOf: Readonly<Record<Visibility, ShareScope>> = {
   private: ShareScope.OWNER,
@@ -39,8 +50,14 @@ export const teamAssetAuditHandlers = (shares: Shares) =>
   implement(TeamAssetAuditApiV2Service, {
     async listShareableAssets(tx, caller, request) {
       const { assetType, limit = limitDefault, offset = 0 } = request;
-      const listedType = { name: AssetTypeSchema.value[assetType]?.name ?? "", type: shareTypes[assetType] ?? null };
-      const { items, total } = await shares.list(tx, caller, listedType, filterOf(request), { limit, offset });
+      const listedType = {
+        name: AssetTypeSchema.value[assetType]?.name ?? "",
+        type: shareTypes[assetType] ?? null,
+      };
+      const { items, total } = await shares.list(tx, caller, listedType, filterOf(request), {
+        limit,
+        offset,
+      });
       return { assets: items.map(assetMessage), total, limit, offset };
     },
   });
@@ -55,7 +72,13 @@ export const teamAssetManageHandlers = (shares: Shares) =>
     },
   });
 
-function filterOf({ keyword = "", ownerId = "", permission, startTime, endTime }: ListShareableAssetsRequest): ShareFilter {
+function filterOf({
+  keyword = "",
+  ownerId = "",
+  permission,
+  startTime,
+  endTime,
+}: ListShareableAssetsRequest): ShareFilter {
   const visibility = visibilityOf[permission ?? ShareScope.UNSPECIFIED];
   const [from, until] = [startOf(startTime), endOf(endTime)];
   return {

@@ -18,7 +18,11 @@ import type {
   TeamUsers,
 } from "../core/teams/team-user.ts";
 import { canSeeAddresses } from "../core/use-cases/manage-team.ts";
-import { type TeamGroupSchema, type TeamPersonSchema, TeamService } from "../gen/proto/settings/v1/team_service_pb.ts";
+import {
+  type TeamGroupSchema,
+  type TeamPersonSchema,
+  TeamService,
+} from "../gen/proto/settings/v1/team_service_pb.ts";
 import {
   type CascadeAffectedSchema,
   type DelegatedProfileSchema,
@@ -28,7 +32,11 @@ import {
   type TeamUserSchema,
   UserStatus,
 } from "../gen/proto/team/v2/team_user_pb.ts";
-import { type CreateUserRequest, type GetUserRequest, TeamUserManagementApiV2Service } from "../gen/proto/team/v2/team_user_service_pb.ts";
+import {
+  type CreateUserRequest,
+  type GetUserRequest,
+  TeamUserManagementApiV2Service,
+} from "../gen/proto/team/v2/team_user_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { seconds } from "./wire-values.ts";
 
@@ -55,8 +63,12 @@ export const roleValues: Readonly<Record<Role, TeamMemberRole>> = {
 
 const grantable: readonly GrantableRole[] = ["super_admin", "admin", "member", "guest"];
 
-/** The role that may be granted; undefined for the owner's, which the fields' rules refuse, and for unspecified. */
-const grantableRole = (value: TeamMemberRole): GrantableRole | undefined => grantable.find((role) => roleValues[role] === value);
+/**
+ * The role that may be granted; undefined for the owner's, which the fields' rules refuse, and for
+ * unspecified.
+ */
+const grantableRole = (value: TeamMemberRole): GrantableRole | undefined =>
+  grantable.find((role) => roleValues[role] === value);
 
 /** Undefined: no filter. */
 const delegationFilters: Readonly<Record<DelegationState, TeamUserFilter["delegation"]>> = {
@@ -75,7 +87,10 @@ const migratedRoles: Readonly<Record<MigratedProfileRole, MigratedRole | undefin
 
 const limitDefault = 100;
 
-/** The team of the session's space (spec/decisions.md 7). Checking a password is slow, so it is done before the transaction. */
+/**
+ * The team of the session's space (spec/decisions.md 7). Checking a password is slow, so it is done before
+ * the transaction.
+ */
 export function teamHandlers(ownership: Ownership, users: TeamUsers, groups: Groups) {
   return implement(TeamService, {
     transferOwnership: {
@@ -88,7 +103,11 @@ export function teamHandlers(ownership: Ownership, users: TeamUsers, groups: Gro
       },
     },
     async listMembers(tx, caller, { query, limit = 50, offset = 0 }) {
-      const { people, total } = await users.directory(tx, caller, { query: query || undefined, limit, offset });
+      const { people, total } = await users.directory(tx, caller, {
+        query: query || undefined,
+        limit,
+        offset,
+      });
       return { data: people.map(personMessage(canSeeAddresses(caller))), total };
     },
     async sendInvitation(tx, caller, { teamUserId }) {
@@ -143,7 +162,11 @@ export function teamUserHandlers(users: TeamUsers) {
     async createUser(tx, caller, request) {
       // The field's rule allows no other value.
       const role = grantableRole(request.role) ?? "member";
-      return { user: toMessage(await users.create(tx, caller, { email: request.email, role, name: nameOf(request) })) };
+      return {
+        user: toMessage(
+          await users.create(tx, caller, { email: request.email, role, name: nameOf(request) }),
+        ),
+      };
     },
     async updateUser(tx, caller, request) {
       const status = memberStatuses[request.status ?? UserStatus.UNSPECIFIED];
@@ -153,7 +176,9 @@ export function teamUserHandlers(users: TeamUsers) {
     async delegateProfile(tx, caller, { teamUserId, targetTeamUserId, role: roleValue, dryRun }) {
       const role = migratedRoles[roleValue];
       if (role === undefined) throw invalidArgument("role", "is required");
-      const { user, effects } = cascadeMessage(await users.delegate(tx, caller, teamUserId, { id: targetTeamUserId, role }, dryRun));
+      const { user, effects } = cascadeMessage(
+        await users.delegate(tx, caller, teamUserId, { id: targetTeamUserId, role }, dryRun),
+      );
       return { user, ...(effects && { effects }) };
     },
     async reclaimProfile(tx, caller, { teamUserId }) {
@@ -175,7 +200,10 @@ const refOf = ({ teamUserId, email }: Pick<GetUserRequest, "teamUserId" | "email
   email,
 });
 
-/** First and last name, joined by a blank, override the user name (spec/enterprise.md 5.3); empty ones count as absent. */
+/**
+ * First and last name, joined by a blank, override the user name (spec/enterprise.md 5.3); empty ones count
+ * as absent.
+ */
 const nameOf = ({ userName = "", firstName = "", lastName = "" }: CreateUserRequest): string | undefined =>
   [firstName, lastName].filter((part) => part !== "").join(" ") || userName || undefined;
 
@@ -189,7 +217,10 @@ const toMessage = ({ id, email, name, status, role, delegation }: TeamUser) =>
     ...(delegation === null ? {} : { delegatedTo: delegation.to, originalEmail: delegation.originalEmail }),
   }) satisfies MessageInitShape<typeof TeamUserSchema>;
 
-const detailMessage = ({ user, holds }: TeamUserDetail) => ({ ...toMessage(user), delegatedProfiles: holds.map(profileMessage) });
+const detailMessage = ({ user, holds }: TeamUserDetail) => ({
+  ...toMessage(user),
+  delegatedProfiles: holds.map(profileMessage),
+});
 
 const profileMessage = ({ id, displayName, role, delegatedAt }: HeldProfile) =>
   ({

@@ -26,7 +26,11 @@ import { UsageService } from "../gen/proto/usage/v2/usage_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
-const types: Record<UsageKind, UsageType> = { cost: UsageType.COST, refund: UsageType.REFUND, grant: UsageType.GRANT };
+const types: Record<UsageKind, UsageType> = {
+  cost: UsageType.COST,
+  refund: UsageType.REFUND,
+  grant: UsageType.GRANT,
+};
 
 /** Credits have 32 bits on the wire: larger amounts are capped. */
 const creditsMax = 2 ** 31 - 1;
@@ -48,12 +52,20 @@ export function usageHandlers(reports: Reports) {
       return { data: (await reports.days(tx, caller, rangeOf(request), filterOf(request))).map(dayMessage) };
     },
     async getUsageStatistic(tx, caller, request) {
-      return { data: (await reports.ownDays(tx, caller, rangeOf(request), filterOf(request))).map(dayMessage) };
+      return {
+        data: (await reports.ownDays(tx, caller, rangeOf(request), filterOf(request))).map(dayMessage),
+      };
     },
     async listUsageBreakdown(tx, caller, { groupBy, limit = 20, cursor, allMembers, ...request }) {
       const group = groups.toName(groupBy);
       if (group === undefined) throw invalidArgument("group_by", "is required");
-      const { items, next } = await reports.groups(tx, caller, { group, limit, cursor, allMembers, range: rangeOf(request) });
+      const { items, next } = await reports.groups(tx, caller, {
+        group,
+        limit,
+        cursor,
+        allMembers,
+        range: rangeOf(request),
+      });
       return { data: items.map(groupMessage), ...paging(next) };
     },
     async listTeamUsageLog(tx, caller, { limit = 20, cursor, sortBy = 0, isAsc, ...request }) {
@@ -79,31 +91,52 @@ const dayMessage = (day: DaySum): MessageInitShape<typeof DailyStatisticSchema> 
   credits: wireCredits(day.credits),
 });
 
-const groupMessage = ({ tasks, credits, ...group }: UsageByGroup): MessageInitShape<typeof UsageBreakdownSchema> => ({
+const groupMessage = ({
+  tasks,
+  credits,
+  ...group
+}: UsageByGroup): MessageInitShape<typeof UsageBreakdownSchema> => ({
   ...group,
   taskCount: tasks,
   credits: wireCredits(credits),
 });
 
 /** An empty filter counts as absent. */
-const filterOf = ({ projectId, clientId, apiKeyId }: { readonly [Name in keyof UsageFilter]: string | undefined }): UsageFilter => ({
+const filterOf = ({
+  projectId,
+  clientId,
+  apiKeyId,
+}: { readonly [Name in keyof UsageFilter]: string | undefined }): UsageFilter => ({
   ...(projectId ? { projectId } : {}),
   ...(clientId ? { clientId } : {}),
   ...(apiKeyId ? { apiKeyId } : {}),
 });
 
-const paging = (next: string | undefined) => ({ hasMore: next !== undefined, ...defined({ nextCursor: next }) });
+const paging = (next: string | undefined) => ({
+  hasMore: next !== undefined,
+  ...defined({ nextCursor: next }),
+});
 
 interface DateRange {
   readonly startDate?: bigint | undefined;
   readonly endDate?: bigint | undefined;
 }
 
-const rangeOf = ({ startDate, endDate }: DateRange) => ({ start: milliseconds(startDate), end: milliseconds(endDate) });
-const milliseconds = (time: bigint | undefined): number | undefined => (time === undefined ? undefined : Number(time) * 1000);
+const rangeOf = ({ startDate, endDate }: DateRange) => ({
+  start: milliseconds(startDate),
+  end: milliseconds(endDate),
+});
+const milliseconds = (time: bigint | undefined): number | undefined =>
+  time === undefined ? undefined : Number(time) * 1000;
 
-/** The wire form of a record. A deleted task has the title that the specification defines (spec/api.md 7.14). */
-function recordMessage(record: UsageRecord, name: string | null, userId: string): MessageInitShape<typeof UsageRecordSchema> {
+/**
+ * The wire form of a record. A deleted task has the title that the specification defines (spec/api.md 7.14).
+ */
+function recordMessage(
+  record: UsageRecord,
+  name: string | null,
+  userId: string,
+): MessageInitShape<typeof UsageRecordSchema> {
   const sum = wireCredits(record.credits);
   return {
     taskId: record.taskId ?? "",
@@ -111,11 +144,18 @@ function recordMessage(record: UsageRecord, name: string | null, userId: string)
     credits: sum,
     createdAt: seconds(record.updatedAt),
     type: types[record.kind],
-    collaborateInfos: name === null || record.taskId === null ? [] : [{ userId, userName: name, credits: sum }],
+    collaborateInfos:
+      name === null || record.taskId === null ? [] : [{ userId, userName: name, credits: sum }],
   };
 }
 
-const personMessage = ({ accountId, name, email, tasks, credits }: UsageByPerson): MessageInitShape<typeof TeamUsageLogSchema> => ({
+const personMessage = ({
+  accountId,
+  name,
+  email,
+  tasks,
+  credits,
+}: UsageByPerson): MessageInitShape<typeof TeamUsageLogSchema> => ({
   userId: accountId,
   userName: name,
   email,
@@ -144,7 +184,11 @@ const periods: Record<BudgetPeriod, Period> = {
   [BudgetPeriod.DAY]: "day",
   [BudgetPeriod.MONTH]: "month",
 };
-const periodMessages: Record<Period, BudgetPeriod> = { total: BudgetPeriod.TOTAL, day: BudgetPeriod.DAY, month: BudgetPeriod.MONTH };
+const periodMessages: Record<Period, BudgetPeriod> = {
+  total: BudgetPeriod.TOTAL,
+  day: BudgetPeriod.DAY,
+  month: BudgetPeriod.MONTH,
+};
 
 export function budgetHandlers(budgets: Budgets) {
   return implement(BudgetService, {
@@ -152,7 +196,14 @@ export function budgetHandlers(budgets: Budgets) {
       const kind = kinds[kindValue] ?? null;
       if (kind === null) throw invalidArgument("kind", "is required");
       return {
-        budget: toMessage(await budgets.set(tx, caller, { kind, subject, period: periods[period] ?? "total", credits: Number(credits) })),
+        budget: toMessage(
+          await budgets.set(tx, caller, {
+            kind,
+            subject,
+            period: periods[period] ?? "total",
+            credits: Number(credits),
+          }),
+        ),
       };
     },
     async listBudgets(tx, caller) {

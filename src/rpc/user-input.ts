@@ -18,14 +18,20 @@ export interface ReadMessage {
 }
 
 /**
- * Converts a request's message for the core (spec/api.md 7.2, 7.3). Its files are
- * fetched and decoded before the change, after all other checks, and its speech is transcribed.
+ * Converts a request's message for the core (spec/api.md 7.2, 7.3). Its files are fetched and decoded before
+ * the change, after all other checks, and its speech is transcribed.
  *
  * @param gone aborted when the client no longer waits.
- * @throws Failure `invalid_argument` for a part that breaks a rule, or an unknown connector; `insufficient_scope` for a
- * connector that was not granted to the app; the failures of fetching files; for speech, `not_found` for an unknown task.
+ * @throws Failure `invalid_argument` for a part that breaks a rule, or an unknown connector;
+ * `insufficient_scope` for a connector that was not granted to the app; the failures of fetching files; for
+ * speech, `not_found` for an unknown task.
  */
-export type ReadInput = (caller: Caller, message: Message | undefined, target: MessageTarget, gone: AbortSignal) => Promise<ReadMessage>;
+export type ReadInput = (
+  caller: Caller,
+  message: Message | undefined,
+  target: MessageTarget,
+  gone: AbortSignal,
+) => Promise<ReadMessage>;
 
 export const inputReader =
   (fetchFiles: FetchFiles, transcribe: TranscribeRecordings): ReadInput =>
@@ -39,9 +45,20 @@ export const inputReader =
     const { keep, recordings } = await fetchFiles(caller, parts, gone);
     const spoken = recordings.length > 0;
     const transcripts = spoken ? await transcribe(caller, target, recordings, gone) : noTranscripts;
-    const withTranscripts = transcripts.texts.size === 0 ? {} : { withTranscripts: joinTexts(content, transcripts.texts) };
-    const input = { texts, references: taskReferences, spoken, resources, ...withTranscripts, transcriptPrice: transcripts.price };
-    return { keep: async (tx, owner) => ({ ...input, attachments: await keep(tx, owner) }), warnings: [...transcripts.warnings] };
+    const withTranscripts =
+      transcripts.texts.size === 0 ? {} : { withTranscripts: joinTexts(content, transcripts.texts) };
+    const input = {
+      texts,
+      references: taskReferences,
+      spoken,
+      resources,
+      ...withTranscripts,
+      transcriptPrice: transcripts.price,
+    };
+    return {
+      keep: async (tx, owner) => ({ ...input, attachments: await keep(tx, owner) }),
+      warnings: [...transcripts.warnings],
+    };
   };
 
 /**
@@ -60,7 +77,8 @@ export function readTextInput(message: Message | undefined) {
 
 function readResources(message: Message | undefined): RequestedResources {
   const { connectors = [], noConnectors = false, enableSkills = [], forceSkills = [] } = message ?? {};
-  if (noConnectors && connectors.length > 0) throw invalidArgument("message.no_connectors", "cannot be given with connectors");
+  if (noConnectors && connectors.length > 0)
+    throw invalidArgument("message.no_connectors", "cannot be given with connectors");
   return { skills: enableSkills, forced: forceSkills, connectors, noConnectors };
 }
 
@@ -68,7 +86,12 @@ const noTranscripts: Transcripts = { texts: new Map(), warnings: [], price: 0n }
 
 /** The texts and transcripts of a message, in the order of its parts. */
 const joinTexts = (content: readonly ContentPart[], transcripts: ReadonlyMap<string, string>): string =>
-  content.flatMap((part, index) => (part.type === ContentPartType.TEXT ? part.text : transcripts.get(pathAt(index))) ?? []).join("\n");
+  content
+    .flatMap(
+      (part, index) =>
+        (part.type === ContentPartType.TEXT ? part.text : transcripts.get(pathAt(index))) ?? [],
+    )
+    .join("\n");
 
 const pathAt = (index: number): string => `message.content[${index}]`;
 
@@ -79,4 +102,6 @@ function textIn({ type, text }: ContentPart, index: number): readonly string[] {
 }
 
 const fileIn = (part: ContentPart, index: number): readonly FilePart[] =>
-  part.type === ContentPartType.TEXT ? [] : [filePart(pathAt(index), part.type === ContentPartType.VOICE, part)];
+  part.type === ContentPartType.TEXT
+    ? []
+    : [filePart(pathAt(index), part.type === ContentPartType.VOICE, part)];

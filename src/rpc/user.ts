@@ -6,7 +6,11 @@ import type { ListedSpace, OwnSpaces } from "../core/sign-in/own-spaces.ts";
 import type { Tx } from "../core/store.ts";
 import { AccountService, type OwnSpaceSchema } from "../gen/proto/settings/v1/account_service_pb.ts";
 import type { SessionSchema } from "../gen/proto/settings/v1/session_pb.ts";
-import { CredentialKind, type GetCurrentUserResponseSchema, UserService } from "../gen/proto/user/v2/user_service_pb.ts";
+import {
+  CredentialKind,
+  type GetCurrentUserResponseSchema,
+  UserService,
+} from "../gen/proto/user/v2/user_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { roleValues } from "./team.ts";
 import { seconds } from "./wire-values.ts";
@@ -21,7 +25,9 @@ const credentialKinds: Readonly<Record<CallerCredential["kind"], CredentialKind>
   worker: CredentialKind.UNSPECIFIED,
 };
 
-/** user.me: an inexpensive check of a credential (spec/api.md 8.33). A token is answered without a statement. */
+/**
+ * user.me: an inexpensive check of a credential (spec/api.md 8.33). A token is answered without a statement.
+ */
 export const userHandlers = implement(UserService, {
   async getCurrentUser(tx, caller) {
     const { accountId, spaceId, credential } = caller;
@@ -72,9 +78,11 @@ export const accountHandlers = (sessions: OwnSessions, spaces: OwnSpaces) =>
   });
 
 const spaceMessage = ({ spaceId, team, isCurrent }: ListedSpace) =>
-  ({ id: spaceId, current: isCurrent, ...(team && { teamName: team.name, role: roleValues[team.role] }) }) satisfies MessageInitShape<
-    typeof OwnSpaceSchema
-  >;
+  ({
+    id: spaceId,
+    current: isCurrent,
+    ...(team && { teamName: team.name, role: roleValues[team.role] }),
+  }) satisfies MessageInitShape<typeof OwnSpaceSchema>;
 
 const sessionMessage = ({ id, createdAt, expiresAt, teamName, isCurrent }: ListedSession) =>
   ({

@@ -4,7 +4,12 @@ import { defined } from "../core/defined.ts";
 import { isTaskPushId, listTaskPushes, removeTaskPush, type TaskPush } from "../core/push/task-pushes.ts";
 import { eventId } from "../core/tasks/event.ts";
 import { type DeliveryAttempt, deliveryStates } from "../core/webhooks/delivery.ts";
-import type { Deliveries, DeliveryFilter, DeliveryLogEntry, DeliveryTally } from "../core/webhooks/delivery-log.ts";
+import type {
+  Deliveries,
+  DeliveryFilter,
+  DeliveryLogEntry,
+  DeliveryTally,
+} from "../core/webhooks/delivery-log.ts";
 import type { WebhookListener } from "../core/webhooks/listener.ts";
 import { type Listeners, type ListenMessage, signedUrlOf } from "../core/webhooks/listeners.ts";
 import {
@@ -58,17 +63,29 @@ export const toWebhook = (webhook: Webhook): MessageInitShape<typeof WebhookSche
 });
 
 /** The wire form of a push notification configuration in a list of webhooks. */
-const toTaskPush = ({ id, taskId, url, state, lastError, createdAt }: TaskPush): MessageInitShape<typeof WebhookSchema> => ({
+const toTaskPush = ({
+  id,
+  taskId,
+  url,
+  state,
+  lastError,
+  createdAt,
+}: TaskPush): MessageInitShape<typeof WebhookSchema> => ({
   id,
   url,
   kind: WebhookKind.A2A_PUSH,
   taskId,
   createdAt: seconds(createdAt),
   status: webhookStatus.toValue(state === "active" ? "active" : "inactive"),
-  ...(state === "active" ? {} : { inactiveReason: state === "failed" ? `given up: ${lastError}` : "the task is over" }),
+  ...(state === "active"
+    ? {}
+    : { inactiveReason: state === "failed" ? `given up: ${lastError}` : "the task is over" }),
 });
 
-const keyAlgorithms: Readonly<Record<WebhookKeyAlgorithm, string>> = { rsa: "RSA-SHA256", ed25519: "ed25519" };
+const keyAlgorithms: Readonly<Record<WebhookKeyAlgorithm, string>> = {
+  rsa: "RSA-SHA256",
+  ed25519: "ed25519",
+};
 
 const toPublicKey = ({ algorithm, text, createdAt, signsFrom, retiresAt }: PublicWebhookKey) =>
   ({
@@ -80,7 +97,9 @@ const toPublicKey = ({ algorithm, text, createdAt, signsFrom, retiresAt }: Publi
     ...(retiresAt === null ? {} : { retiresAt: seconds(retiresAt) }),
   }) satisfies MessageInitShape<typeof WebhookPublicKeySchema>;
 
-/** The wire form of a member's webhook. Path and query of its address can be secret (spec/decisions.md 44). */
+/**
+ * The wire form of a member's webhook. Path and query of its address can be secret (spec/decisions.md 44).
+ */
 const toTeamWebhook = (webhook: HeldWebhook): MessageInitShape<typeof TeamWebhookSchema> => ({
   id: webhook.id,
   host: new URL(webhook.url).host,
@@ -125,7 +144,9 @@ export const toDelivery = (delivery: DeliveryLogEntry): MessageInitShape<typeof 
   ...(delivery.lastStatus === null ? {} : { lastStatus: delivery.lastStatus }),
 });
 
-export const toAttempt = (attempt: Omit<DeliveryAttempt, "deliveryId">): MessageInitShape<typeof DeliveryAttemptSchema> => ({
+export const toAttempt = (
+  attempt: Omit<DeliveryAttempt, "deliveryId">,
+): MessageInitShape<typeof DeliveryAttemptSchema> => ({
   number: attempt.number,
   at: seconds(attempt.at),
   ...(attempt.status === null ? {} : { status: attempt.status }),
@@ -182,9 +203,20 @@ export function webhookHandlers({ webhooks, deliveries, listeners, keys }: Webho
       return { publicKey, algorithm, ed25519PublicKey: ed25519.text, createdAt, keys: all.map(toPublicKey) };
     },
     updateWebhook: {
-      async prepare({ webhookId, status = 0, eventTypes: types, doubleHash, projectId, metadata, name, url }, caller) {
+      async prepare(
+        { webhookId, status = 0, eventTypes: types, doubleHash, projectId, metadata, name, url },
+        caller,
+      ) {
         const eventTypes = types.length === 0 ? undefined : typesOf(types);
-        const edit = { status: webhookStatus.toName(status), eventTypes, doubleHash, projectId, metadata, name, url };
+        const edit = {
+          status: webhookStatus.toName(status),
+          eventTypes,
+          doubleHash,
+          projectId,
+          metadata,
+          name,
+          url,
+        };
         const update = await webhooks.update(caller, webhookId, edit);
         return async (tx) => ({ webhook: toWebhook(await update(tx)) });
       },
@@ -204,7 +236,10 @@ export function webhookHandlers({ webhooks, deliveries, listeners, keys }: Webho
     },
     async listDeliveries(tx, caller, request) {
       const { webhookId, limit = 20, cursor } = request;
-      const { items, next } = await deliveries.list(tx, caller, webhookId, filterOf(request), { limit, cursor });
+      const { items, next } = await deliveries.list(tx, caller, webhookId, filterOf(request), {
+        limit,
+        cursor,
+      });
       return { data: items.map(toDelivery), ...pageEnd(next) };
     },
     async listDeliveryAttempts(tx, caller, { deliveryId }) {
@@ -218,7 +253,10 @@ export function webhookHandlers({ webhooks, deliveries, listeners, keys }: Webho
     },
     listenWebhook: {
       async begin(tx, call, { eventTypes, projectId }) {
-        const created = await listeners.create(tx, call.caller, { eventTypes: typesOf(eventTypes), projectId });
+        const created = await listeners.create(tx, call.caller, {
+          eventTypes: typesOf(eventTypes),
+          projectId,
+        });
         return () => mapIterable(listeners.open(call, created), toListenAnswer);
       },
     },
@@ -240,16 +278,30 @@ function toListenAnswer(message: ListenMessage): ListenAnswer {
   if ("listener" in message) return { listener: toListener(message.listener, message.secret) };
   if ("dropped" in message) return { dropped: { count: message.dropped } };
   const { event, headers } = message;
-  return { delivery: { eventId: event.id, eventType: eventType.toValue(event.type), body: event.body, headers: { ...headers } } };
+  return {
+    delivery: {
+      eventId: event.id,
+      eventType: eventType.toValue(event.type),
+      body: event.body,
+      headers: { ...headers },
+    },
+  };
 }
 
-const typesOf = (values: readonly EventTypeValue[]): WebhookEventType[] => values.flatMap((value) => eventType.toName(value) ?? []);
+const typesOf = (values: readonly EventTypeValue[]): WebhookEventType[] =>
+  values.flatMap((value) => eventType.toName(value) ?? []);
 
 /** A 64-bit time may exceed the safe integers: it is then later than every stored time. */
 const milliseconds = (time: bigint): number => Math.min(Number(time) * 1000, Number.MAX_SAFE_INTEGER);
 
 /** The filter of a list. Unspecified values do not filter. */
-function filterOf({ eventType: type = 0, state = 0, taskId, createdAfter, createdBefore }: ListDeliveriesRequest): DeliveryFilter {
+function filterOf({
+  eventType: type = 0,
+  state = 0,
+  taskId,
+  createdAfter,
+  createdBefore,
+}: ListDeliveriesRequest): DeliveryFilter {
   const typeName = eventType.toName(type);
   const stateName = deliveryState.toName(state);
   return {

@@ -19,14 +19,20 @@ import {
   type WebsiteViewerSchema,
   WebsiteVisibilitySchema,
 } from "../gen/proto/website/v2/website_pb.ts";
-import { type GetWebsiteStatusResponseSchema, WebsiteService } from "../gen/proto/website/v2/website_service_pb.ts";
+import {
+  type GetWebsiteStatusResponseSchema,
+  WebsiteService,
+} from "../gen/proto/website/v2/website_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { enumConverter, seconds } from "./wire-values.ts";
 
 /** Names of enum values (spec/api.md 7.17, 9.12). */
 const visibilityNames = enumConverter(WebsiteVisibilitySchema, visibilities);
 const publishStatus = enumConverter(PublishStatusSchema, publishStatuses);
-const checkpointStatus = enumConverter(CheckpointStatusSchema, [...checkpointStatuses, "unspecified"] as const);
+const checkpointStatus = enumConverter(CheckpointStatusSchema, [
+  ...checkpointStatuses,
+  "unspecified",
+] as const);
 
 const domainStatus = enumConverter(WebsiteDomainStatusSchema, domainStatuses);
 
@@ -44,7 +50,8 @@ export const toStatus = (
 ): MessageInitShape<typeof GetWebsiteStatusResponseSchema> => ({
   websiteId: site.id,
   publishStatus: publishStatus.toValue(site.status),
-  siteUrls: site.status === "published" ? [siteUrl(site.label), ...domains.map((domain) => `https://${domain}`)] : [],
+  siteUrls:
+    site.status === "published" ? [siteUrl(site.label), ...domains.map((domain) => `https://${domain}`)] : [],
   ...(site.liveId === null ? {} : { versionId: site.liveId }),
   ...(isFirstPublication(site) || site.statusAt === null ? {} : { statusUpdatedAt: seconds(site.statusAt) }),
   visibility: visibilityNames.toValue(effectiveSiteVisibility(site)),
@@ -52,14 +59,27 @@ export const toStatus = (
 });
 
 /** A site that was taken down has no live checkpoint either, but the status `unpublished`. */
-const isFirstPublication = ({ liveId, status }: Website): boolean => liveId === null && status !== "unpublished";
+const isFirstPublication = ({ liveId, status }: Website): boolean =>
+  liveId === null && status !== "unpublished";
 
-const toListed = (site: Website, siteUrl: SiteUrl, domains: readonly string[]): MessageInitShape<typeof WebsiteSchema> => {
+const toListed = (
+  site: Website,
+  siteUrl: SiteUrl,
+  domains: readonly string[],
+): MessageInitShape<typeof WebsiteSchema> => {
   const { $typeName: _, ...status } = toStatus(site, siteUrl, domains);
-  return { ...status, taskId: site.taskId, createdAt: seconds(site.createdAt), updatedAt: seconds(site.updatedAt) };
+  return {
+    ...status,
+    taskId: site.taskId,
+    createdAt: seconds(site.createdAt),
+    updatedAt: seconds(site.updatedAt),
+  };
 };
 
-const toViewer = ({ email, createdAt }: Viewer): MessageInitShape<typeof WebsiteViewerSchema> => ({ email, createdAt: seconds(createdAt) });
+const toViewer = ({ email, createdAt }: Viewer): MessageInitShape<typeof WebsiteViewerSchema> => ({
+  email,
+  createdAt: seconds(createdAt),
+});
 
 const toDomain = (domain: SiteDomain): MessageInitShape<typeof WebsiteDomainSchema> => ({
   domain: domain.domain,
@@ -87,7 +107,10 @@ export interface WebsiteServiceParts {
 }
 
 /** The active custom domains of sites, by the id of the site. */
-async function activeDomains(tx: Pick<Tx, "domains">, sites: readonly Website[]): Promise<ReadonlyMap<string, readonly string[]>> {
+async function activeDomains(
+  tx: Pick<Tx, "domains">,
+  sites: readonly Website[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const published = sites.filter(({ status }) => status === "published").map(({ id }) => id);
   const active = published.length === 0 ? [] : await tx.domains.active(published);
   return new Map(

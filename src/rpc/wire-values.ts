@@ -7,7 +7,10 @@ import { word } from "../gen/proto/taskplatform/options/v1/options_pb.ts";
 export const seconds = (ms: number): bigint => BigInt(Math.floor(ms / 1000));
 
 /** The members that end a page of a list with cursors. */
-export const pageEnd = (next: string | undefined) => ({ hasMore: next !== undefined, ...defined({ nextCursor: next }) });
+export const pageEnd = (next: string | undefined) => ({
+  hasMore: next !== undefined,
+  ...defined({ nextCursor: next }),
+});
 
 /** Converts between the core's names and an enum's numbers. */
 export interface EnumConverter<Word extends string, Value> {
@@ -24,7 +27,9 @@ export function enumConverter<Desc extends DescEnum, Word extends string>(
   desc: Desc,
   words: readonly Word[],
 ): EnumConverter<Word, EnumShape<Desc>> {
-  const pairs = desc.values.map((value) => [getOption(value, word), value.number] as const).filter(([text]) => text !== "");
+  const pairs = desc.values
+    .map((value) => [getOption(value, word), value.number] as const)
+    .filter(([text]) => text !== "");
   const values = new Map<string, number>(pairs);
   const missing = [
     ...words.filter((text) => !values.has(text)),
@@ -40,6 +45,11 @@ export function enumConverter<Desc extends DescEnum, Word extends string>(
 }
 
 /** Names of a task's enum values (spec/api.md 7.1). */
-export const taskStatus = enumConverter(TaskStatusSchema, ["running", "stopped", "waiting", "error"] as const);
+export const taskStatus = enumConverter(TaskStatusSchema, [
+  "running",
+  "stopped",
+  "waiting",
+  "error",
+] as const);
 export const taskType = enumConverter(TaskTypeSchema, ["standard", "project", "agent_subtask"] as const);
 export const visibility = enumConverter(ShareVisibilitySchema, ["private", "team", "public"] as const);

@@ -1,4 +1,10 @@
-import { type DescMessage, fromJson, type MessageInitShape, type MessageShape, toJson } from "@bufbuild/protobuf";
+import {
+  type DescMessage,
+  fromJson,
+  type MessageInitShape,
+  type MessageShape,
+  toJson,
+} from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { inputSchema, isKind, isQuestion, variantsOf } from "../core/actions/kind.ts";
 import { defined } from "../core/defined.ts";
@@ -10,8 +16,19 @@ import { toDownloadId } from "../core/skills/content.ts";
 import type { EventPayloads, NewEvent, PlanStep, TaskEvent } from "../core/tasks/event.ts";
 import type { HistoryEntry } from "../core/tasks/history.ts";
 import type { RemoteRun, RemoteWait, SentEvent, SentOutcome } from "../core/workers/remote-run.ts";
-import { type Event, EventSchema, type PlanStep as StepMessage, type ToolUsed } from "../gen/proto/worker/v1/event_pb.ts";
-import type { FileSchema, HistoryEntrySchema, MessageSchema, RunSchema, WaitedSubtaskSchema } from "../gen/proto/worker/v1/run_pb.ts";
+import {
+  type Event,
+  EventSchema,
+  type PlanStep as StepMessage,
+  type ToolUsed,
+} from "../gen/proto/worker/v1/event_pb.ts";
+import type {
+  FileSchema,
+  HistoryEntrySchema,
+  MessageSchema,
+  RunSchema,
+  WaitedSubtaskSchema,
+} from "../gen/proto/worker/v1/run_pb.ts";
 import type { Confirm, FinishRequest, Wait } from "../gen/proto/worker/v1/worker_service_pb.ts";
 import type { Link } from "./event.ts";
 
@@ -26,13 +43,24 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
   profile: run.profile,
   instruction: run.instruction,
   interactive: run.interactive,
-  earlier: run.history.flatMap((entry) => (entry.role === "tool" ? [] : [{ role: entry.role, content: entry.content }])),
+  earlier: run.history.flatMap((entry) =>
+    entry.role === "tool" ? [] : [{ role: entry.role, content: entry.content }],
+  ),
   history: run.history.map((entry) => historyMessage(entry, link)),
   messages: run.asked.map((message) => requestMessage(message, link)),
-  events: run.written.map(({ event, key }) => ({ seq: event.seq, event: { key, payload: payloadOf(event) } })),
+  events: run.written.map(({ event, key }) => ({
+    seq: event.seq,
+    event: { key, payload: payloadOf(event) },
+  })),
   decisions: [...run.decisions],
   taskReferences: [...run.references],
-  skills: run.skills.map(({ id, name, description, forced }) => ({ id, name, description, forced, url: link(toDownloadId(id)) })),
+  skills: run.skills.map(({ id, name, description, forced }) => ({
+    id,
+    name,
+    description,
+    forced,
+    url: link(toDownloadId(id)),
+  })),
   connectors: run.connectors.map(({ uid, name, tools }) => ({
     id: uid,
     name,
@@ -42,9 +70,18 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
     ? {}
     : {
         mayBeginSubtasks: true,
-        subtasks: run.subtasks.map(({ id: taskId, title, status, lastMessage }) => ({ taskId, title, status, said: lastMessage })),
+        subtasks: run.subtasks.map(({ id: taskId, title, status, lastMessage }) => ({
+          taskId,
+          title,
+          status,
+          said: lastMessage,
+        })),
       }),
-  waits: run.waits.map(({ mode, reason, subtasks }) => ({ mode, reason, subtasks: subtasks.map((each) => waitedMessage(each, link)) })),
+  waits: run.waits.map(({ mode, reason, subtasks }) => ({
+    mode,
+    reason,
+    subtasks: subtasks.map((each) => waitedMessage(each, link)),
+  })),
   ...(run.traceparent === null ? {} : { traceparent: run.traceparent }),
   ...(run.outputSchema === null ? {} : { outputSchema: run.outputSchema }),
   ...(run.memo === null ? {} : { memo: fromJson(ValueSchema, run.memo) }),
@@ -69,15 +106,24 @@ const waitedMessage = (
   ...(output === undefined ? {} : { output: fromJson(ValueSchema, output) }),
 });
 
-const fileMessage = ({ fileId, filename, contentType, bytes }: Attachment, link: Link): MessageInitShape<typeof FileSchema> => ({
+const fileMessage = (
+  { fileId, filename, contentType, bytes }: Attachment,
+  link: Link,
+): MessageInitShape<typeof FileSchema> => ({
   filename,
   contentType,
   bytes,
   url: link(fileId),
 });
 
-export const requestMessage = ({ content, attachments = [] }: Pick<EventPayloads["user_message"], "content" | "attachments">, link: Link) =>
-  ({ content, files: attachments.map((attachment) => fileMessage(attachment, link)) }) satisfies MessageInitShape<typeof MessageSchema>;
+export const requestMessage = (
+  { content, attachments = [] }: Pick<EventPayloads["user_message"], "content" | "attachments">,
+  link: Link,
+) =>
+  ({
+    content,
+    files: attachments.map((attachment) => fileMessage(attachment, link)),
+  }) satisfies MessageInitShape<typeof MessageSchema>;
 
 /** The payload in the form of Append; events that workers cannot append have none. */
 function payloadOf(event: TaskEvent): NonNullable<MessageInitShape<typeof EventSchema>["payload"]> {
@@ -113,7 +159,10 @@ const kibibyte = 1024;
 const detailMax = 64 * kibibyte;
 const outputMax = 256 * kibibyte;
 
-/** Reads an event of a worker. @throws Failure `invalid_argument` for a missing payload, or one beyond its limits. */
+/**
+ * Reads an event of a worker. @throws Failure `invalid_argument` for a missing payload, or one beyond its
+ * limits.
+ */
 export function eventIn(event: Event, index: number): SentEvent {
   const { key, payload } = event;
   const path = `events[${index}]`;
@@ -133,7 +182,10 @@ function siteIn({ site, status }: ToolUsed, path: string): Pick<SentEvent, "site
 function newEvent({ key, payload }: Event, path: string): NewEvent {
   switch (payload.case) {
     case "assistantMessage":
-      return { type: "assistant_message", payload: { content: payload.value.content, deliveryKind: "progress" } };
+      return {
+        type: "assistant_message",
+        payload: { content: payload.value.content, deliveryKind: "progress" },
+      };
     case "planUpdate":
       return { type: "plan_update", payload: { steps: payload.value.steps.map(planStep) } };
     case "newPlanStep":
@@ -147,7 +199,11 @@ function newEvent({ key, payload }: Event, path: string): NewEvent {
   }
 }
 
-function toolUse({ tool, actionId, status, brief, description, message, params, result }: ToolUsed, key: string, path: string) {
+function toolUse(
+  { tool, actionId, status, brief, description, message, params, result }: ToolUsed,
+  key: string,
+  path: string,
+) {
   return {
     tool,
     brief,
@@ -168,7 +224,10 @@ const planStep = ({ status, title, startedAt, endAt }: StepMessage): PlanStep =>
   ...(endAt === undefined ? {} : { endAt: Number(endAt) }),
 });
 
-/** Reads the outcome of a turn. @throws Failure `invalid_argument` for a missing outcome, an unknown kind, or one beyond its limits. */
+/**
+ * Reads the outcome of a turn. @throws Failure `invalid_argument` for a missing outcome, an unknown kind, or
+ * one beyond its limits.
+ */
 export function outcomeIn({ outcome }: FinishRequest): SentOutcome {
   switch (outcome.case) {
     case "finish": {
@@ -178,7 +237,12 @@ export function outcomeIn({ outcome }: FinishRequest): SentOutcome {
     }
     case "ask": {
       const { content, options, memo } = outcome.value;
-      return { kind: "ask", content, options, memo: memo ? checkSize(jsonOf(memo), detailMax, "ask.memo") : null };
+      return {
+        kind: "ask",
+        content,
+        options,
+        memo: memo ? checkSize(jsonOf(memo), detailMax, "ask.memo") : null,
+      };
     }
     case "confirm":
       return approvalIn(outcome.value);
@@ -192,9 +256,11 @@ export function outcomeIn({ outcome }: FinishRequest): SentOutcome {
 }
 
 function approvalIn({ kind, variant: requested, description, params, memo }: Confirm): SentOutcome {
-  if (!isKind(kind) || isQuestion(kind)) throw invalidArgument("confirm.kind", "must be a kind of action that can be approved");
+  if (!isKind(kind) || isQuestion(kind))
+    throw invalidArgument("confirm.kind", "must be a kind of action that can be approved");
   const variant = requested || (variantsOf(kind)[0] ?? "");
-  if (inputSchema(kind, variant) === undefined) throw invalidArgument("confirm.variant", `is not a variant of ${kind}`);
+  if (inputSchema(kind, variant) === undefined)
+    throw invalidArgument("confirm.variant", `is not a variant of ${kind}`);
   return {
     kind: "confirm",
     action: kind,
@@ -215,11 +281,13 @@ const waitIn = ({ taskIds, mode, timeoutSeconds, memo }: Wait): SentOutcome => (
 });
 
 /** The digest of a message, independent of wire and member order. */
-export const digestOf = <D extends DescMessage>(schema: D, message: MessageShape<D>): string => jsonDigest(toJson(schema, message));
+export const digestOf = <D extends DescMessage>(schema: D, message: MessageShape<D>): string =>
+  jsonDigest(toJson(schema, message));
 
 const jsonOf = (value: Value): Json => toJson(ValueSchema, value);
 
 function checkSize(value: Json, max: number, path: string): Json {
-  if (Buffer.byteLength(JSON.stringify(value)) > max) throw invalidArgument(path, `must be at most ${max / kibibyte} KiB as JSON`);
+  if (Buffer.byteLength(JSON.stringify(value)) > max)
+    throw invalidArgument(path, `must be at most ${max / kibibyte} KiB as JSON`);
   return value;
 }

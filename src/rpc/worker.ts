@@ -27,7 +27,12 @@ export function workerHandlers(runs: RemoteRuns, link: Link) {
   return implement(WorkerService, {
     poll: {
       async hold(_tx, call, { profiles, labels, waitSeconds, maxRuns = 1 }) {
-        const polled = await runs.poll(workerOf(call.caller), call, { profiles, labels }, { max: maxRuns, waitMs: waitSeconds * 1000 });
+        const polled = await runs.poll(
+          workerOf(call.caller),
+          call,
+          { profiles, labels },
+          { max: maxRuns, waitMs: waitSeconds * 1000 },
+        );
         const [run, ...moreRuns] = polled.map((each) => runMessage(each, link));
         return run ? { run, moreRuns } : {};
       },
@@ -62,7 +67,13 @@ export function workerHandlers(runs: RemoteRuns, link: Link) {
     },
     writeText: {
       async hold(_tx, { caller }, { taskId, fence, explanation, key, attempt, offset, text }) {
-        const part = { type: explanation ? "explanation" : "assistant_message", key, attempt, offset, text } as const;
+        const part = {
+          type: explanation ? "explanation" : "assistant_message",
+          key,
+          attempt,
+          offset,
+          text,
+        } as const;
         const { isWatched, nextOffset } = await runs.writeText(workerOf(caller), { taskId, fence }, part);
         return { watched: isWatched, nextOffset };
       },
@@ -76,15 +87,27 @@ export function workerHandlers(runs: RemoteRuns, link: Link) {
     },
     callTool: {
       async hold(_tx, { caller, gone }, { taskId, fence, connectorId, tool, input = {} }) {
-        const { value, isError } = await runs.callTool(workerOf(caller), { taskId, fence }, { uid: connectorId, tool, input }, gone);
+        const { value, isError } = await runs.callTool(
+          workerOf(caller),
+          { taskId, fence },
+          { uid: connectorId, tool, input },
+          gone,
+        );
         return { result: fromJson(ValueSchema, value), isError };
       },
     },
     startSubtask: {
       async hold(_tx, { caller }, { taskId, fence, key, message }) {
         // The digest excludes the fence: the same call by another process of the worker is a repeat.
-        const digest = digestOf(StartSubtaskRequestSchema, create(StartSubtaskRequestSchema, { key, message }));
-        const { id, seq } = await runs.startSubtask(workerOf(caller), { taskId, fence }, { key, digest, message });
+        const digest = digestOf(
+          StartSubtaskRequestSchema,
+          create(StartSubtaskRequestSchema, { key, message }),
+        );
+        const { id, seq } = await runs.startSubtask(
+          workerOf(caller),
+          { taskId, fence },
+          { key, digest, message },
+        );
         return { subtaskId: id, seq };
       },
     },
@@ -97,7 +120,11 @@ export function workerHandlers(runs: RemoteRuns, link: Link) {
   });
 }
 
-async function appendOne(runs: RemoteRuns, worker: RemoteWorker, { taskId, fence, events, ...spending }: AppendRequest) {
+async function appendOne(
+  runs: RemoteRuns,
+  worker: RemoteWorker,
+  { taskId, fence, events, ...spending }: AppendRequest,
+) {
   const sent = events.map(eventIn);
   const { numbers, stop } = await runs.append(worker, { taskId, fence }, sent, spentIn(spending));
   return { events: sent.map(({ key }, i) => ({ key, seq: numbers[i] ?? 0 })), stop: stop ?? "" };
@@ -105,13 +132,19 @@ async function appendOne(runs: RemoteRuns, worker: RemoteWorker, { taskId, fence
 
 /** The access rule admits only workers. */
 function workerOf({ spaceId, credential }: Caller): RemoteWorker {
-  if (credential.kind !== "worker") throw new Failure("permission_denied", "this operation takes a worker credential");
+  if (credential.kind !== "worker")
+    throw new Failure("permission_denied", "this operation takes a worker credential");
   return { spaceId, credential };
 }
 
-const spentIn = ({ credits, usage }: Pick<FinishRequest, "credits"> & { usage?: Usage | undefined }): ReportedUsage => ({
+const spentIn = ({
   credits,
-  usage: usage ? { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, toolCalls: usage.toolCalls } : null,
+  usage,
+}: Pick<FinishRequest, "credits"> & { usage?: Usage | undefined }): ReportedUsage => ({
+  credits,
+  usage: usage
+    ? { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, toolCalls: usage.toolCalls }
+    : null,
 });
 
 export function workerSettingsHandlers(workers: Workers) {
@@ -155,4 +188,8 @@ const toMessage = ({ id, name, profiles, labels, createdAt, seenAt, runs }: Busy
   }) satisfies MessageInitShape<typeof WorkerSchema>;
 
 const queueMessage = ({ profile, waiting, oldestAt }: WaitingTasks) =>
-  ({ profile, waiting, ...(waiting === 0 ? {} : { oldestAt: seconds(oldestAt) }) }) satisfies MessageInitShape<typeof WorkerQueueSchema>;
+  ({
+    profile,
+    waiting,
+    ...(waiting === 0 ? {} : { oldestAt: seconds(oldestAt) }),
+  }) satisfies MessageInitShape<typeof WorkerQueueSchema>;

@@ -29,7 +29,10 @@ export interface ActiveRuns {
   /** The fences of the runs that are not aborted, by task. */
   fences(): ReadonlyMap<string, number>;
   /** Aborts the runs for which `holds` returns false. */
-  abortUnlessHeld(fences: ReadonlyMap<string, number>, holds: (taskId: string, fence: number) => boolean): void;
+  abortUnlessHeld(
+    fences: ReadonlyMap<string, number>,
+    holds: (taskId: string, fence: number) => boolean,
+  ): void;
   /** The task's run has lost its task, or the task was stopped. */
   abort(taskId: string, why?: typeof stopped): void;
   abortAll(why: string): void;
@@ -54,11 +57,15 @@ export function activeRuns(parts: ActiveRunsParts, onEnd: (taskId: string) => vo
   const draining = new AbortController();
   const activeOnly = () => [...runs].filter(([, { abort }]) => !abort.signal.aborted);
 
-  /** Logs the failure. When the database was unreachable or full, the task is not at fault: its claim does not count. */
+  /**
+   * Logs the failure. When the database was unreachable or full, the task is not at fault: its claim does not
+   * count.
+   */
   async function handleFailure(task: Task, cause: unknown): Promise<void> {
     log("error", "a run failed", { taskId: task.id, cause });
     if (!(cause instanceof Failure && cause.reason === "unavailable")) return;
-    const warn = (thrown: unknown) => log("warn", "a failed run was not released", { taskId: task.id, cause: thrown });
+    const warn = (thrown: unknown) =>
+      log("warn", "a failed run was not released", { taskId: task.id, cause: thrown });
     await store.change((tx) => releaseClaim(tx, [task], clock.now())).catch(warn);
   }
 
@@ -76,7 +83,8 @@ export function activeRuns(parts: ActiveRunsParts, onEnd: (taskId: string) => vo
         .catch((cause: unknown) => handleFailure(task, cause))
         .then(() => {
           runs.delete(task.id);
-          // Notify what is left of the agent that the run is over. A string as the reason avoids creating an error.
+          // Notify what is left of the agent that the run is over. A string as the reason avoids creating an
+          // error.
           abort.abort("over");
           onEnd(task.id);
         });
@@ -84,7 +92,8 @@ export function activeRuns(parts: ActiveRunsParts, onEnd: (taskId: string) => vo
     },
     fences: () => new Map(activeOnly().map(([taskId, { fence }]) => [taskId, fence])),
     abortUnlessHeld(fences, holds) {
-      for (const [taskId, fence] of fences) if (runs.get(taskId)?.fence === fence && !holds(taskId, fence)) runs.get(taskId)?.abort.abort();
+      for (const [taskId, fence] of fences)
+        if (runs.get(taskId)?.fence === fence && !holds(taskId, fence)) runs.get(taskId)?.abort.abort();
     },
     abort: (taskId, why) => runs.get(taskId)?.abort.abort(why),
     abortAll(why) {

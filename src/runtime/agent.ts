@@ -25,8 +25,8 @@ export interface EarlierMessage extends ChatMessage {
 }
 
 /**
- * What happened in earlier turns: messages, uses of tools with their arguments and results, and decided approvals. Long
- * arguments and results are shortened (core/tasks/history.ts).
+ * What happened in earlier turns: messages, uses of tools with their arguments and results, and decided
+ * approvals. Long arguments and results are shortened (core/tasks/history.ts).
  */
 export type Earlier = EarlierMessage | HistoryUse;
 
@@ -40,7 +40,10 @@ export interface Decision {
   readonly accepted: boolean;
   /** The parameters of the request, as the user saw them; absent without parameters. */
   readonly params?: JsonObject;
-  /** Follows the kind's schema. A decision by an earlier `always_allow` or `global_allow` has only that member. */
+  /**
+   * Follows the kind's schema. A decision by an earlier `always_allow` or `global_allow` has only that
+   * member.
+   */
   readonly input: JsonObject;
 }
 
@@ -49,7 +52,10 @@ export interface AttachedFile {
   readonly contentType: string;
   /** The file's size. */
   readonly bytes: number;
-  /** Reads the file from its start. @throws Failure `not_found` once its bytes are deleted: uploads are kept for 48 hours. */
+  /**
+   * Reads the file from its start. @throws Failure `not_found` once its bytes are deleted: uploads are kept
+   * for 48 hours.
+   */
   read(): AsyncIterable<Uint8Array>;
 }
 
@@ -63,7 +69,10 @@ export interface TurnSkill extends SkillContent {
   readonly forced: boolean;
 }
 
-/** A file that an agent has made. Its bytes are read once, before its event is written, and not again when the turn resumes. */
+/**
+ * A file that an agent has made. Its bytes are read once, before its event is written, and not again when the
+ * turn resumes.
+ */
 export interface NewFile {
   /** Follows the rules for uploads' names; the agent fails with a forbidden name. */
   readonly filename: string;
@@ -80,7 +89,10 @@ export interface Subtask {
 }
 
 export interface WaitRequest {
-  /** Their ids, at most 100; absent: those that have not ended, and those of this turn whose end no wait has reported. */
+  /**
+   * Their ids, at most 100; absent: those that have not ended, and those of this turn whose end no wait has
+   * reported.
+   */
   readonly subtasks?: readonly string[];
   readonly mode: WaitMode;
   /** The longest time, at most 7 days; absent: without a limit. */
@@ -96,12 +108,18 @@ export interface TurnWait {
 
 export type WaitResult = Omit<TurnWait, "results"> & { readonly subtasks: readonly WaitedSubtask[] };
 
-/** A subtask as it was when the wait was over, with the files of its last message. A deleted one is stopped and has no title. */
+/**
+ * A subtask as it was when the wait was over, with the files of its last message. A deleted one is stopped
+ * and has no title.
+ */
 export interface WaitedSubtask extends Omit<SubtaskResult, "attachments"> {
   readonly files: readonly AttachedFile[];
 }
 
-/** A website that an agent saves. It becomes a checkpoint of the task's site; the first checkpoint creates the site (spec/api.md 9.12). */
+/**
+ * A website that an agent saves. It becomes a checkpoint of the task's site; the first checkpoint creates the
+ * site (spec/api.md 9.12).
+ */
 export interface NewSite<File = NewFile> {
   /** 1 to 255 characters; used only when the task has no site yet. */
   readonly title: string;
@@ -112,8 +130,8 @@ export interface NewSite<File = NewFile> {
 }
 
 /**
- * An event of an agent. An answer may have files, which are kept as long as the task and which the event links to. A use
- * of a tool may begin a subtask or save a website.
+ * An event of an agent. An answer may have files, which are kept as long as the task and which the event
+ * links to. A use of a tool may begin a subtask or save a website.
  */
 export type AgentEvent<File = NewFile> =
   | Exclude<NewEvent, Answer | Use>
@@ -122,20 +140,26 @@ export type AgentEvent<File = NewFile> =
 type Answer = Extract<NewEvent, { readonly type: "assistant_message" }>;
 type Use = Extract<NewEvent, { readonly type: "tool_used" }>;
 
-/** What the store has for the rule of requests (docs/guides/models.md#fetch-policy). It is read when it is needed, page by page. */
+/**
+ * What the store has for the rule of requests (docs/guides/models.md#fetch-policy). It is read when it is
+ * needed, page by page.
+ */
 export interface FetchSources {
   /** What the owner of the space has set for the task's profile. */
   settings(): Promise<ProfileFetch>;
   /**
-   * The texts of the user in the task, newest first, at most 1,000. The first message of a subtask is not among them, because an
-   * agent wrote it; those of the first task of its tree are.
+   * The texts of the user in the task, newest first, at most 1,000. The first message of a subtask is not
+   * among them, because an agent wrote it; those of the first task of its tree are.
    */
   messages(): AsyncIterable<string>;
   /** The results of these tools in earlier turns, newest first, of the task's last 500 uses. */
   results(tools: readonly string[]): AsyncIterable<Json>;
 }
 
-/** The input of an agent for one turn. It is the same each time the turn resumes, except for decisions and a memo that came with them. */
+/**
+ * The input of an agent for one turn. It is the same each time the turn resumes, except for decisions and a
+ * memo that came with them.
+ */
 export interface Turn {
   readonly taskId: string;
   readonly title: string;
@@ -148,7 +172,10 @@ export interface Turn {
   readonly ownInstruction?: string;
   /** True when the agent may ask questions; otherwise it does its best without. */
   readonly interactive: boolean;
-  /** What happened in earlier turns, oldest first: at most the last 200 messages, and the last 200 uses of tools. */
+  /**
+   * What happened in earlier turns, oldest first: at most the last 200 messages, and the last 200 uses of
+   * tools.
+   */
   readonly earlier: readonly Earlier[];
   /** The messages to answer, oldest first. */
   readonly messages: readonly string[];
@@ -160,7 +187,10 @@ export interface Turn {
   readonly references: References;
   /** The available skills, forced ones first. */
   readonly skills: readonly TurnSkill[];
-  /** The memo that the agent stored with its last approval in this turn, or else with the question that this turn answers; otherwise null. */
+  /**
+   * The memo that the agent stored with its last approval in this turn, or else with the question that this
+   * turn answers; otherwise null.
+   */
   readonly memo: Json;
   /** The decisions of this turn, in the order in which the agent requested them. */
   readonly decisions: readonly Decision[];
@@ -177,34 +207,49 @@ export interface Turn {
   /**
    * Reserves the highest possible cost of a call in every budget that applies. Reserve before the call.
    *
-   * @throws Failure `resource_exhausted` when a budget has too little left: end the turn with `fail`, errorType `quota_limit`.
+   * @throws Failure `resource_exhausted` when a budget has too little left: end the turn with `fail`,
+   * errorType `quota_limit`.
    */
   readonly reserve: (atMost: Usage) => Promise<Hold>;
   /**
-   * Prepares a subtask with this message; it begins when its event is written. Absent in a subtask that is three deep.
+   * Prepares a subtask with this message; it begins when its event is written. Absent in a subtask that is
+   * three deep.
    *
-   * @throws Failure `resource_exhausted` while too many run, `invalid_argument` for a text that is not valid in a user's message.
+   * @throws Failure `resource_exhausted` while too many run, `invalid_argument` for a text that is not valid
+   * in a user's message.
    */
   readonly subtask?: (message: string) => Promise<Subtask>;
-  /** Reads the states of subtasks. `begun` has the newest ones, as of the start of the run. Present together with `subtask`. */
+  /**
+   * Reads the states of subtasks. `begun` has the newest ones, as of the start of the run. Present together
+   * with `subtask`.
+   */
   readonly subtasks?: Subtasks & { begun: readonly SubtaskState[] };
-  /** The waits of this turn that are over, in the order in which the agent requested them. Present together with `subtask`. */
+  /**
+   * The waits of this turn that are over, in the order in which the agent requested them. Present together
+   * with `subtask`.
+   */
   readonly waits?: readonly TurnWait[];
   /**
-   * Waits for subtasks: `const wait = await turn.waitFor({ mode: "all" }); if ("kind" in wait) return wait;`. The first time it
-   * returns an outcome, with which the agent ends the run. The same turn continues when the wait is over: then the same call returns
-   * its result. Present together with `subtask`.
+   * Waits for subtasks: `const wait = await turn.waitFor({ mode: "all" }); if ("kind" in wait) return wait;`.
+   * The first time it returns an outcome, with which the agent ends the run. The same turn continues when the
+   * wait is over: then the same call returns its result. Present together with `subtask`.
    *
    * @param nth the place of the wait in `waits`; by default the calls of a run are counted.
-   * @throws Failure `invalid_argument` for an id that is not a subtask of the task, and for values out of bounds.
+   * @throws Failure `invalid_argument` for an id that is not a subtask of the task, and for values out of
+   * bounds.
    */
   readonly waitFor?: (wait: WaitRequest, nth?: number) => Promise<WaitResult | WaitOutcome>;
-  /** Shows the text of a message while the agent writes it. The event has all of it. Absent where nothing can watch. */
+  /**
+   * Shows the text of a message while the agent writes it. The event has all of it. Absent where nothing can
+   * watch.
+   */
   readonly live?: LiveMessage;
   /** 1 for the first run of this turn, more when an earlier one was lost or the turn has waited. */
   readonly claim: number;
   readonly clock: Clock;
-  /** Aborted when this process loses the run: by a stop, with the reason `stopped`, a drain or a lost lease. */
+  /**
+   * Aborted when this process loses the run: by a stop, with the reason `stopped`, a drain or a lost lease.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -212,8 +257,8 @@ export interface Turn {
 export const stopped = "stopped";
 
 /**
- * The text of the message that an agent writes now, for watchers: begin it, write its parts, and yield its event. To begin
- * it again drops what was written.
+ * The text of the message that an agent writes now, for watchers: begin it, write its parts, and yield its
+ * event. To begin it again drops what was written.
  */
 export type LiveMessage = Pick<TextWriter, "begin" | "write">;
 
@@ -238,8 +283,9 @@ export interface Progress<File = NewFile> {
 }
 
 /**
- * The agent waits for subtasks. The task keeps running, without a process. The same turn continues when the wait is over, or when the
- * user has sent a message: the generator runs again, with one more entry in `waits`.
+ * The agent waits for subtasks. The task keeps running, without a process. The same turn continues when the
+ * wait is over, or when the user has sent a message: the generator runs again, with one more entry in
+ * `waits`.
  */
 export interface WaitOutcome extends WaitRequest {
   readonly kind: "wait";
@@ -250,7 +296,12 @@ export interface WaitOutcome extends WaitRequest {
 /** The end of a turn. */
 export type Outcome<File = NewFile> =
   /** `output` is the value that `outputSchema` describes. Without a value the extraction counts as failed. */
-  | { readonly kind: "finish"; readonly content: string; readonly output?: Json; readonly files?: readonly File[] }
+  | {
+      readonly kind: "finish";
+      readonly content: string;
+      readonly output?: Json;
+      readonly files?: readonly File[];
+    }
   | { readonly kind: "fail"; readonly errorType: string; readonly content: string }
   /** The next message is the answer. The turn that it begins receives the `memo`. */
   | {
@@ -270,7 +321,10 @@ export type Outcome<File = NewFile> =
       readonly description?: string;
       /** The tool's arguments, for example `messages` of a mail. */
       readonly params?: JsonObject;
-      /** Kept for the runs that have the decision; absent: the turn keeps the memo that it has. A message instead of a decision drops it. */
+      /**
+       * Kept for the runs that have the decision; absent: the turn keeps the memo that it has. A message
+       * instead of a decision drops it.
+       */
       readonly memo?: Json;
     }
   | WaitOutcome
@@ -278,9 +332,10 @@ export type Outcome<File = NewFile> =
   | { readonly kind: "abandon" };
 
 /**
- * An agent answers a turn with a generator. Each yield is a group of events that is written in one transaction; the
- * return value is the outcome. After a lost run or a decision the generator runs again from its start, and the events
- * that the turn already has are skipped. So an agent must yield the same events for the same turn.
+ * An agent answers a turn with a generator. Each yield is a group of events that is written in one
+ * transaction; the return value is the outcome. After a lost run or a decision the generator runs again from
+ * its start, and the events that the turn already has are skipped. So an agent must yield the same events for
+ * the same turn.
  */
 export type Agent<File = NewFile> = ((turn: Turn) => AsyncGenerator<Progress<File>, Outcome<File>, void>) & {
   /** It reserves the credits of each call, so its runs hold no step of their budgets. */

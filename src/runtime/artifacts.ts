@@ -9,7 +9,10 @@ import { checkSite, siteBytesMax } from "../core/websites/checkpoint.ts";
 import type { SaveSite } from "../core/websites/save.ts";
 import type { Agent, AgentEvent, NewFile, NewSite, Outcome } from "./agent.ts";
 
-/** An agent's file whose bytes are in the storage. The change that writes its event keeps it; without one its bytes are deleted. */
+/**
+ * An agent's file whose bytes are in the storage. The change that writes its event keeps it; without one its
+ * bytes are deleted.
+ */
 export interface StagedFile {
   readonly staged: Staged;
   readonly name: FileName;
@@ -18,8 +21,8 @@ export interface StagedFile {
 const bytesMax = 512 * 1024 * 1024;
 
 /**
- * Wraps an agent so that its files are in the storage before their events are written: no change waits for a disk.
- * Files of events that the turn already has are not staged again.
+ * Wraps an agent so that its files are in the storage before their events are written: no change waits for a
+ * disk. Files of events that the turn already has are not staged again.
  */
 export const fileStager = (agent: Agent, staging: Pick<Staging, "stage">): Agent<StagedFile> =>
   async function* (turn) {
@@ -33,7 +36,10 @@ export const fileStager = (agent: Agent, staging: Pick<Staging, "stage">): Agent
         const { events } = step.value;
         yield {
           ...step.value,
-          events: skip > 0 ? events.map(plainEvent) : await mapSequentially(events, (event) => stageEvent(event, stage)),
+          events:
+            skip > 0
+              ? events.map(plainEvent)
+              : await mapSequentially(events, (event) => stageEvent(event, stage)),
         };
         skip -= step.value.events.length;
       }
@@ -44,7 +50,10 @@ export const fileStager = (agent: Agent, staging: Pick<Staging, "stage">): Agent
 
 type Stage = (file: NewFile, max?: number) => Promise<StagedFile>;
 
-/** @throws Failure `invalid_argument` for a name that is forbidden for uploads too, `too_large` beyond `max` bytes. */
+/**
+ * @throws Failure `invalid_argument` for a name that is forbidden for uploads too, `too_large` beyond `max`
+ * bytes.
+ */
 async function stageFile(
   staging: Pick<Staging, "stage">,
   { filename, contentType, content }: NewFile,
@@ -96,7 +105,10 @@ async function stageOutcome(outcome: Outcome, stage: Stage): Promise<Outcome<Sta
   return { ...ending, files: await mapSequentially(files, stage) };
 }
 
-async function mapSequentially<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+async function mapSequentially<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));
   return results;
@@ -107,12 +119,23 @@ export interface Keeping extends Pick<Staging, "keepArtifact"> {
   readonly saveSite: SaveSite;
 }
 
-/** Keeps the files of events as artifacts of the task and their sites as checkpoints. Returns the events to write. */
-export const keepEvents = (tx: Tx, task: Task, events: readonly AgentEvent<StagedFile>[], keeping: Keeping): Promise<readonly NewEvent[]> =>
+/**
+ * Keeps the files of events as artifacts of the task and their sites as checkpoints. Returns the events to
+ * write.
+ */
+export const keepEvents = (
+  tx: Tx,
+  task: Task,
+  events: readonly AgentEvent<StagedFile>[],
+  keeping: Keeping,
+): Promise<readonly NewEvent[]> =>
   mapSequentially(events, async (event) => {
     if (event.type === "tool_used" && event.site !== undefined) {
       const { site } = event;
-      await keeping.saveSite(tx, task, { ...site, files: site.files.map(({ path, file }) => ({ path, staged: file.staged })) });
+      await keeping.saveSite(tx, task, {
+        ...site,
+        files: site.files.map(({ path, file }) => ({ path, staged: file.staged })),
+      });
     }
     if (event.type !== "assistant_message") return plainEvent(event);
     const { files = [], ...answer } = event;
@@ -125,8 +148,12 @@ export const keepFiles = (
   files: readonly StagedFile[],
   keepArtifact: Staging["keepArtifact"],
 ): Promise<readonly Attachment[]> =>
-  mapSequentially(files, async ({ staged, name }) => attachmentOf(await keepArtifact(tx, task, staged, name), "agent"));
+  mapSequentially(files, async ({ staged, name }) =>
+    attachmentOf(await keepArtifact(tx, task, staged, name), "agent"),
+  );
 
 /** Adds attachments to an answer. Returns any other event unchanged. */
 export const withAttachments = (event: NewEvent, attachments: readonly Attachment[]): NewEvent =>
-  event.type === "assistant_message" && attachments.length > 0 ? { ...event, payload: { ...event.payload, attachments } } : event;
+  event.type === "assistant_message" && attachments.length > 0
+    ? { ...event, payload: { ...event.payload, attachments } }
+    : event;

@@ -3,7 +3,10 @@ import type { ReadFile } from "../core/files/files.ts";
 import type { AttachedFile } from "./agent.ts";
 
 /** A file of a message, for an agent. */
-export const toAttachedFile = ({ fileId, filename, contentType, bytes }: Attachment, readFile: ReadFile): AttachedFile => ({
+export const toAttachedFile = (
+  { fileId, filename, contentType, bytes }: Attachment,
+  readFile: ReadFile,
+): AttachedFile => ({
   filename,
   contentType,
   bytes,

@@ -30,7 +30,14 @@ export interface DirectRunsParts {
 }
 
 /** The slot is taken first and the queue read afterwards, so that two changes cannot take the same slot. */
-export function directRuns({ clock, publishTask, hasRoom, filter, begin, onFree }: DirectRunsParts): DirectRuns {
+export function directRuns({
+  clock,
+  publishTask,
+  hasRoom,
+  filter,
+  begin,
+  onFree,
+}: DirectRunsParts): DirectRuns {
   const claims = new Map<string, PromiseWithResolvers<void>>();
 
   function free(taskId: string): void {
@@ -38,11 +45,19 @@ export function directRuns({ clock, publishTask, hasRoom, filter, begin, onFree 
     claims.delete(taskId);
   }
 
-  /** Takes a slot until the run begins or the change is rolled back. Returns the id of the claiming node; null when the task must wait. */
+  /**
+   * Takes a slot until the run begins or the change is rolled back. Returns the id of the claiming node; null
+   * when the task must wait.
+   */
   async function takeSlot(tx: Tx, task: Task): Promise<string | null> {
     const accepted = filter();
     const { nodeId } = accepted;
-    if (claims.has(task.id) || (task.requiredNodeId !== null && task.requiredNodeId !== nodeId) || !hasRoom(task)) return null;
+    if (
+      claims.has(task.id) ||
+      (task.requiredNodeId !== null && task.requiredNodeId !== nodeId) ||
+      !hasRoom(task)
+    )
+      return null;
     claims.set(task.id, Promise.withResolvers());
     tx.afterRollback(() => {
       if (!claims.has(task.id)) return;

@@ -8,7 +8,15 @@ import { attributes } from "../core/span-names.ts";
 import type { PublishTask, Store, Tx } from "../core/store.ts";
 import { structuredResult } from "../core/structured-output/structured-output.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
-import { type Approval, allowedAction, ask, confirm, type Ending, fail, finish } from "../core/tasks/lifecycle.ts";
+import {
+  type Approval,
+  allowedAction,
+  ask,
+  confirm,
+  type Ending,
+  fail,
+  finish,
+} from "../core/tasks/lifecycle.ts";
 import { waitsOfTurnMax } from "../core/tasks/subtask-wait.ts";
 import type { Task, TaskWritten } from "../core/tasks/task.ts";
 import { currentSpan } from "../core/trace.ts";
@@ -64,7 +72,9 @@ export async function append(
     const events = await keepDone(tx, task, done, keepingOf(parts, held), parts);
     const cost = await computeCost(tx, task, usedIn(done), prices);
     const set = { addCredits: cost.charge.credits };
-    const written = requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }));
+    const written = requireOwned(
+      await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }),
+    );
     const after = await publishTask(tx, written);
     return { ...after, overdrawn: await spend(tx, after, cost, now, ids) };
   });
@@ -83,14 +93,19 @@ const usedIn = ({ credits = 0, usage = noUsage, settles = [] }: StagedProgress, 
 /** Progress of an agent whose files are in the storage. */
 export type StagedProgress = Progress<StagedFile>;
 
-/** Ends the turn of a task whose budget is spent, or has too few credits for a run to begin (spec/api.md 12.2). */
+/**
+ * Ends the turn of a task whose budget is spent, or has too few credits for a run to begin (spec/api.md
+ * 12.2).
+ */
 export async function endSpent(
   task: Task,
   parts: EndingParts,
   held?: RunGuard<Task | null>,
   settles: readonly Hold[] = [],
 ): Promise<Task | null> {
-  const content = (await isOutOfCredits(parts.store, task, parts.clock.now())) ? "The credits are used up." : tooFewCredits;
+  const content = (await isOutOfCredits(parts.store, task, parts.clock.now()))
+    ? "The credits are used up."
+    : tooFewCredits;
   const spent = { kind: "fail", errorType: "quota_limit", content } as const;
   return endTurn(task, { events: [], settles }, spent, { outputSchema: null }, parts, held);
 }
@@ -124,7 +139,10 @@ interface LastOfRun {
   readonly held: RunGuard<Task | null>;
 }
 
-/** Writes a turn's outcome together with the last progress. Returns the task for its next turn; null without one. */
+/**
+ * Writes a turn's outcome together with the last progress. Returns the task for its next turn; null without
+ * one.
+ */
 export async function endTurn(
   task: Task,
   done: StagedProgress,
@@ -143,7 +161,11 @@ export async function endTurn(
 }
 
 /** Reports how a run ended, to the metrics and in its span. */
-export function noteEnding({ observe = unobserved }: Pick<EndingParts, "observe">, { agentProfile }: Task, ending: RunEnding): void {
+export function noteEnding(
+  { observe = unobserved }: Pick<EndingParts, "observe">,
+  { agentProfile }: Task,
+  ending: RunEnding,
+): void {
   observe.runEnded(agentProfile, ending);
   currentSpan()?.set(attributes({ ending }));
 }
@@ -170,8 +192,17 @@ async function writeEnding(
   if (outcome.kind === "wait") return startWait(run, outcome);
   if (outcome.kind !== "confirm") return end(run, used, endingOf(outcome, turn, parts.ids), files);
   const { action, variant, description, params, memo } = outcome;
-  const approval: Approval = { kind: action, variant, actionId: parts.ids.short(), description, params, memo };
-  return task.allowed.includes(allowance(action, params) ?? "") ? passAllowed(run, approval) : end(run, used, confirm(approval));
+  const approval: Approval = {
+    kind: action,
+    variant,
+    actionId: parts.ids.short(),
+    description,
+    params,
+    memo,
+  };
+  return task.allowed.includes(allowance(action, params) ?? "")
+    ? passAllowed(run, approval)
+    : end(run, used, confirm(approval));
 }
 
 function endingOf(
@@ -181,12 +212,15 @@ function endingOf(
 ): Ending {
   if (outcome.kind === "fail") return fail(outcome.errorType, outcome.content);
   if (outcome.kind === "ask") return ask(outcome.content, outcome.options, outcome.memo, ids.short());
-  return finish(outcome.content, outputSchema === null ? undefined : structuredResult(outputSchema, outcome.output));
+  return finish(
+    outcome.content,
+    outputSchema === null ? undefined : structuredResult(outputSchema, outcome.output),
+  );
 }
 
 /**
- * Leaves `running`, unless a message has arrived that the turn has not read. In that case the answer is kept, and the
- * next turn begins without a `stopped` in between.
+ * Leaves `running`, unless a message has arrived that the turn has not read. In that case the answer is kept,
+ * and the next turn begins without a `stopped` in between.
  */
 async function end(
   { task, done, parts, held }: LastOfRun,
@@ -208,7 +242,10 @@ async function end(
     const attachments = await keepFiles(tx, task, files, keeping.keepArtifact);
     const cost = await computeCost(tx, task, used, prices);
     const addCredits = cost.charge.credits;
-    const after = (last: readonly NewEvent[]) => [...before, ...last.map((event) => withAttachments(event, attachments))];
+    const after = (last: readonly NewEvent[]) => [
+      ...before,
+      ...last.map((event) => withAttachments(event, attachments)),
+    ];
     const ended = await tx.tasks.advance(id, {
       now,
       when: { fence, consumed: true },
@@ -226,7 +263,10 @@ async function end(
   });
 }
 
-/** Accepts an action that the user has allowed before, without asking: the same turn continues, with one more decision. */
+/**
+ * Accepts an action that the user has allowed before, without asking: the same turn continues, with one more
+ * decision.
+ */
 async function passAllowed({ task, done, parts, held }: LastOfRun, approval: Approval): Promise<Task | null> {
   const { clock, ids, publishTask, prices = {} } = parts;
   return changeRun(parts.store, held, async (tx) => {
@@ -235,7 +275,10 @@ async function passAllowed({ task, done, parts, held }: LastOfRun, approval: App
     const events = [...(await keepDone(tx, task, done, keepingOf(parts, held), parts)), ...allowed.events];
     const cost = await computeCost(tx, task, usedIn(done), prices);
     const set = { ...allowed.set, addCredits: cost.charge.credits };
-    const next = await publishTask(tx, requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events })));
+    const next = await publishTask(
+      tx,
+      requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events })),
+    );
     await insertAction(tx, next, next.lastSeq, approval, "accepted");
     await spend(tx, next, cost, now, ids);
     return next;
@@ -243,14 +286,18 @@ async function passAllowed({ task, done, parts, held }: LastOfRun, approval: App
 }
 
 /**
- * Waits for subtasks: the run ends, and the task keeps running without one. When the wait is over already, the same turn continues at
- * once.
+ * Waits for subtasks: the run ends, and the task keeps running without one. When the wait is over already,
+ * the same turn continues at once.
  */
 async function startWait(run: LastOfRun, { memo, ...request }: WaitOutcome): Promise<Task | null> {
   const { task, done, parts, held } = run;
   const { clock, ids, publishTask, prices = {}, store } = parts;
   if ((await store.waits.countAfter(task.id, task.consumedSeq)) >= waitsOfTurnMax)
-    return end(run, usedIn(done), fail("wait_limit", `A turn may wait for subtasks at most ${waitsOfTurnMax} times.`));
+    return end(
+      run,
+      usedIn(done),
+      fail("wait_limit", `A turn may wait for subtasks at most ${waitsOfTurnMax} times.`),
+    );
   return changeRun(store, held, async (tx) => {
     const now = clock.now();
     const events = await keepDone(tx, task, done, keepingOf(parts, held), parts);
@@ -260,7 +307,9 @@ async function startWait(run: LastOfRun, { memo, ...request }: WaitOutcome): Pro
     const { step, wait } = opened;
     const set = { ...step.set, ...defined({ memo }), addCredits: cost.charge.credits };
     const when = { fence: task.fence };
-    const written = requireOwned(await tx.tasks.advance(task.id, { now, when, set, events: [...events, ...step.events] }));
+    const written = requireOwned(
+      await tx.tasks.advance(task.id, { now, when, set, events: [...events, ...step.events] }),
+    );
     const after = await publishTask(tx, written);
     await tx.waits.insert({ ...wait, seq: after.lastSeq });
     await spend(tx, after, cost, now, ids);

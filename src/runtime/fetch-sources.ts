@@ -12,7 +12,12 @@ const pageMax = 50;
 /** Reads what the rule of requests needs of a task. */
 export function fetchSources(store: Pick<Tx, "events" | "agentProfiles">, task: Task): FetchSources {
   /** The events of a type, newest first. */
-  async function* newest(id: string, type: EventType, max: number, beforeSeq?: number): AsyncGenerator<TaskEvent, void, void> {
+  async function* newest(
+    id: string,
+    type: EventType,
+    max: number,
+    beforeSeq?: number,
+  ): AsyncGenerator<TaskEvent, void, void> {
     const window = { order: "desc", limit: pageMax, verbose: true, types: [type] } as const;
     for (let [before, read] = [beforeSeq, 0]; read < max; read += pageMax) {
       const page = await store.events.list(id, { ...window, ...defined({ beforeSeq: before }) });
@@ -36,7 +41,8 @@ export function fetchSources(store: Pick<Tx, "events" | "agentProfiles">, task: 
     },
     async *results(tools) {
       for await (const { type, payload } of newest(task.id, "tool_used", usesMax, task.consumedSeq + 1))
-        if (type === "tool_used" && payload.status === "success" && tools.includes(payload.tool)) yield payload.result ?? null;
+        if (type === "tool_used" && payload.status === "success" && tools.includes(payload.tool))
+          yield payload.result ?? null;
     },
   };
 }

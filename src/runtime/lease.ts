@@ -11,22 +11,29 @@ export const deadAfterMs = 15_000;
 export const abandonAfterMs = 10_000;
 
 /**
- * This process's lease on its runs. Heartbeats decide which processes are live: each process raises its own counter, and
- * measures how long the other counters stay unchanged by its monotonic clock. So clocks need not agree.
+ * This process's lease on its runs. Heartbeats decide which processes are live: each process raises its own
+ * counter, and measures how long the other counters stay unchanged by its monotonic clock. So clocks need not
+ * agree.
  */
 export interface Lease {
   /** The id of the process's row. A new row replaces it after peers considered the process dead. */
   nodeId(): string;
   /** Writes the address of this process's pages to its row, and to rows that replace it. */
   announce(address: string): Promise<void>;
-  /** Raises the heartbeat. False when peers considered the process dead: its runs are lost, and it continues with a new row. */
+  /**
+   * Raises the heartbeat. False when peers considered the process dead: its runs are lost, and it continues
+   * with a new row.
+   */
   beat(): Promise<boolean>;
   /**
-   * Makes a change during which no peer removes the process's row, so that only a live process writes in this process's name. Returns
-   * null and changes nothing when the row is gone, as `beat` does.
+   * Makes a change during which no peer removes the process's row, so that only a live process writes in this
+   * process's name. Returns null and changes nothing when the row is gone, as `beat` does.
    */
   changeIfLive<T>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null>;
-  /** Whether this process is the next one for work that these numbers of wake-ups announce. Without numbers every process is. */
+  /**
+   * Whether this process is the next one for work that these numbers of wake-ups announce. Without numbers
+   * every process is.
+   */
   isInTurn(turns: readonly number[]): boolean;
   /** True when the last heartbeat is so old that runs must be abandoned. */
   hasLapsed(): boolean;
@@ -80,7 +87,9 @@ export async function openLease(
   ): Promise<T | null> {
     const startedAt = clock.monotonic();
     const nodeId = id;
-    const done = await store.change(async (tx) => ((await check(tx, nodeId)) ? { result: await work(tx, nodeId) } : null));
+    const done = await store.change(async (tx) =>
+      (await check(tx, nodeId)) ? { result: await work(tx, nodeId) } : null,
+    );
     if (done !== null) return done.result;
     if (id === nodeId) await renew();
     lastHeartbeat = Math.max(lastHeartbeat, startedAt);
@@ -109,12 +118,16 @@ export async function openLease(
       const askedAt = clock.monotonic();
       const peers = (await store.nodes.list()).filter((node) => node.id !== id);
       const silentMs = silence(peers, askedAt);
-      live = [...peers.filter((peer) => silentMs(peer) < abandonAfterMs).map((peer) => peer.id), id].toSorted();
+      live = [
+        ...peers.filter((peer) => silentMs(peer) < abandonAfterMs).map((peer) => peer.id),
+        id,
+      ].toSorted();
       return peers.filter((peer) => alone || silentMs(peer) >= deadAfterMs).map((peer) => peer.id);
     },
     async removeNode(nodeId) {
       await store.change(async (tx) => {
-        // This locks the row: a concurrent claim in its name either committed before, and is seen, or finds no row.
+        // This locks the row: a concurrent claim in its name either committed before, and is seen, or finds
+        // no row.
         await tx.nodes.lock(nodeId);
         if ((await tx.tasks.listOwned([nodeId])).length > 0) return;
         await tx.browsers.deleteOfNode(nodeId);
@@ -130,11 +143,14 @@ interface Heartbeat {
 }
 
 /** Measures how long each peer's heartbeat has been unchanged. */
-function silenceMeter(clock: Clock): (peers: readonly Heartbeat[], askedAt: number) => (peer: Heartbeat) => number {
+function silenceMeter(
+  clock: Clock,
+): (peers: readonly Heartbeat[], askedAt: number) => (peer: Heartbeat) => number {
   let seen = new Map<string, { beat: number; at: number }>();
   let last = Number.NEGATIVE_INFINITY;
   return (peers, askedAt) => {
-    // Time without a look does not count: a process that stalled, or lost the database, starts to measure again.
+    // Time without a look does not count: a process that stalled, or lost the database, starts to measure
+    // again.
     const before = askedAt - last > heartbeatMs ? new Map<string, never>() : seen;
     last = clock.monotonic();
     seen = new Map(

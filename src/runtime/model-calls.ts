@@ -4,13 +4,16 @@ import type { Hold, Turn } from "./agent.ts";
 export class RunDrained extends Error {}
 
 /**
- * The calls of a model in one run. A drain lets the run continue until the events that depend on the current call are
- * written, because a repeated call costs the same again and gives another answer.
+ * The calls of a model in one run. A drain lets the run continue until the events that depend on the current
+ * call are written, because a repeated call costs the same again and gives another answer.
  */
 export interface ModelCalls {
   /** True once the run has begun a call. */
   hasBegun(): boolean;
-  /** A reservation that begins a call when it is for tokens. It throws RunDrained in a drain, when the last call is settled. */
+  /**
+   * A reservation that begins a call when it is for tokens. It throws RunDrained in a drain, when the last
+   * call is settled.
+   */
   guard(reserve: Turn["reserve"]): Turn["reserve"];
   /** Call it with the holds of events that the agent has yielded. */
   settle(holds: readonly Hold[]): void;

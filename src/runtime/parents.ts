@@ -21,8 +21,8 @@ interface ParentsWork {
 }
 
 /**
- * Continues tasks whose wait for subtasks is over, and stops the subtasks of stopped tasks, in this process; the returned function ends
- * it. Several processes may do so at the same time.
+ * Continues tasks whose wait for subtasks is over, and stops the subtasks of stopped tasks, in this process;
+ * the returned function ends it. Several processes may do so at the same time.
  */
 export function startParents({ store, clock, log, publishTask }: ParentsWork): () => Promise<void> {
   const stopping = new AbortController();
@@ -47,8 +47,12 @@ export function startParents({ store, clock, log, publishTask }: ParentsWork): (
       isFull = due.length >= batchMax && !settled.includes(false);
     }
   });
-  const lookNow = () => void look().catch((cause: unknown) => log("error", "looking at subtasks failed", { cause }));
-  const unsubscribes = [store.feed.onJob((kind) => kind === subtasksChanged && lookNow()), store.feed.onLost(lookNow)];
+  const lookNow = () =>
+    void look().catch((cause: unknown) => log("error", "looking at subtasks failed", { cause }));
+  const unsubscribes = [
+    store.feed.onJob((kind) => kind === subtasksChanged && lookNow()),
+    store.feed.onLost(lookNow),
+  ];
   const looks = poll(clock, lookMs, stopping.signal, log, async function lookAtSubtasks() {
     await look();
   });

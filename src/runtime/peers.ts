@@ -13,7 +13,10 @@ export interface Peers {
   readonly dead: ReadonlySet<string>;
 }
 
-/** Looks for peers until one is found live, within 5 s, or all rows are known to be of dead processes, after 10 s. */
+/**
+ * Looks for peers until one is found live, within 5 s, or all rows are known to be of dead processes, after
+ * 10 s.
+ */
 export async function findPeers(nodes: Pick<NodeRows, "list">, clock: Clock): Promise<Peers> {
   const known = new Map((await nodes.list()).map(({ id, beat }) => [id, beat]));
   const dead = new Set(known.keys());
@@ -31,10 +34,14 @@ export async function findPeers(nodes: Pick<NodeRows, "list">, clock: Clock): Pr
 const lockName = "node-start";
 
 /**
- * Finds a process that has written its row since `findPeers`. Call it in the change that inserts this process's row:
- * such changes run sequentially, so when several processes start at once, only the first finds none.
+ * Finds a process that has written its row since `findPeers`. Call it in the change that inserts this
+ * process's row: such changes run sequentially, so when several processes start at once, only the first finds
+ * none.
  */
-export async function findNewPeer({ settings, nodes }: Pick<Tx, "settings" | "nodes">, dead: Peers["dead"]): Promise<Node | null> {
+export async function findNewPeer(
+  { settings, nodes }: Pick<Tx, "settings" | "nodes">,
+  dead: Peers["dead"],
+): Promise<Node | null> {
   // The next change that puts this setting waits until this change has ended.
   await settings.put(lockName, "");
   return (await nodes.list()).find(({ id }) => !dead.has(id)) ?? null;

@@ -13,7 +13,9 @@ import { type ModelCalls, modelCalls } from "./model-calls.ts";
 import { agentSteps, RunLost, type Steps } from "./steps.ts";
 import { openTurn, type TurnParts } from "./turn.ts";
 
-export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
+export interface RunParts
+  extends EndingParts,
+    Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly log: Log;
   /** Absent: watchers see no text before its event. */
   readonly texts?: Pick<LiveTexts, "writer">;
@@ -22,11 +24,12 @@ export interface RunParts extends EndingParts, Pick<TurnParts, "cipher" | "readF
 }
 
 /**
- * Runs a claimed task: its current turn, and the turns that follow at once because a message has arrived. Resolves when
- * the task has left `running`, or when this process has lost the run and its agent had its time to clean up. The fence
- * rejects later writes of a lost run.
+ * Runs a claimed task: its current turn, and the turns that follow at once because a message has arrived.
+ * Resolves when the task has left `running`, or when this process has lost the run and its agent had its time
+ * to clean up. The fence rejects later writes of a lost run.
  *
- * @param events those that the task was created with, for the first turn of a new task: they are not read again.
+ * @param events those that the task was created with, for the first turn of a new task: they are not read
+ * again.
  */
 export async function runTask(
   claimed: Task,
@@ -38,7 +41,9 @@ export async function runTask(
   try {
     for (let [task, known]: [Task | null, typeof events] = [claimed, events]; task; known = undefined) {
       const agent = parts.agentFor(task.agentProfile);
-      task = agent ? await runTurn({ task, agent, known }, signal, parts, calls) : await leaveToWorkers(task, parts);
+      task = agent
+        ? await runTurn({ task, agent, known }, signal, parts, calls)
+        : await leaveToWorkers(task, parts);
     }
   } catch (thrown) {
     noteEnding(parts, claimed, thrown instanceof RunLost ? "lost" : "error");
@@ -46,7 +51,9 @@ export async function runTask(
   }
 }
 
-/** Releases a task without an agent here: a message has changed its profile, or a setting the profile's agent. */
+/**
+ * Releases a task without an agent here: a message has changed its profile, or a setting the profile's agent.
+ */
 async function leaveToWorkers(task: Task, { store, clock }: RunParts): Promise<null> {
   await store.change((tx) => releaseClaim(tx, [task], clock.now()));
   return null;
@@ -60,13 +67,22 @@ interface NextTurn {
 }
 
 /** Runs the current turn. Returns the task for its next turn; null without one. */
-async function runTurn({ task, agent, known }: NextTurn, signal: AbortSignal, parts: RunParts, calls: ModelCalls): Promise<Task | null> {
+async function runTurn(
+  { task, agent, known }: NextTurn,
+  signal: AbortSignal,
+  parts: RunParts,
+  calls: ModelCalls,
+): Promise<Task | null> {
   const { store, clock, ids, prices = {}, budgetStep = 0 } = parts;
   const holds = await holdStep({ store, clock, ids, step: agent.reserves ? 0 : budgetStep }, task);
   if (holds === null) return endSpent(task, parts);
   const opened = await openTurn(parts, task, signal, { events: known ?? null });
   const { id: taskId, fence, lastSeq } = task;
-  const live = parts.texts?.writer({ taskId, fence, lastSeq: opened.written.length > 0 ? undefined : lastSeq });
+  const live = parts.texts?.writer({
+    taskId,
+    fence,
+    lastSeq: opened.written.length > 0 ? undefined : lastSeq,
+  });
   const close = () => live?.close();
   signal.addEventListener("abort", close, { once: true });
   const turn = {
@@ -87,7 +103,10 @@ async function runTurn({ task, agent, known }: NextTurn, signal: AbortSignal, pa
   }
 }
 
-/** A turn, the texts that watchers see while its agent writes them, its calls of a model, and what it holds until it ends. */
+/**
+ * A turn, the texts that watchers see while its agent writes them, its calls of a model, and what it holds
+ * until it ends.
+ */
 interface LiveTurn {
   readonly turn: Turn;
   readonly calls: ModelCalls;
@@ -111,13 +130,16 @@ async function writeProgress(
   }
   for (;;) {
     const next = steps.next();
-    // The reader receives its failure. Handle it here too: there is no reader when the run is lost in the meantime.
+    // The reader receives its failure. Handle it here too: there is no reader when the run is lost in the
+    // meantime.
     next.catch(() => undefined);
-    // Steps that arrive within one iteration of the event loop are written together; a slower step delays no write.
+    // Steps that arrive within one iteration of the event loop are written together; a slower step delays no
+    // write.
     const arrived = pending === noProgress ? await next : await Promise.race([next, nextIteration()]);
     if (arrived === null) await writePending();
     const step = arrived ?? (await next);
-    if (step.done) return finishTurn(last, merge(pending, { events: [], settles: holds }), step.value, turn, parts);
+    if (step.done)
+      return finishTurn(last, merge(pending, { events: [], settles: holds }), step.value, turn, parts);
     calls.settle(step.value.settles ?? []);
     if (step.value.events.length > 0) live?.pause(step.value.events.map(({ type }) => type));
     if (skip > 0) skip -= step.value.events.length;
@@ -152,7 +174,9 @@ class Overdrawn extends Error {
   }
 }
 
-/** Writes progress. @throws Overdrawn when its cost exceeds a budget, Lost when this process has lost the run. */
+/**
+ * Writes progress. @throws Overdrawn when its cost exceeds a budget, Lost when this process has lost the run.
+ */
 async function write(task: Task, done: Progress<StagedFile>, parts: RunParts): Promise<Task> {
   const after = await append(task, done, parts);
   if (after.overdrawn) throw new Overdrawn(after);

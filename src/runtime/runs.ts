@@ -16,17 +16,24 @@ import { heartbeatMs, type Lease } from "./lease.ts";
 export interface Runs {
   /** Claims tasks that wait, as many as there is capacity for. */
   wake(): Promise<void>;
-  /** Does the same if a task waits; it is done every second. Where processes share the queue, looking costs less than claiming. */
+  /**
+   * Does the same if a task waits; it is done every second. Where processes share the queue, looking costs
+   * less than claiming.
+   */
   look(): Promise<void>;
   /** The number of runs in this process. */
   size(): number;
   /** Whether it can begin another run. If not, it looks for tasks as soon as a run ends. */
   hasCapacity(): boolean;
-  /** Claims in the changes that begin turns. On SQLite only: they raise no heartbeat, so no other process may run tasks. */
+  /**
+   * Claims in the changes that begin turns. On SQLite only: they raise no heartbeat, so no other process may
+   * run tasks.
+   */
   readonly direct: DirectClaims;
   /**
-   * Releases every run, so that another process continues it, and waits until the agents have cleaned up. A run that calls a
-   * model continues until the events that depend on the call are written, for at most `callsMs`.
+   * Releases every run, so that another process continues it, and waits until the agents have cleaned up. A
+   * run that calls a model continues until the events that depend on the call are written, for at most
+   * `callsMs`.
    */
   drain(callsMs?: number): Promise<void>;
 }
@@ -45,11 +52,21 @@ export interface RunsParts extends ActiveRunsParts {
 }
 
 /**
- * Claims and runs tasks, at most `concurrency` at once. The task's row alone (node and fence) decides which process runs
- * it; a wake-up only makes the process look sooner. The next sweep retries everything that fails here.
+ * Claims and runs tasks, at most `concurrency` at once. The task's row alone (node and fence) decides which
+ * process runs it; a wake-up only makes the process look sooner. The next sweep retries everything that fails
+ * here.
  */
 export function startRuns(parts: RunsParts): Runs {
-  const { store, clock, log, publishTask, lease, concurrency, excludedProfiles = [], observe = unobserved } = parts;
+  const {
+    store,
+    clock,
+    log,
+    publishTask,
+    lease,
+    concurrency,
+    excludedProfiles = [],
+    observe = unobserved,
+  } = parts;
   const filter = () => ({ excludedProfiles, nodeId: lease.nodeId() }) satisfies QueueFilter;
   /** Other processes claim tasks of the same queue. */
   const isShared = store.broadcast !== null;
@@ -59,9 +76,15 @@ export function startRuns(parts: RunsParts): Runs {
   const over = new AbortController();
   /** Claims run sequentially, so that free capacity is counted once. */
   const exclusive = mutex();
-  /** True when a task may wait for the end of a run: for capacity, or because an earlier run of it has not ended. */
+  /**
+   * True when a task may wait for the end of a run: for capacity, or because an earlier run of it has not
+   * ended.
+   */
   let waiting = false;
-  /** Tasks in run here whose end may let a task run: another one of a limited profile, or the same one, which waits again. */
+  /**
+   * Tasks in run here whose end may let a task run: another one of a limited profile, or the same one, which
+   * waits again.
+   */
   const awaited = new Set<string>();
   /** Tasks that were not running by the latest news, while their run here has not ended. */
   const ending = new Set<string>();
@@ -92,7 +115,8 @@ export function startRuns(parts: RunsParts): Runs {
     },
     onFree: wakeIfWaiting,
   });
-  const capacity = (): number => Math.max(0, Math.min(batchMax, concurrency - active.size() - direct.size() - claiming));
+  const capacity = (): number =>
+    Math.max(0, Math.min(batchMax, concurrency - active.size() - direct.size() - claiming));
 
   const by = (nodeId: string) => ({ nodeId, now: clock.now(), publishTask });
 
@@ -100,8 +124,13 @@ export function startRuns(parts: RunsParts): Runs {
     if (waiting && !stopping.signal.aborted) void wake().catch(logFailure("claiming failed"));
   }
 
-  /** Claims in this process's name. Lost runs are aborted: before it when the heartbeat has lapsed, after it when the row is gone. */
-  async function claimIfLive<T extends object>(work: (tx: Tx, nodeId: string) => Promise<T>): Promise<T | null> {
+  /**
+   * Claims in this process's name. Lost runs are aborted: before it when the heartbeat has lapsed, after it
+   * when the row is gone.
+   */
+  async function claimIfLive<T extends object>(
+    work: (tx: Tx, nodeId: string) => Promise<T>,
+  ): Promise<T | null> {
     abortIfLapsed();
     const done = await lease.changeIfLive(work);
     if (done === null) abortDead();
@@ -124,7 +153,10 @@ export function startRuns(parts: RunsParts): Runs {
     active.abortAll(why);
   }
 
-  /** Claims and starts as many candidates as there is capacity for. Returns how many. @param kind where they come from. */
+  /**
+   * Claims and starts as many candidates as there is capacity for. Returns how many. @param kind where they
+   * come from.
+   */
   async function claim(candidates: readonly ClaimableTask[], kind: Claim): Promise<number> {
     let remaining = candidates.filter(({ id }) => !active.has(id) && !direct.has(id));
     let count = 0;
@@ -138,15 +170,22 @@ export function startRuns(parts: RunsParts): Runs {
     return count;
   }
 
-  /** Claims and starts tasks in one change. Their slots are taken while it is in progress. Returns how many. */
+  /**
+   * Claims and starts tasks in one change. Their slots are taken while it is in progress. Returns how many.
+   */
   async function claimBatch(batch: readonly ClaimableTask[]): Promise<number> {
-    const claimed = await claimAndStart(batch.length, (tx, nodeId) => claimWithinLimits(tx, batch, by(nodeId)));
+    const claimed = await claimAndStart(batch.length, (tx, nodeId) =>
+      claimWithinLimits(tx, batch, by(nodeId)),
+    );
     for (const { id, isLimited } of batch) if (isLimited && active.has(id)) awaited.add(id);
     return claimed?.length ?? 0;
   }
 
   /** Claims at most `max` tasks and starts them. */
-  async function claimAndStart<T extends readonly Task[] | null>(max: number, claimThem: (tx: Tx, nodeId: string) => Promise<T>) {
+  async function claimAndStart<T extends readonly Task[] | null>(
+    max: number,
+    claimThem: (tx: Tx, nodeId: string) => Promise<T>,
+  ) {
     claiming += max;
     try {
       const done = await claimIfLive(async (tx, nodeId) => ({ claimed: await claimThem(tx, nodeId) }));
@@ -163,11 +202,13 @@ export function startRuns(parts: RunsParts): Runs {
     waiting = false;
     while (capacity() > 0 && !stopping.signal.aborted) {
       const max = capacity();
-      const claimed = isShared ? await claimAndStart(max, (tx, nodeId) => claimNext(tx, partOf(max), by(nodeId))) : null;
+      const claimed = isShared
+        ? await claimAndStart(max, (tx, nodeId) => claimNext(tx, partOf(max), by(nodeId)))
+        : null;
       if (claimed === null) return fillFromList();
       observe.claimed("claimed", claimed.length);
-      // No task is left, or other processes claim the others at this moment. A task that began to wait while this claim held the slots
-      // was not looked for: nothing else would wake this process for it.
+      // No task is left, or other processes claim the others at this moment. A task that began to wait while
+      // this claim held the slots was not looked for: nothing else would wake this process for it.
       if (claimed.length < max && !waiting) return;
       waiting = false;
     }
@@ -207,7 +248,8 @@ export function startRuns(parts: RunsParts): Runs {
     const orphans = await store.tasks.listOwned(dead);
     const taken = await claim(orphans, "taken_over");
     if (taken > 0) log("warn", "runs of a lost process were taken over", { runs: taken });
-    for (const nodeId of dead) if (!orphans.some((task) => task.nodeId === nodeId)) await lease.removeNode(nodeId);
+    for (const nodeId of dead)
+      if (!orphans.some((task) => task.nodeId === nodeId)) await lease.removeNode(nodeId);
     await fillIfAny();
   }
 
@@ -244,7 +286,9 @@ export function startRuns(parts: RunsParts): Runs {
     if (status !== "running") active.abort(taskId, stopped);
     else if (fence > ownFence) active.abort(taskId);
   });
-  const unsubscribeLosses = store.feed.onLost(() => void sweepOnce().catch(logFailure("sweeping after lost notifications failed")));
+  const unsubscribeLosses = store.feed.onLost(
+    () => void sweepOnce().catch(logFailure("sweeping after lost notifications failed")),
+  );
 
   const every = (ms: number, work: () => Promise<void>) => poll(clock, ms, over.signal, log, work);
   const loops = [
@@ -273,7 +317,8 @@ export function startRuns(parts: RunsParts): Runs {
       stopping.abort();
       active.drain();
       await direct.settled();
-      // This is done before the agents have cleaned up: the fence is raised, so another process need not wait for them.
+      // This is done before the agents have cleaned up: the fence is raised, so another process need not wait
+      // for them.
       await release();
       await untilEnded(callsMs);
       over.abort();

@@ -8,7 +8,11 @@ import type { Outcome } from "./agent.ts";
  * @param path the field that error texts name.
  * @throws Failure `invalid_argument` for settings that schedule.create refuses.
  */
-export const scheduleApproval = (params: JsonObject, path: string, now: number): Extract<Outcome, { kind: "confirm" }> => ({
+export const scheduleApproval = (
+  params: JsonObject,
+  path: string,
+  now: number,
+): Extract<Outcome, { kind: "confirm" }> => ({
   kind: "confirm",
   action: "scheduleCreate",
   variant: "",

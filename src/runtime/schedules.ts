@@ -15,7 +15,10 @@ export interface SchedulesWork extends Omit<RunParts, "clock"> {
   readonly log: Log;
 }
 
-/** Creates the tasks of due schedules in this process; the returned function stops it. Several processes may do so at the same time. */
+/**
+ * Creates the tasks of due schedules in this process; the returned function stops it. Several processes may
+ * do so at the same time.
+ */
 export function startSchedules(parts: SchedulesWork): () => Promise<void> {
   const { store, clock, log } = parts;
   const stopping = new AbortController();

@@ -26,7 +26,11 @@ export interface Steps<File> {
 }
 
 /** Starts an agent on a turn. */
-export function agentSteps<File>(agent: Agent<File>, turn: Turn, { clock, log }: { clock: Clock; log: Log }): Steps<File> {
+export function agentSteps<File>(
+  agent: Agent<File>,
+  turn: Turn,
+  { clock, log }: { clock: Clock; log: Log },
+): Steps<File> {
   const { signal, taskId } = turn;
   const events = agent(turn);
   let done = false;
@@ -55,7 +59,8 @@ export function agentSteps<File>(agent: Agent<File>, turn: Turn, { clock, log }:
       const cleaned = events
         .return({ kind: "abandon" })
         .catch((cause: unknown) => log("warn", "an agent failed to clean up", { taskId, cause }));
-      if (!(await resolvesWithin(clock, cleanUpMs, cleaned))) log("warn", "an agent did not clean up in time", { taskId });
+      if (!(await resolvesWithin(clock, cleanUpMs, cleaned)))
+        log("warn", "an agent did not clean up in time", { taskId });
     },
   };
 }
@@ -87,7 +92,10 @@ async function resolvesWithin(clock: Clock, ms: number, work: Promise<unknown>):
 
 /** The extra steps of each change for a run that is held by a lease in the store. */
 export interface RunGuard<Result> {
-  /** Runs first and locks the run, so that two calls of a worker run sequentially. Returns false when the run is lost. */
+  /**
+   * Runs first and locks the run, so that two calls of a worker run sequentially. Returns false when the run
+   * is lost.
+   */
   lock(tx: Tx): Promise<boolean>;
   /** Runs last. The change returns its result. */
   after(tx: Tx, result: Result): Promise<Result>;
@@ -102,9 +110,14 @@ export const fenceOnly = {
 };
 
 /** Makes one change for a run. @throws RunLost when `held` cannot lock the run. */
-export const changeRun = <R>(store: Pick<Store, "change">, held: RunGuard<R>, work: (tx: Tx) => Promise<R>): Promise<R> =>
+export const changeRun = <R>(
+  store: Pick<Store, "change">,
+  held: RunGuard<R>,
+  work: (tx: Tx) => Promise<R>,
+): Promise<R> =>
   store.change(async (tx) => {
-    // The lock is sent before the work's statements, in the same round trip to PostgreSQL. If it fails, the change is rolled back.
+    // The lock is sent before the work's statements, in the same round trip to PostgreSQL. If it fails, the
+    // change is rolled back.
     const [, result] = await together(lockRun(tx, held), work(tx));
     return held.after(tx, result);
   });

@@ -13,8 +13,8 @@ interface TurnNeeds extends Pick<JobNeeds, "store"> {
 }
 
 /**
- * Ends turns that have exceeded the time limit of their profile: the task ends in `error`, and the fence refuses the writes
- * of its run, in this process, another one or a worker. Every process does this.
+ * Ends turns that have exceeded the time limit of their profile: the task ends in `error`, and the fence
+ * refuses the writes of its run, in this process, another one or a worker. Every process does this.
  */
 export async function endOverdueTurns({ store, clock, publishTask }: TurnNeeds): Promise<void> {
   for (;;) {
@@ -40,9 +40,17 @@ async function endOverdue(
   await tx.workerRuns.remove({ taskId: id, fence });
   const settings = (await tx.agentProfiles.list(spaceId)).find(({ profile }) => profile === agentProfile);
   const limit = settings?.timeLimit ? ` of ${settings.timeLimit} seconds` : "";
-  const { set, events, messages } = fail("timeout", `The turn took longer than the time limit${limit} of the profile ${agentProfile}.`);
+  const { set, events, messages } = fail(
+    "timeout",
+    `The turn took longer than the time limit${limit} of the profile ${agentProfile}.`,
+  );
   const when = { fence, status: "running" } as const;
-  const ended = await tx.tasks.advance(id, { now, when: { ...when, consumed: true }, set: { ...set, raiseFence: true }, events });
+  const ended = await tx.tasks.advance(id, {
+    now,
+    when: { ...when, consumed: true },
+    set: { ...set, raiseFence: true },
+    events,
+  });
   if (ended) return void (await publishTask(tx, ended));
   const nextTurn = {
     nodeId: null,
@@ -61,4 +69,8 @@ async function endOverdue(
 }
 
 /** A turn ends at most a second after its time limit. */
-export const endTurns: TimedJob<JobNeeds & TurnNeeds> = { name: "end-overdue-turns", every: 1_000, run: endOverdueTurns };
+export const endTurns: TimedJob<JobNeeds & TurnNeeds> = {
+  name: "end-overdue-turns",
+  every: 1_000,
+  run: endOverdueTurns,
+};

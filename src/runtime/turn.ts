@@ -64,15 +64,18 @@ export async function openTurn(
   const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
   const { id, consumedSeq } = task;
   // The reads are independent: a remote database answers them at the same time.
-  const [since, past, projectInstruction, skills, { turnRequest, ...briefing }, progress, connectors] = await Promise.all([
-    events ?? readSince(store, task),
-    readPast(store.events, task),
-    instructionOf(store, task),
-    mayHaveSkills ? skillsOfTask(store, task) : [],
-    task.hasOutputSchema || task.hasMemoOrRequest ? store.tasks.turnInput(id) : { outputSchema: null, memo: null, turnRequest: null },
-    task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
-    mayHaveResources ? connectorsOf(store, task) : [],
-  ]);
+  const [since, past, projectInstruction, skills, { turnRequest, ...briefing }, progress, connectors] =
+    await Promise.all([
+      events ?? readSince(store, task),
+      readPast(store.events, task),
+      instructionOf(store, task),
+      mayHaveSkills ? skillsOfTask(store, task) : [],
+      task.hasOutputSchema || task.hasMemoOrRequest
+        ? store.tasks.turnInput(id)
+        : { outputSchema: null, memo: null, turnRequest: null },
+      task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
+      mayHaveResources ? connectorsOf(store, task) : [],
+    ]);
   const ownInstruction = turnRequest?.instruction ?? "";
   const messages = since.filter((event) => event.type === "user_message");
   const history = toHistory(past, since);
@@ -109,14 +112,21 @@ const readSince = (store: Tx, { id, answeredSeq, consumedSeq }: Task): Promise<r
   Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
 
 /** The progress of the turn: its decisions and the agent's written events. */
-async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task): Promise<Pick<OpenedTurn, "decisions" | "written">> {
+async function progressOf(
+  store: Tx,
+  cipher: Cipher,
+  { id, consumedSeq }: Task,
+): Promise<Pick<OpenedTurn, "decisions" | "written">> {
   const actions = await store.actions.after(id, consumedSeq);
   const uses = new Set(actions.map(({ actionId }) => actionId));
-  const isOwn = (event: TaskEvent) => !notByAgent.has(event.type) && !(event.type === "tool_used" && uses.has(event.payload.actionId));
+  const isOwn = (event: TaskEvent) =>
+    !notByAgent.has(event.type) && !(event.type === "tool_used" && uses.has(event.payload.actionId));
   const events = await Array.fromAsync(eventsOf(store, id, { afterSeq: consumedSeq, verbose: true }));
   const written = events.filter(isOwn);
   const paramsBySeq = new Map(
-    events.flatMap(({ seq, type, payload }) => (type === "tool_used" && payload.params ? [[seq, payload.params]] : [])),
+    events.flatMap(({ seq, type, payload }) =>
+      type === "tool_used" && payload.params ? [[seq, payload.params]] : [],
+    ),
   );
   const decided = actions.filter(({ state }) => state !== "pending" && state !== "dismissed");
   const decisions = decided.map((action) => ({
@@ -128,7 +138,8 @@ async function progressOf(store: Tx, cipher: Cipher, { id, consumedSeq }: Task):
   return { decisions, written };
 }
 
-const paramsOf = (params: JsonObject | undefined): Pick<Decision, "params"> => (params === undefined ? {} : { params });
+const paramsOf = (params: JsonObject | undefined): Pick<Decision, "params"> =>
+  params === undefined ? {} : { params };
 
 async function instructionOf(store: Tx, { projectId, accountId, spaceId }: Task): Promise<string> {
   const scope: Scope = { accountId, spaceId };
@@ -142,7 +153,13 @@ async function* eventsOf(
   { afterSeq, verbose = false, ...bound }: { afterSeq: number; beforeSeq?: number; verbose?: boolean },
 ): AsyncGenerator<TaskEvent, void, void> {
   for (let from = afterSeq; ; ) {
-    const page = await store.events.list(taskId, { ...bound, afterSeq: from, order: "asc", limit: pageMax, verbose });
+    const page = await store.events.list(taskId, {
+      ...bound,
+      afterSeq: from,
+      order: "asc",
+      limit: pageMax,
+      verbose,
+    });
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < pageMax) return;
@@ -157,8 +174,10 @@ function toEarlier(entry: HistoryEntry, readFile: ReadFile): Earlier {
   return { role, content, ...(files.length === 0 ? {} : { files }) };
 }
 
-const filesOf = ({ attachments = [] }: { attachments?: readonly Attachment[] }, readFile: ReadFile): readonly AttachedFile[] =>
-  attachments.map((attachment) => toAttachedFile(attachment, readFile));
+const filesOf = (
+  { attachments = [] }: { attachments?: readonly Attachment[] },
+  readFile: ReadFile,
+): readonly AttachedFile[] => attachments.map((attachment) => toAttachedFile(attachment, readFile));
 
 const toGivenSkill = ({ id, name, description, forced }: TaskSkill, openSkill: OpenSkill): TurnSkill => ({
   id,

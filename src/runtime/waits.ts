@@ -24,13 +24,17 @@ interface WaitParts {
   readonly readFile: ReadFile;
 }
 
-/** Gives a run the waits of its turn. @param begun the subtasks of this run, of which some are not written so far. */
+/**
+ * Gives a run the waits of its turn. @param begun the subtasks of this run, of which some are not written so
+ * far.
+ */
 export async function waitsFor(
   { store, readFile }: WaitParts,
   task: Task,
   begun: readonly string[],
 ): Promise<Pick<Turn, "waits" | "waitFor">> {
-  const ended = task.lastSeq === task.consumedSeq ? [] : await store.waits.endedAfter(task.id, task.consumedSeq);
+  const ended =
+    task.lastSeq === task.consumedSeq ? [] : await store.waits.endedAfter(task.id, task.consumedSeq);
   const waits = ended.map((wait) => toTurnWait(store, readFile, wait));
   let calls = 0;
   return {
@@ -65,7 +69,10 @@ interface WaitSource {
   readonly timeoutAt?: string;
 }
 
-/** @throws Failure `invalid_argument` for an id that is not a subtask of the task, and for values out of bounds. */
+/**
+ * @throws Failure `invalid_argument` for an id that is not a subtask of the task, and for values out of
+ * bounds.
+ */
 export async function checkWait(
   store: Tx,
   task: Pick<Task, "id">,
@@ -81,10 +88,15 @@ export async function checkWait(
   if (unknown >= 0) throw invalidArgument(`${subtasksAt}[${unknown}]`, "is not a subtask of this task");
 }
 
-/** The subtasks of a wait that names none: those that have not ended, and those of this turn whose end no wait has reported. */
+/**
+ * The subtasks of a wait that names none: those that have not ended, and those of this turn whose end no wait
+ * has reported.
+ */
 async function listDefault(tx: Tx, { id, consumedSeq }: Task): Promise<readonly string[]> {
   const waits = await tx.waits.endedAfter(id, consumedSeq);
-  const reported = new Set(waits.flatMap(({ ends }) => ends.flatMap((end) => (hasEnded(end.status) ? [end.id] : []))));
+  const reported = new Set(
+    waits.flatMap(({ ends }) => ends.flatMap((end) => (hasEnded(end.status) ? [end.id] : []))),
+  );
   return (await tx.tasks.listOfTurn(id, consumedSeq, subtasksMax)).filter((each) => !reported.has(each));
 }
 
@@ -95,21 +107,34 @@ export interface OpenedWait {
 }
 
 /**
- * Opens a wait of a run. It may be over already. A subtask that ends at the same time waits for the row of its parent here: then it
- * is either among the states that are read, or finds the wait. Lock order: the task, its row of parents.
+ * Opens a wait of a run. It may be over already. A subtask that ends at the same time waits for the row of
+ * its parent here: then it is either among the states that are read, or finds the wait. Lock order: the task,
+ * its row of parents.
  *
  * @returns null when the run is lost.
  */
-export async function openWait(tx: Tx, { id, fence }: Task, request: WaitRequest, now: number): Promise<OpenedWait | null> {
+export async function openWait(
+  tx: Tx,
+  { id, fence }: Task,
+  request: WaitRequest,
+  now: number,
+): Promise<OpenedWait | null> {
   const task = (await tx.tasks.advance(id, { now, when: { fence } }))?.task;
   if (!task) return null;
   await tx.parents.lock(task);
   const { mode, timeoutMs } = request;
   const subtasks = [...new Set(request.subtasks ?? (await listDefault(tx, task)))];
-  const wait = { taskId: id, spaceId: task.spaceId, mode, subtasks, until: timeoutMs === undefined ? null : now + timeoutMs };
+  const wait = {
+    taskId: id,
+    spaceId: task.spaceId,
+    mode,
+    subtasks,
+    until: timeoutMs === undefined ? null : now + timeoutMs,
+  };
   const states = statesOf(wait, await tx.tasks.listSubtasks(id, subtasks));
   const reason = reasonOf(wait, states, { now, hasMessage: task.messageSeq > task.consumedSeq });
-  if (reason !== null) return { step: passWait(endBrief(reason, states)), wait: { ...wait, reason, ends: states } };
+  if (reason !== null)
+    return { step: passWait(endBrief(reason, states)), wait: { ...wait, reason, ends: states } };
   await tx.parents.look(id, nextLook(wait, now));
   return { step: waitForSubtasks(waitBrief(wait)), wait: { ...wait, reason, ends: null } };
 }

@@ -16,8 +16,9 @@ export interface WakeParts {
 }
 
 /**
- * Wakes the runs of this process after a change that a task waits for a run: at once if the process is in turn, and otherwise a little
- * later. A process without capacity looks as soon as a run ends. Returns a function that stops it.
+ * Wakes the runs of this process after a change that a task waits for a run: at once if the process is in
+ * turn, and otherwise a little later. A process without capacity looks as soon as a run ends. Returns a
+ * function that stops it.
  */
 export function startWakes({ feed, clock, log, runs, lease }: WakeParts): () => Promise<void> {
   const stopping = new AbortController();

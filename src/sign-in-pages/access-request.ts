@@ -15,7 +15,10 @@ export const accessPath = "/sign-in/ask";
 
 /** How long a browser keeps the request of the app: an invitation may take days. */
 const returnMs = 7 * 24 * 3_600_000;
-/** Requests that an app's owner gets in a day, over all people. The day's last minute is the key of its counter. */
+/**
+ * Requests that an app's owner gets in a day, over all people. The day's last minute is the key of its
+ * counter.
+ */
 const perDay = 20;
 const lastMinuteOf = (now: number): number => Math.floor(now / 86_400_000) * 1440 + 1439;
 
@@ -23,13 +26,20 @@ const lastMinuteOf = (now: number): number => Math.floor(now / 86_400_000) * 144
 export const isAppRequest = ({ visits }: Pick<ConsoleParts, "visits">, next: string): boolean =>
   next.startsWith(`${visits.href(authorizePath)}?`);
 
-const clientIdOf = (next: string): string => new URLSearchParams(next.slice(next.indexOf("?"))).get("client_id") ?? "";
+const clientIdOf = (next: string): string =>
+  new URLSearchParams(next.slice(next.indexOf("?"))).get("client_id") ?? "";
 
-/** Whether it is a request of an app of a team, whose owner can give access. The command line and unverified clients belong to no team. */
+/**
+ * Whether it is a request of an app of a team, whose owner can give access. The command line and unverified
+ * clients belong to no team.
+ */
 export const isTeamAppRequest = (parts: Pick<ConsoleParts, "visits">, next: string): boolean =>
   isAppRequest(parts, next) && isTeamClientId(clientIdOf(next));
 
-/** `/sign-in/ask`: a person without an account asks for access to the team of an app. The answer is the same for every address. */
+/**
+ * `/sign-in/ask`: a person without an account asks for access to the team of an app. The answer is the same
+ * for every address.
+ */
 export function accessRequestRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock } = parts;
 
@@ -42,7 +52,11 @@ export function accessRequestRoutes(app: FastifyInstance, parts: ConsoleParts): 
   const targetOf = (text: string): string => nextPath(visits.base, text) ?? "";
 
   function show(reply: FastifyReply, app: OAuthApp, body: Html, status = 200): FastifyReply {
-    return sendPage(reply, visits, { title: words(`Ask for access to ${app.name}`, `Zugriff auf ${app.name} anfragen`), body, status });
+    return sendPage(reply, visits, {
+      title: words(`Ask for access to ${app.name}`, `Zugriff auf ${app.name} anfragen`),
+      body,
+      status,
+    });
   }
 
   const form = (token: Html, app: OAuthApp, next: string, wrong: Html | null): Html => html`<p>${words(
@@ -70,7 +84,8 @@ ${field({ name: "email", label: words("Your e-mail address", "Ihre E-Mail-Adress
     const found = await appOf(next);
     if (found === null) return sendRedirect(reply, visits.href("/sign-in"));
     await parts.countAttempt(email, requestOrigin(parts, request).address);
-    if (!isEmailAddress(email)) return show(reply, found, form(visits.visitorToken(request, reply), found, next, notAnAddress), 400);
+    if (!isEmailAddress(email))
+      return show(reply, found, form(visits.visitorToken(request, reply), found, next, notAnAddress), 400);
     visits.setCookie(reply, "return", Buffer.from(next).toString("base64url"), returnMs);
     if (parts.askOwner === null) return show(reply, found, byHand(found, email));
     await notifyOwner(found, email, parts.askOwner);
@@ -84,8 +99,15 @@ ${field({ name: "email", label: words("Your e-mail address", "Ihre E-Mail-Adress
     );
   });
 
-  async function notifyOwner(found: TeamApp, email: string, ask: (request: AccessRequest) => void): Promise<void> {
-    const [owner, team] = await Promise.all([store.accounts.ownerOf(found.spaceId), store.accounts.teamOf(found.spaceId)]);
+  async function notifyOwner(
+    found: TeamApp,
+    email: string,
+    ask: (request: AccessRequest) => void,
+  ): Promise<void> {
+    const [owner, team] = await Promise.all([
+      store.accounts.ownerOf(found.spaceId),
+      store.accounts.teamOf(found.spaceId),
+    ]);
     const key = `access ${createHash("sha256").update(found.clientId).digest("base64url")}`;
     const { granted } = await store.counters.take(key, lastMinuteOf(clock.now()), 1, perDay);
     if (owner && team && granted > 0) ask({ owner: owner.email, email, app: found.name, team: team.name });

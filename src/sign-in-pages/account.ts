@@ -23,9 +23,13 @@ export function accountRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const path = "/sign-out";
 
   // With the notice that the address names.
-  app.get("/account", (request, reply) => sendRedirect(reply, `${visits.account}${request.url.slice("/account".length)}`));
+  app.get("/account", (request, reply) =>
+    sendRedirect(reply, `${visits.account}${request.url.slice("/account".length)}`),
+  );
   app.get(appsPath, (_, reply) =>
-    visits.apps === visits.href(appsPath) ? sendPage(reply, visits, noListPage) : sendRedirect(reply, visits.apps),
+    visits.apps === visits.href(appsPath)
+      ? sendPage(reply, visits, noListPage)
+      : sendRedirect(reply, visits.apps),
   );
 
   app.get(path, async (request, reply) => {

@@ -8,7 +8,9 @@ import { type Asset, isCompressedCopy, sendAsset } from "../http/send-asset.ts";
 import { type Html, html } from "./html.ts";
 import type { ConsoleParts } from "./parts.ts";
 
-/** The built web application: a link to a folder whose name has the digest of its sources (scripts/setup.mjs). */
+/**
+ * The built web application: a link to a folder whose name has the digest of its sources (scripts/setup.mjs).
+ */
 const builtFolder = fileURLToPath(new URL("../gen/console", import.meta.url));
 const assetsPath = "console/assets";
 const taskIdMax = 128;
@@ -17,8 +19,8 @@ const taskIdMax = 128;
 const pagePaths = ["/", "/new", "/welcome", "/app/*", "/projects", "/projects/*", "/settings", "/settings/*"];
 
 /**
- * The security policy of the web application: its own scripts and styles, calls to this origin, no inline code. Texts cannot
- * become code (Trusted Types).
+ * The security policy of the web application: its own scripts and styles, calls to this origin, no inline
+ * code. Texts cannot become code (Trusted Types).
  *
  * @param fileOrigins further origins that serve the bytes of files, for example of a bucket.
  */
@@ -38,8 +40,8 @@ const policy = (fileOrigins: readonly string[]): string =>
   ].join("; ");
 
 /**
- * The assets by name, of the present build and of the kept older ones: an open tab asks for chunks of the build that it
- * was loaded from. The names contain the digests of the contents.
+ * The assets by name, of the present build and of the kept older ones: an open tab asks for chunks of the
+ * build that it was loaded from. The names contain the digests of the contents.
  */
 function assetsOf(folder: string): ReadonlyMap<string, Asset> {
   const builds = dirname(folder);
@@ -49,19 +51,26 @@ function assetsOf(folder: string): ReadonlyMap<string, Asset> {
     const assetsFolder = join(builds, build, assetsPath);
     for (const name of readdirSync(assetsFolder)) {
       if (isCompressedCopy(name)) continue;
-      assets.set(name, { type: mime.getType(name) ?? "application/octet-stream", path: join(assetsFolder, name) });
+      assets.set(name, {
+        type: mime.getType(name) ?? "application/octet-stream",
+        path: join(assetsFolder, name),
+      });
     }
   }
   return assets;
 }
 
 /** What other sites show of a link to a public task. */
-const preview = (title: string): Html => html`<meta property="og:type" content="article"><meta property="og:title" content="${title}">`;
+const preview = (title: string): Html =>
+  html`<meta property="og:type" content="article"><meta property="og:title" content="${title}">`;
 
 export interface WebApplicationOptions {
   /** Further origins that serve the bytes of files. */
   readonly fileOrigins: readonly string[];
-  /** Whether a request names a host of the platform. All others, such as to a domain that is not verified yet, get the JSON 404. */
+  /**
+   * Whether a request names a host of the platform. All others, such as to a domain that is not verified yet,
+   * get the JSON 404.
+   */
   readonly isOwn: (request: IncomingMessage) => boolean;
 }
 
@@ -69,15 +78,24 @@ export interface WebApplicationOptions {
 export function webApplication(options: WebApplicationOptions) {
   return (pages: FastifyInstance, parts: ConsoleParts): void =>
     void pages.register(async (app) => {
-      app.addHook("onRequest", async ({ raw }, reply) => (options.isOwn(raw) ? undefined : reply.callNotFound()));
+      app.addHook("onRequest", async ({ raw }, reply) =>
+        options.isOwn(raw) ? undefined : reply.callNotFound(),
+      );
       applicationRoutes(app, parts, options);
     });
 }
 
-function applicationRoutes(app: FastifyInstance, { visits: { base }, store }: ConsoleParts, { fileOrigins }: WebApplicationOptions): void {
+function applicationRoutes(
+  app: FastifyInstance,
+  { visits: { base }, store }: ConsoleParts,
+  { fileOrigins }: WebApplicationOptions,
+): void {
   const folder = realpathSync(builtFolder);
   const assets = assetsOf(folder);
-  const page = readFileSync(join(folder, "index.html"), "utf8").replaceAll(`"./${assetsPath}/`, `"${base}/${assetsPath}/`);
+  const page = readFileSync(join(folder, "index.html"), "utf8").replaceAll(
+    `"./${assetsPath}/`,
+    `"${base}/${assetsPath}/`,
+  );
   const headers = {
     "Content-Security-Policy": policy(fileOrigins),
     "Content-Type": "text/html; charset=utf-8",
@@ -90,7 +108,9 @@ function applicationRoutes(app: FastifyInstance, { visits: { base }, store }: Co
   app.get<{ Params: { "*": string } }>("/share/*", async ({ params: { "*": id } }, reply) => {
     // Without a session: a link preview is for everyone who gets the link, so it names public tasks only.
     const task = id.length <= taskIdMax ? await store.tasks.findShared(null, id) : null;
-    return reply.headers(headers).send(task ? page.replace("</head>", () => `${preview(task.title)}</head>`) : page);
+    return reply
+      .headers(headers)
+      .send(task ? page.replace("</head>", () => `${preview(task.title)}</head>`) : page);
   });
   app.get<{ Params: { name: string } }>(`/${assetsPath}/:name`, (request, reply) => {
     const asset = assets.get(request.params.name);

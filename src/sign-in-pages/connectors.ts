@@ -9,8 +9,8 @@ import { creationContext, queryText, requestOrigin } from "./parts.ts";
 import { requestNote, signInFailed } from "./words.ts";
 
 /**
- * The page to which authorization servers of connectors redirect. It requires the session that started the sign-in, so
- * that a redirect in another user's browser cannot connect that user's account.
+ * The page to which authorization servers of connectors redirect. It requires the session that started the
+ * sign-in, so that a redirect in another user's browser cannot connect that user's account.
  */
 export const connectorPages =
   (signIns: SignIns, path: string): MorePages =>
@@ -22,7 +22,11 @@ export const connectorPages =
       const { session } = who;
       const from = requestOrigin(parts, request);
       const { requestId } = from;
-      const response = { state: queryText(request, "state"), code: queryText(request, "code"), issuer: queryText(request, "iss") };
+      const response = {
+        state: queryText(request, "state"),
+        code: queryText(request, "code"),
+        issuer: queryText(request, "iss"),
+      };
       const disconnected = new AbortController();
       reply.raw.once("close", () => disconnected.abort());
       try {

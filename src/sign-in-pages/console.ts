@@ -34,7 +34,11 @@ const answers: Readonly<Partial<Record<Reason, readonly [status: number, title: 
       "Dieses Formular ist abgelaufen, oder es wurde nicht von dieser Seite gesendet. Gehen Sie zurück, laden Sie die Seite neu, und senden Sie das Formular erneut.",
     ),
   ],
-  not_found: [404, words("Page not found", "Seite nicht gefunden"), words("There is no such page.", "Diese Seite gibt es nicht.")],
+  not_found: [
+    404,
+    words("Page not found", "Seite nicht gefunden"),
+    words("There is no such page.", "Diese Seite gibt es nicht."),
+  ],
   rate_limited: [
     429,
     words("Too many attempts", "Zu viele Versuche"),
@@ -48,7 +52,10 @@ const answers: Readonly<Partial<Record<Reason, readonly [status: number, title: 
   deadline_exceeded: [
     408,
     words("Request timed out", "Zeit überschritten"),
-    words("The form did not arrive in time. Submit it again.", "Das Formular kam nicht rechtzeitig an. Senden Sie es erneut."),
+    words(
+      "The form did not arrive in time. Submit it again.",
+      "Das Formular kam nicht rechtzeitig an. Senden Sie es erneut.",
+    ),
   ],
   unsupported_media_type: [
     415,
@@ -66,7 +73,12 @@ const answers: Readonly<Partial<Record<Reason, readonly [status: number, title: 
 };
 
 /** Answers an error in a page's handler; the page shows only the request's ID. */
-function sendRefusal(parts: ConsoleParts, request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply {
+function sendRefusal(
+  parts: ConsoleParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  thrown: unknown,
+): FastifyReply {
   const failure = fromFastify(thrown) ?? failureOf(thrown);
   const { requestId } = requestOrigin(parts, request);
   parts.report(failure, requestId);
@@ -77,7 +89,10 @@ function sendRefusal(parts: ConsoleParts, request: FastifyRequest, reply: Fastif
 /** When to try again, if that is not within a minute or two. */
 const laterText = ({ retryAfter = 0 }: Failure): Html | false =>
   retryAfter > 120 &&
-  words(`Try again in ${Math.ceil(retryAfter / 60)} minutes.`, `Versuchen Sie es in ${Math.ceil(retryAfter / 60)} Minuten erneut.`);
+  words(
+    `Try again in ${Math.ceil(retryAfter / 60)} minutes.`,
+    `Versuchen Sie es in ${Math.ceil(retryAfter / 60)} Minuten erneut.`,
+  );
 
 function refusalPage(failure: Failure, requestId: string): Page {
   const { reason } = failure;
@@ -94,7 +109,8 @@ function refusalPage(failure: Failure, requestId: string): Page {
 
 /** Converts Fastify's own refusals: a body too large, or not a form. */
 function fromFastify(thrown: unknown): Failure | null {
-  if (thrown instanceof Failure || typeof thrown !== "object" || thrown === null || !("statusCode" in thrown)) return null;
+  if (thrown instanceof Failure || typeof thrown !== "object" || thrown === null || !("statusCode" in thrown))
+    return null;
   if (thrown.statusCode === 413) return new Failure("too_large", "the form is too large");
   if (thrown.statusCode === 415) return new Failure("unsupported_media_type", "the body must be a form");
   return typeof thrown.statusCode === "number" && thrown.statusCode < 500
@@ -106,7 +122,11 @@ function fromFastify(thrown: unknown): Failure | null {
 export type MorePages = (app: FastifyInstance, parts: ConsoleParts) => void;
 
 /** The web pages at CONSENT_URL, in a separate scope. */
-export function consolePages(app: FastifyInstance, parts: ConsoleParts, more: readonly MorePages[] = []): void {
+export function consolePages(
+  app: FastifyInstance,
+  parts: ConsoleParts,
+  more: readonly MorePages[] = [],
+): void {
   acceptFormBodies(app);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-Id", requestOrigin(parts, request).requestId);

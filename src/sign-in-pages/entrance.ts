@@ -24,7 +24,8 @@ export function nextPath(base: string, text: string): string | null {
   if (text.length > lengthMax || !/^\/[\x21-\x5b\x5d-\x7e]*$/.test(text)) return null;
   if (!URL.canParse(text, origin)) return null;
   const url = new URL(text, origin);
-  if (url.origin !== origin || url.pathname.startsWith("//") || !url.pathname.startsWith(`${base}/`)) return null;
+  if (url.origin !== origin || url.pathname.startsWith("//") || !url.pathname.startsWith(`${base}/`))
+    return null;
   return url.pathname + url.search;
 }
 
@@ -33,7 +34,8 @@ const choosingMs = 5 * 60_000;
 const context = "space choice";
 
 /** The target after sign-in: `next`, or the home page. */
-export const signInTarget = ({ visits }: ConsoleParts, next: string): string => nextPath(visits.base, next) ?? visits.home;
+export const signInTarget = ({ visits }: ConsoleParts, next: string): string =>
+  nextPath(visits.base, next) ?? visits.home;
 
 const personalSpace = words("Personal space", "Persönlicher Bereich");
 
@@ -56,7 +58,10 @@ ${postForm(parts.visits.href("/sign-in/space"), [parts.visits.visitorToken(reque
   return sendPage(reply, parts.visits, { title: words("Choose a space", "Bereich wählen"), body: form });
 }
 
-/** Spaces as radio buttons, which send the chosen one as `space`. @param selectedId the one that is selected at first; otherwise the first */
+/**
+ * Spaces as radio buttons, which send the chosen one as `space`. @param selectedId the one that is selected
+ * at first; otherwise the first
+ */
 export function spaceChoice(places: readonly SignInSpace[], legend: Html, selectedId?: string): Html {
   const selected = places.find(({ spaceId }) => spaceId === selectedId) ?? places[0];
   const choices = places.map(
@@ -67,10 +72,15 @@ export function spaceChoice(places: readonly SignInSpace[], legend: Html, select
 }
 
 /** Signs in to the chosen space; requires a recent authentication in the same browser. */
-export async function chooseSpace(parts: ConsoleParts, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+export async function chooseSpace(
+  parts: ConsoleParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const form = parts.visits.visitorForm(request);
   const proven = openExpiring<IdentityProof>(parts.cipher, parts.clock, context, form.text("proof"));
-  if (proven === null) return sendRedirect(reply, parts.visits.signInHref(signInTarget(parts, form.text("next"))));
+  if (proven === null)
+    return sendRedirect(reply, parts.visits.signInHref(signInTarget(parts, form.text("next"))));
   return enterSpace(parts, request, reply, proven, form.text("space"), form.text("next"));
 }
 
@@ -84,7 +94,9 @@ export async function enterSpace(
 ): Promise<FastifyReply> {
   const from = requestOrigin(parts, request);
   const replaced = await findCurrentSession(parts, request, reply);
-  const text = await parts.store.change((tx) => startSession(tx, creationContext(parts), proven, spaceId, { from, replaced }));
+  const text = await parts.store.change((tx) =>
+    startSession(tx, creationContext(parts), proven, spaceId, { from, replaced }),
+  );
   if (text === null) return sendRedirect(reply, parts.visits.signInHref(signInTarget(parts, next)));
   parts.visits.setSession(reply, text);
   rememberAccount(parts, request, reply, proven.accountId);

@@ -7,10 +7,15 @@ import { type Html, html, words } from "./html.ts";
 import { type Page, sendPage } from "./page.ts";
 import type { ConsoleParts } from "./parts.ts";
 
-/** The address of the pages below CONSENT_URL; `error.doc_url` of v2 leads to them (spec/decisions.md 104). */
+/**
+ * The address of the pages below CONSENT_URL; `error.doc_url` of v2 leads to them (spec/decisions.md 104).
+ */
 export const errorPagesPath = "/errors";
 
-/** A page for each failure, and one that lists them. They need no sign-in and hold nothing of a caller. They are documentation, in English. */
+/**
+ * A page for each failure, and one that lists them. They need no sign-in and hold nothing of a caller. They
+ * are documentation, in English.
+ */
 export function errorPages(app: FastifyInstance, { visits }: ConsoleParts): void {
   const { base } = visits;
   app.get(errorPagesPath, async (_request, reply) => sendPage(reply, visits, listPage(base)));

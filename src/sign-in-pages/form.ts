@@ -24,8 +24,18 @@ export interface Field {
 const alertId = "alert";
 
 /** Renders a field. Its id is its name, so names are unique on a page. */
-export function field({ name, label, autocomplete, value, hint, maxLength, isInvalid = false, isCode = false }: Field): Html {
-  const type = autocomplete === "username" ? "email" : autocomplete.endsWith("-password") ? "password" : "text";
+export function field({
+  name,
+  label,
+  autocomplete,
+  value,
+  hint,
+  maxLength,
+  isInvalid = false,
+  isCode = false,
+}: Field): Html {
+  const type =
+    autocomplete === "username" ? "email" : autocomplete.endsWith("-password") ? "password" : "text";
   const describedBy = [hint && `${name}-hint`, isInvalid && alertId].filter(Boolean).join(" ");
   return html`<div class="field">
 <label for="${name}">${label}</label>
@@ -38,12 +48,21 @@ ${hint && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 export const alertMessage = (text: Html | null): Html | null =>
   text === null ? null : html`<p class="alert" id="${alertId}" role="alert">${text}</p>`;
 
-export const hiddenField = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
+export const hiddenField = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}">`;
 
 type Tone = "secondary" | "danger";
 
-/** A form of this site with one button. @param fields the token, which every form has, and what the person fills in */
-export const postForm = (action: string, fields: Part, button: Html, tone?: Tone): Html => html`<form method="post" action="${action}">
+/**
+ * A form of this site with one button. @param fields the token, which every form has, and what the person
+ * fills in
+ */
+export const postForm = (
+  action: string,
+  fields: Part,
+  button: Html,
+  tone?: Tone,
+): Html => html`<form method="post" action="${action}">
 ${fields}
 <button${tone && html` class="${tone}"`} type="submit">${button}</button>
 </form>`;
@@ -64,14 +83,18 @@ const tokenField = "csrf";
 
 /** Makes a scope accept form bodies only. */
 export function acceptFormBodies(app: FastifyInstance): void {
-  boundedBodies(app, { bound: { maxBytes: bodyMax, name: "a form" }, type: "application/x-www-form-urlencoded" });
+  boundedBodies(app, {
+    bound: { maxBytes: bodyMax, name: "a form" },
+    type: "application/x-www-form-urlencoded",
+  });
 }
 
 /** The CSRF token of a form, derived from the secret in a cookie that only this site's pages set. */
 const tokenOf = (secret: string): string => createHmac("sha256", secret).update("form").digest("base64url");
 
 /** The hidden field with the CSRF token; every form has it. */
-export const tokenInput = (secret: string): Html => html`<input type="hidden" name="${tokenField}" value="${tokenOf(secret)}">`;
+export const tokenInput = (secret: string): Html =>
+  html`<input type="hidden" name="${tokenField}" value="${tokenOf(secret)}">`;
 
 /**
  * Reads the fields of a form that was submitted from a page of this site.
@@ -82,7 +105,8 @@ export const tokenInput = (secret: string): Html => html`<input type="hidden" na
  */
 export function formFields(request: FastifyRequest, secret: string | null, own: string): FormFields {
   const sent = new URLSearchParams(request.body instanceof Buffer ? request.body.toString("utf8") : "");
-  if (!isFromOwnSite(request.headers, own) || secret === null || !isToken(sent.get(tokenField) ?? "", secret)) throw staleForm();
+  if (!isFromOwnSite(request.headers, own) || secret === null || !isToken(sent.get(tokenField) ?? "", secret))
+    throw staleForm();
   return { text: (name) => sent.get(name) ?? "", all: (name) => sent.getAll(name) };
 }
 
@@ -102,4 +126,5 @@ function isToken(text: string, secret: string): boolean {
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
-const staleForm = (): Failure => new Failure("permission_denied", "this form has expired, or it was not sent from this site");
+const staleForm = (): Failure =>
+  new Failure("permission_denied", "this form has expired, or it was not sent from this site");

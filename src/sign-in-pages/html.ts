@@ -14,13 +14,22 @@ export class Html {
   }
 }
 
-/** A value in a template: text is escaped, HTML is inserted unchanged, null, undefined and false are omitted. */
+/**
+ * A value in a template: text is escaped, HTML is inserted unchanged, null, undefined and false are omitted.
+ */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 /** Escapes text for use between tags and in quoted attributes. */
-const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+const escapeText = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 
 function render(part: Part, locale: Locale): string {
   if (part === null || part === undefined || part === false) return "";
@@ -37,7 +46,8 @@ export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): 
   new Html((locale) => strings.map((text, index) => text + render(parts[index], locale)).join(""));
 
 /** A text of a page in both languages. Every text that a person reads is one. */
-export const words = (en: Part, de: Part): Html => new Html((locale) => render(locale === "de" ? de : en, locale));
+export const words = (en: Part, de: Part): Html =>
+  new Html((locale) => render(locale === "de" ? de : en, locale));
 
 /** The first language of a browser's list that the pages have (RFC 9110 12.5.4); English if there is none. */
 export function localeOf(acceptLanguage = ""): Locale {
@@ -51,6 +61,8 @@ export function localeOf(acceptLanguage = ""): Locale {
         .split(/\s*;\s*/);
       return { language: tag.split("-")[0], weight: Number(quality.replace(/^q=/, "")) || 0 };
     });
-  const best = wanted.filter(({ language, weight }) => (language === "de" || language === "en") && weight > 0);
+  const best = wanted.filter(
+    ({ language, weight }) => (language === "de" || language === "en") && weight > 0,
+  );
   return best.toSorted((a, b) => b.weight - a.weight)[0]?.language === "de" ? "de" : "en";
 }

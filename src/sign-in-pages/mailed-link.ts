@@ -14,9 +14,14 @@ import { anotherWay, continueWord, emailLabel, notAnAddress, signInWord } from "
 
 const path = "/sign-in/mail";
 
-/** The page on which a person asks for a link, which leads to `next` after sign-in; null when people cannot ask for one. */
-export const mailedLinkHref = ({ visits, mailLink }: Pick<ConsoleParts, "visits" | "mailLink">, next: string): string | null =>
-  mailLink && visits.href(path, next);
+/**
+ * The page on which a person asks for a link, which leads to `next` after sign-in; null when people cannot
+ * ask for one.
+ */
+export const mailedLinkHref = (
+  { visits, mailLink }: Pick<ConsoleParts, "visits" | "mailLink">,
+  next: string,
+): string | null => mailLink && visits.href(path, next);
 
 /** A wildcard of any length: Fastify refuses long named parameters, and not with a page. */
 export interface WildcardRoute {
@@ -24,20 +29,34 @@ export interface WildcardRoute {
 }
 
 /** For a link that was used or is too old. @param help what a person without a session does */
-export async function sendUsedLink(parts: ConsoleParts, request: FastifyRequest, reply: FastifyReply, help: Html): Promise<FastifyReply> {
+export async function sendUsedLink(
+  parts: ConsoleParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  help: Html,
+): Promise<FastifyReply> {
   const signedIn = await parts.visits.currentSession(request, reply);
   const body = signedIn
     ? html`<p>${words(`A sign-in link works once. You are signed in as ${signedIn.email}.`, `Ein Anmeldelink gilt einmal. Sie sind als ${signedIn.email} angemeldet.`)}</p>
 ${buttonLink(signInTarget(parts, ""), continueWord)}`
     : help;
-  return sendPage(reply, parts.visits, { status: 410, title: words("This link is no longer valid", "Dieser Link gilt nicht mehr"), body });
+  return sendPage(reply, parts.visits, {
+    status: 410,
+    title: words("This link is no longer valid", "Dieser Link gilt nicht mehr"),
+    body,
+  });
 }
 
 /**
- * `/sign-in/mail`: a person asks for a sign-in link by mail. The answer is the same for every address. GET of the link only shows a
- * button, so that mail scanners do not use it up; POST uses it, in the browser that asked (spec/decisions.md 142).
+ * `/sign-in/mail`: a person asks for a sign-in link by mail. The answer is the same for every address. GET of
+ * the link only shows a button, so that mail scanners do not use it up; POST uses it, in the browser that
+ * asked (spec/decisions.md 142).
  */
-export function mailedLinkRoutes(app: FastifyInstance, parts: ConsoleParts, mailLink: (request: LinkRequest) => void): void {
+export function mailedLinkRoutes(
+  app: FastifyInstance,
+  parts: ConsoleParts,
+  mailLink: (request: LinkRequest) => void,
+): void {
   const { visits, store, clock } = parts;
 
   /** The browser, by its cookie for forms before sign-in; null for a cookie that no page has set. */
@@ -46,7 +65,12 @@ export function mailedLinkRoutes(app: FastifyInstance, parts: ConsoleParts, mail
     return isLinkText(secret) ? browserDigest(secret) : null;
   }
 
-  function form(request: FastifyRequest, reply: FastifyReply, next: string, wrong: Html | null): FastifyReply {
+  function form(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    next: string,
+    wrong: Html | null,
+  ): FastifyReply {
     const body = html`<p>${words("You get a link by mail that signs you in without a password.", "Sie bekommen einen Link per E-Mail, der Sie ohne Passwort anmeldet.")}</p>
 ${postForm(
   visits.href(path),
@@ -55,10 +79,16 @@ ${field({ name: "email", label: emailLabel, autocomplete: "username", isInvalid:
   words("Send the link", "Link senden"),
 )}
 <p class="quiet small"><a href="${visits.signInHref(next)}">${anotherWay}</a></p>`;
-    return sendPage(reply, visits, { title: words("Sign in by mail", "Per E-Mail anmelden"), body, status: wrong === null ? 200 : 400 });
+    return sendPage(reply, visits, {
+      title: words("Sign in by mail", "Per E-Mail anmelden"),
+      body,
+      status: wrong === null ? 200 : 400,
+    });
   }
 
-  app.get(path, async (request, reply) => form(request, reply, signInTarget(parts, queryText(request, "next")), null));
+  app.get(path, async (request, reply) =>
+    form(request, reply, signInTarget(parts, queryText(request, "next")), null),
+  );
 
   app.post(path, async (request, reply) => {
     const sent = visits.visitorForm(request);
@@ -117,6 +147,8 @@ ${postForm(visits.href(`${path}/${text}`), visits.visitorToken(request, reply), 
     visits.visitorForm(request);
     const [text, browser] = [request.params["*"], browserOf(request)];
     const used = browser && (await store.change((tx) => proveByMailedLink(tx, clock.now(), text, browser)));
-    return !used ? sendUnusable(request, reply) : enterOrAskForCode(parts, request, reply, { ...used, spaceId: null });
+    return !used
+      ? sendUnusable(request, reply)
+      : enterOrAskForCode(parts, request, reply, { ...used, spaceId: null });
   });
 }

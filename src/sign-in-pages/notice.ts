@@ -4,7 +4,10 @@ import { queryText } from "./parts.ts";
 
 const parameter = "notice";
 
-/** What a page says about the action that led to it. The web application has the same texts (console/src/shell/notice.tsx). */
+/**
+ * What a page says about the action that led to it. The web application has the same texts
+ * (console/src/shell/notice.tsx).
+ */
 const notices = {
   "signed-out": words("You are signed out.", "Sie sind abgemeldet."),
   password: words(

@@ -11,7 +11,10 @@ export const stylePath = `/assets/style-${createHash("sha256").update(text).dige
 /** Serves the one style sheet of all pages. */
 export function styleRoute(app: FastifyInstance): void {
   app.get(stylePath, async (_request, reply) =>
-    reply.header("Cache-Control", "public, max-age=31536000, immutable").type("text/css; charset=utf-8").send(text),
+    reply
+      .header("Cache-Control", "public, max-age=31536000, immutable")
+      .type("text/css; charset=utf-8")
+      .send(text),
   );
 }
 
@@ -27,7 +30,10 @@ export interface Page {
   readonly body: Html;
   /** 200 if omitted. */
   readonly status?: number;
-  /** More allowed targets of its forms and their redirects in addition to this origin: origins or schemes (spec/decisions.md 36). */
+  /**
+   * More allowed targets of its forms and their redirects in addition to this origin: origins or schemes
+   * (spec/decisions.md 36).
+   */
   readonly formAction?: readonly string[];
   /** The path of its script; none if omitted. */
   readonly script?: string;
@@ -37,11 +43,16 @@ export interface Page {
 const source = /^([a-z][a-z0-9+.-]*:|https?:\/\/[a-z0-9.:[\]-]+)$/;
 
 /** One script of this site, which cannot turn texts into code, and its calls. */
-const scriptPolicy = ["script-src 'self'", "connect-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'"];
+const scriptPolicy = [
+  "script-src 'self'",
+  "connect-src 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+];
 
 /**
- * The security policy of a page: no scripts unless it has one of this site, styles and images of this origin only, forms to
- * this origin, no embedding in other pages.
+ * The security policy of a page: no scripts unless it has one of this site, styles and images of this origin
+ * only, forms to this origin, no embedding in other pages.
  *
  * @throws Error for an invalid source: the caller must have checked it.
  */
@@ -59,7 +70,10 @@ export function contentSecurityPolicy(formAction: readonly string[] = [], hasScr
   ].join("; ");
 }
 
-/** Headers of every page. No Cross-Origin-Opener-Policy: apps open the consent page in a window that needs its opener. */
+/**
+ * Headers of every page. No Cross-Origin-Opener-Policy: apps open the consent page in a window that needs its
+ * opener.
+ */
 const pageHeaders: Readonly<Record<string, string>> = {
   "X-Frame-Options": "DENY",
   "Referrer-Policy": "no-referrer",
@@ -84,13 +98,19 @@ export const notFoundPage: Page = {
 export function sendPage(reply: FastifyReply, site: Site, page: Page): FastifyReply {
   return reply
     .code(page.status ?? 200)
-    .headers({ ...pageHeaders, "Content-Security-Policy": contentSecurityPolicy(page.formAction, page.script !== undefined) })
+    .headers({
+      ...pageHeaders,
+      "Content-Security-Policy": contentSecurityPolicy(page.formAction, page.script !== undefined),
+    })
     .send(documentOf(site, page, localeOf(reply.request.headers["accept-language"])));
 }
 
 /** A redirect that turns a POST into a GET and is not cached. */
 export function sendRedirect(reply: FastifyReply, location: string): FastifyReply {
-  return reply.code(303).headers({ "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", Location: location }).send("");
+  return reply
+    .code(303)
+    .headers({ "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", Location: location })
+    .send("");
 }
 
 const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="2" y="2" width="20" height="20" rx="6" fill="none" stroke="currentColor" stroke-width="2"/><path d="M7 12.5l3.5 3.5L17 9" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;

@@ -52,11 +52,20 @@ export interface ConsoleParts {
   readonly report: (failure: Failure, requestId: string) => void;
   /** Called once the first link has signed its owner in. Returns the path of the page that follows. */
   readonly welcome: () => Promise<string>;
-  /** Mails a request for access to the owner of a team, without waiting for the mail server; null: no mail server. */
+  /**
+   * Mails a request for access to the owner of a team, without waiting for the mail server; null: no mail
+   * server.
+   */
   readonly askOwner: ((request: AccessRequest) => void) | null;
-  /** Mails a person that a recovery code of theirs was used, without waiting for the mail server; null: no mail server. */
+  /**
+   * Mails a person that a recovery code of theirs was used, without waiting for the mail server; null: no
+   * mail server.
+   */
   readonly sendRecoveryMail: ((use: RecoveryUse) => void) | null;
-  /** Mails a sign-in link to an address with an account, without waiting for the mail server; null: people cannot ask for one. */
+  /**
+   * Mails a sign-in link to an address with an account, without waiting for the mail server; null: people
+   * cannot ask for one.
+   */
   readonly mailLink: ((request: LinkRequest) => void) | null;
   /** The site that passkeys are for; null where browsers have none. */
   readonly relyingParty: RelyingParty | null;
@@ -68,10 +77,17 @@ export interface ConsoleParts {
 const origins = new WeakMap<FastifyRequest, RequestOrigin>();
 
 /** The context for new rows, with the current time. */
-export const creationContext = ({ clock, ids, random }: ConsoleParts): CreationContext => ({ now: clock.now(), ids, random });
+export const creationContext = ({ clock, ids, random }: ConsoleParts): CreationContext => ({
+  now: clock.now(),
+  ids,
+  random,
+});
 
 /** The request's id and address; repeated calls return the same values. */
-export function requestOrigin({ readRequest }: Pick<ConsoleParts, "readRequest">, request: FastifyRequest): RequestOrigin {
+export function requestOrigin(
+  { readRequest }: Pick<ConsoleParts, "readRequest">,
+  request: FastifyRequest,
+): RequestOrigin {
   const from = origins.get(request);
   if (from) return from;
   const { requestId, address } = readRequest(request.raw);
@@ -87,19 +103,36 @@ export function queryText(request: FastifyRequest, name: string): string {
 }
 
 /** Answers a request of a signed-in user. */
-export type Handle = (request: FastifyRequest, reply: FastifyReply, who: SessionHolder) => Promise<FastifyReply> | FastifyReply;
+export type Handle = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  who: SessionHolder,
+) => Promise<FastifyReply> | FastifyReply;
 
-/** Wraps a page for signed-in users: other users are redirected to sign-in, which leads back. @param home where a form leads back to */
+/**
+ * Wraps a page for signed-in users: other users are redirected to sign-in, which leads back. @param home
+ * where a form leads back to
+ */
 export const requireSignIn =
-  (visits: Visits, home?: string) => (handle: Handle) => async (request: FastifyRequest, reply: FastifyReply) => {
+  (visits: Visits, home?: string) =>
+  (handle: Handle) =>
+  async (request: FastifyRequest, reply: FastifyReply) => {
     const who = await visits.currentSession(request, reply);
     if (who !== null) return handle(request, reply, who);
     const back = request.method === "GET" ? request.url : home;
     return sendRedirect(reply, visits.signInHref(back === undefined ? visits.account : visits.href(back)));
   };
 
-/** Checks the signed-in user's password. Attempts count like sign-ins, so that an open session cannot be used to guess it. */
-export async function verifyOwnPassword(parts: ConsoleParts, request: FastifyRequest, who: SessionHolder, text: string): Promise<boolean> {
+/**
+ * Checks the signed-in user's password. Attempts count like sign-ins, so that an open session cannot be used
+ * to guess it.
+ */
+export async function verifyOwnPassword(
+  parts: ConsoleParts,
+  request: FastifyRequest,
+  who: SessionHolder,
+  text: string,
+): Promise<boolean> {
   await parts.countAttempt(who.email, requestOrigin(parts, request).address);
   return checkPassword(parts.store, who.session.accountId, text);
 }

@@ -11,8 +11,23 @@ import { alertMessage, buttonLink, field, hiddenField, postForm } from "./form.t
 import { type Html, html, words } from "./html.ts";
 import { mailedLinkHref } from "./mailed-link.ts";
 import { sendPage, sendRedirect } from "./page.ts";
-import { type ConsoleParts, creationContext, queryText, requestOrigin, requireSignIn, verifyOwnPassword } from "./parts.ts";
-import { continueWith, continueWord, linkByMail, orWord, passwordLabel, refusedPasskey, wrongCode } from "./words.ts";
+import {
+  type ConsoleParts,
+  creationContext,
+  queryText,
+  requestOrigin,
+  requireSignIn,
+  verifyOwnPassword,
+} from "./parts.ts";
+import {
+  continueWith,
+  continueWord,
+  linkByMail,
+  orWord,
+  passwordLabel,
+  refusedPasskey,
+  wrongCode,
+} from "./words.ts";
 
 /** The page that follows, and what was wrong with the last attempt. */
 interface Shown {
@@ -24,7 +39,10 @@ interface Shown {
 
 const path = "/account/prove";
 
-/** `/account/prove`: the signed-in user authenticates again before a sensitive operation (spec/decisions.md 7). */
+/**
+ * `/account/prove`: the signed-in user authenticates again before a sensitive operation (spec/decisions.md
+ * 7).
+ */
 export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock, cipher, relyingParty } = parts;
   const signedIn = requireSignIn(visits);
@@ -43,7 +61,12 @@ export function proveRoutes(app: FastifyInstance, parts: ConsoleParts): void {
       hasPassword && passwordForm(token, shown),
       hasApp && codeForm(token, shown),
       hasPasskey && passkeyPart(token, shown),
-      parts.provider && buttonLink(visits.href(`${path}/single`, shown.next), continueWith(parts.provider.label), "secondary"),
+      parts.provider &&
+        buttonLink(
+          visits.href(`${path}/single`, shown.next),
+          continueWith(parts.provider.label),
+          "secondary",
+        ),
     ].filter((way) => way instanceof Object);
     const body = html`<p>${words("This operation is sensitive. Please authenticate again.", "Dieser Vorgang ist heikel. Bitte bestätigen Sie, dass Sie es sind.")}</p>
 ${ways.map((way, i) => html`${i > 0 && html`<p class="or">${orWord}</p>`}${way}`)}
@@ -63,7 +86,8 @@ ${ways.length === 0 && noWay(mailedLinkHref(parts, shown.next))}`;
       : html`<p>${words("You have no password yet. Sign in again with a link by mail.", "Sie haben noch kein Passwort. Melden Sie sich erneut mit einem Link per E-Mail an.")}</p>
 ${buttonLink(linkHref, linkByMail)}`;
 
-  const alertOf = ({ wrong, at }: Shown, form: Shown["at"]): Html | null => (at === form ? alertMessage(wrong) : null);
+  const alertOf = ({ wrong, at }: Shown, form: Shown["at"]): Html | null =>
+    at === form ? alertMessage(wrong) : null;
 
   const passwordForm = (token: Html, shown: Shown): Html => {
     const password = field({
@@ -72,14 +96,29 @@ ${buttonLink(linkHref, linkByMail)}`;
       autocomplete: "current-password",
       isInvalid: shown.at === "password",
     });
-    return postForm(visits.href(path), [alertOf(shown, "password"), token, hiddenField("next", shown.next), password], continueWord);
+    return postForm(
+      visits.href(path),
+      [alertOf(shown, "password"), token, hiddenField("next", shown.next), password],
+      continueWord,
+    );
   };
 
   const codeForm = (token: Html, shown: Shown): Html => {
     const label = words("Code of your authenticator app", "Code Ihrer Authenticator-App");
-    const code = field({ name: "code", label, autocomplete: "one-time-code", maxLength: 20, isInvalid: shown.at === "code" });
+    const code = field({
+      name: "code",
+      label,
+      autocomplete: "one-time-code",
+      maxLength: 20,
+      isInvalid: shown.at === "code",
+    });
     const fields = [alertOf(shown, "code"), token, hiddenField("next", shown.next), code];
-    return postForm(visits.href(`${path}/code`), fields, words("Continue with the code", "Weiter mit dem Code"), "secondary");
+    return postForm(
+      visits.href(`${path}/code`),
+      fields,
+      words("Continue with the code", "Weiter mit dem Code"),
+      "secondary",
+    );
   };
 
   const passkeyPart = (token: Html, shown: Shown): Html =>
@@ -102,14 +141,23 @@ ${buttonLink(linkHref, linkByMail)}`;
     return store.change(async (tx) => {
       if (!(await consume(tx))) return false;
       await tx.sessions.recordProof(session.id, clock.now());
-      await auditSession(tx, creationContext(parts), session, requestOrigin(parts, request), "Reauthenticate", { by });
+      await auditSession(
+        tx,
+        creationContext(parts),
+        session,
+        requestOrigin(parts, request),
+        "Reauthenticate",
+        { by },
+      );
       return true;
     });
   }
 
   app.get(
     path,
-    signedIn((request, reply, who) => show(request, reply, who, { next: signInTarget(parts, queryText(request, "next")), wrong: null })),
+    signedIn((request, reply, who) =>
+      show(request, reply, who, { next: signInTarget(parts, queryText(request, "next")), wrong: null }),
+    ),
   );
 
   app.post(
@@ -119,7 +167,11 @@ ${buttonLink(linkHref, linkByMail)}`;
       const next = signInTarget(parts, sent.text("next"));
       const proves = await verifyOwnPassword(parts, request, who, sent.text("password"));
       if (!proves)
-        return show(request, reply, who, { next, wrong: words("The password is wrong.", "Das Passwort ist falsch."), at: "password" });
+        return show(request, reply, who, {
+          next,
+          wrong: words("The password is wrong.", "Das Passwort ist falsch."),
+          at: "password",
+        });
       await record(request, who, "password", async () => true);
       return sendRedirect(reply, next);
     }),
@@ -133,7 +185,9 @@ ${buttonLink(linkHref, linkByMail)}`;
       const { accountId } = who.session;
       await parts.countAttempt(who.email, requestOrigin(parts, request).address);
       await countCode(store.counters, clock, accountId);
-      const proves = await record(request, who, "code", (tx) => useCode(tx, cipher, accountId, sent.text("code"), clock.now()));
+      const proves = await record(request, who, "code", (tx) =>
+        useCode(tx, cipher, accountId, sent.text("code"), clock.now()),
+      );
       if (!proves) return show(request, reply, who, { next, wrong: wrongCode, at: "code" });
       return sendRedirect(reply, next);
     }),
@@ -160,7 +214,13 @@ ${buttonLink(linkHref, linkByMail)}`;
         const sent = visits.sessionForm(request);
         const next = signInTarget(parts, sent.text("next"));
         const { session } = who;
-        const proof = await provePasskey(parts, party, { request, reply }, purposeOf(session.id), sent.text("credential"));
+        const proof = await provePasskey(
+          parts,
+          party,
+          { request, reply },
+          purposeOf(session.id),
+          sent.text("credential"),
+        );
         const isOwn = proof?.passkey.accountId === session.accountId;
         if (!proof || !isOwn || !(await record(request, who, "passkey", (tx) => proof.record(tx))))
           return show(request, reply, who, { next, wrong: refusedPasskey, at: "passkey" });

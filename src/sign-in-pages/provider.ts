@@ -36,7 +36,10 @@ export interface ProviderIdentity extends ConfirmedIdentity {
 export interface Provider {
   /** The provider's name on the sign-in page. */
   readonly label: string;
-  /** The provider's URL for the browser. Rejects if the provider cannot be reached; the error's text is untrusted. */
+  /**
+   * The provider's URL for the browser. Rejects if the provider cannot be reached; the error's text is
+   * untrusted.
+   */
   begin(signInAgain: boolean): Promise<{ readonly url: string; readonly pending: PendingAuthorization }>;
   /**
    * The identity that the provider confirms; null for another e-mail domain.
@@ -66,8 +69,19 @@ export function oidcProvider(settings: ProviderSettings): Provider {
   return {
     label: settings.label,
     async begin(signInAgain) {
-      const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } = await openidClient();
-      const pending = { verifier: randomPKCECodeVerifier(), state: randomState(), nonce: randomNonce(), anew: signInAgain };
+      const {
+        buildAuthorizationUrl,
+        calculatePKCECodeChallenge,
+        randomNonce,
+        randomPKCECodeVerifier,
+        randomState,
+      } = await openidClient();
+      const pending = {
+        verifier: randomPKCECodeVerifier(),
+        state: randomState(),
+        nonce: randomNonce(),
+        anew: signInAgain,
+      };
       const url = buildAuthorizationUrl(await configuration(), {
         redirect_uri: settings.redirectUri,
         scope: ["openid email", settings.groupsScope ?? []].flat().join(" "),
@@ -81,28 +95,43 @@ export function oidcProvider(settings: ProviderSettings): Provider {
     },
     async finish(query, { verifier, state, nonce, anew }) {
       const { authorizationCodeGrant, fetchUserInfo } = await openidClient();
-      const tokens = await authorizationCodeGrant(await configuration(), new URL(`${settings.redirectUri}?${query}`), {
-        pkceCodeVerifier: verifier,
-        expectedState: state,
-        expectedNonce: nonce,
-        idTokenExpected: true,
-        ...(anew ? { maxAge: authenticationMaxAgeSeconds } : {}),
-      });
+      const tokens = await authorizationCodeGrant(
+        await configuration(),
+        new URL(`${settings.redirectUri}?${query}`),
+        {
+          pkceCodeVerifier: verifier,
+          expectedState: state,
+          expectedNonce: nonce,
+          idTokenExpected: true,
+          ...(anew ? { maxAge: authenticationMaxAgeSeconds } : {}),
+        },
+      );
       const claims: Claims = tokens.claims() ?? {};
       // Strictly compliant providers return the address and groups only here.
-      const userInfo = needsUserInfo(claims, settings, (await configuration()).serverMetadata().userinfo_endpoint !== undefined)
+      const userInfo = needsUserInfo(
+        claims,
+        settings,
+        (await configuration()).serverMetadata().userinfo_endpoint !== undefined,
+      )
         ? await fetchUserInfo(await configuration(), tokens.access_token, claims.sub ?? "")
         : {};
       const all = { ...userInfo, ...claims };
       const identity = confirmIdentity(all, settings.domains);
-      return identity && { ...identity, groups: settings.groupsClaim === null ? null : readClaimedGroups(all, settings.groupsClaim) };
+      return (
+        identity && {
+          ...identity,
+          groups: settings.groupsClaim === null ? null : readClaimedGroups(all, settings.groupsClaim),
+        }
+      );
     },
   };
 }
 
 function needsUserInfo(claims: Claims, { groupsClaim }: ProviderSettings, hasEndpoint: boolean): boolean {
   if (!claims.sub) return false;
-  return claims.email === undefined || (groupsClaim !== null && hasEndpoint && !Object.hasOwn(claims, groupsClaim));
+  return (
+    claims.email === undefined || (groupsClaim !== null && hasEndpoint && !Object.hasOwn(claims, groupsClaim))
+  );
 }
 
 /** Reads the description of the identity provider. @throws when it cannot be read, or is of another issuer */
@@ -132,9 +161,13 @@ interface Claims {
 }
 
 /** An address that is not verified is ignored (spec/decisions.md 34). */
-export function confirmIdentity({ iss, sub, email, email_verified }: Claims, domains: readonly string[]): ConfirmedIdentity | null {
+export function confirmIdentity(
+  { iss, sub, email, email_verified }: Claims,
+  domains: readonly string[],
+): ConfirmedIdentity | null {
   if (!iss || !sub) return null;
-  const verifiedEmail = email_verified === true && typeof email === "string" ? email.trim().toLowerCase() : null;
+  const verifiedEmail =
+    email_verified === true && typeof email === "string" ? email.trim().toLowerCase() : null;
   const domain = verifiedEmail?.split("@").at(-1) ?? "";
   if (domains.length > 0 && !domains.includes(domain)) return null;
   return { issuer: iss, subject: sub, verifiedEmail };

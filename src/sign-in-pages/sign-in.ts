@@ -17,7 +17,10 @@ import { type ConsoleParts, creationContext, queryText, requestOrigin } from "./
 import { continueWith, emailLabel, linkByMail, orWord, passwordLabel, signInWord } from "./words.ts";
 
 /** The same text for every reason, so that callers cannot find out which addresses have an account. */
-const refusal = words("The e-mail address or the password is wrong.", "Die E-Mail-Adresse oder das Passwort ist falsch.");
+const refusal = words(
+  "The e-mail address or the password is wrong.",
+  "Die E-Mail-Adresse oder das Passwort ist falsch.",
+);
 
 const noPassword = words("No password yet, or forgotten?", "Noch kein Passwort, oder vergessen?");
 
@@ -27,13 +30,18 @@ interface FormValues {
   readonly wrong: Html | null;
 }
 
-const otherWay = (href: string, text: Html): Html => html`<p class="or">${orWord}</p>${buttonLink(href, text, "secondary")}`;
+const otherWay = (href: string, text: Html): Html =>
+  html`<p class="or">${orWord}</p>${buttonLink(href, text, "secondary")}`;
 
 /** `/sign-in`: with e-mail address and password, or through single sign-on. */
 export function signInRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits } = parts;
 
-  async function form(request: FastifyRequest, reply: FastifyReply, { next, email, wrong }: FormValues): Promise<FastifyReply> {
+  async function form(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { next, email, wrong }: FormValues,
+  ): Promise<FastifyReply> {
     const signedIn = await visits.currentSession(request, reply);
     const token = visits.visitorToken(request, reply);
     const linkHref = mailedLinkHref(parts, next);
@@ -71,7 +79,9 @@ ${helpFor(next, linkHref !== null)}`;
       html`Sie sind als ${email} angemeldet. <a href="${next}">Weiter als ${email}</a>, oder melden Sie sich mit einem anderen Konto an.`,
     )}</p>`;
 
-  app.get("/sign-in", (request, reply) => form(request, reply, { next: signInTarget(parts, queryText(request, "next")), wrong: null }));
+  app.get("/sign-in", (request, reply) =>
+    form(request, reply, { next: signInTarget(parts, queryText(request, "next")), wrong: null }),
+  );
 
   app.post("/sign-in", async (request, reply) => {
     const sent = visits.visitorForm(request);
@@ -82,11 +92,18 @@ ${helpFor(next, linkHref !== null)}`;
     const proven = await proveByPassword(parts.store, parts.clock, parts.countAttempt, credentials);
     return proven === null
       ? form(request, reply, { next, email, wrong: refusal })
-      : enterOrAskForCode(parts, request, reply, { proven, email: email.trim().toLowerCase(), next, spaceId: null });
+      : enterOrAskForCode(parts, request, reply, {
+          proven,
+          email: email.trim().toLowerCase(),
+          next,
+          spaceId: null,
+        });
   });
 
   if (parts.relyingParty)
-    passkeySignInRoutes(app, parts, parts.relyingParty, (request, reply, next, wrong) => form(request, reply, { next, wrong }));
+    passkeySignInRoutes(app, parts, parts.relyingParty, (request, reply, next, wrong) =>
+      form(request, reply, { next, wrong }),
+    );
 
   app.post("/sign-in/space", (request, reply) => chooseSpace(parts, request, reply));
 }
@@ -104,18 +121,32 @@ export function linkRoutes(app: FastifyInstance, parts: ConsoleParts): void {
 ${buttonLink(visits.href("/sign-in"), signInWord)}`,
     );
 
-  /** The choice of a first password, which leads back to the app that a person without an account came from. */
+  /**
+   * The choice of a first password, which leads back to the app that a person without an account came from.
+   */
   function passwordPath(request: FastifyRequest, reply: FastifyReply): string {
-    const next = nextPath(visits.base, Buffer.from(visits.cookie(request, "return") ?? "", "base64url").toString());
+    const next = nextPath(
+      visits.base,
+      Buffer.from(visits.cookie(request, "return") ?? "", "base64url").toString(),
+    );
     if (next === null || !isAppRequest(parts, next)) return "/account/password";
     visits.setCookie(reply, "return", null);
     return `/account/password?next=${encodeURIComponent(next)}`;
   }
 
   /** A link proves only who reads the mail: an account with an authenticator app needs its code too. */
-  async function askForCodeAfterLink(request: FastifyRequest, reply: FastifyReply, { proven, spaceId }: LinkProof): Promise<FastifyReply> {
+  async function askForCodeAfterLink(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { proven, spaceId }: LinkProof,
+  ): Promise<FastifyReply> {
     const { email = "" } = (await store.accounts.profile(proven.accountId, spaceId)) ?? {};
-    return askForCode(parts, reply, { proven, email, next: visits.href(passwordPath(request, reply)), spaceId });
+    return askForCode(parts, reply, {
+      proven,
+      email,
+      next: visits.href(passwordPath(request, reply)),
+      spaceId,
+    });
   }
 
   app.get<WildcardRoute>("/link/*", async (request, reply) => {
@@ -130,11 +161,22 @@ ${parts.provider && otherWay(visits.href("/sign-in/single"), continueWith(parts.
 
   app.post<WildcardRoute>("/link/*", async (request, reply) => {
     visits.visitorForm(request);
-    const visit = { from: requestOrigin(parts, request), replaced: await findCurrentSession(parts, request, reply) };
-    const session = await signInByLink(store.change, () => creationContext(parts), request.params["*"], visit);
+    const visit = {
+      from: requestOrigin(parts, request),
+      replaced: await findCurrentSession(parts, request, reply),
+    };
+    const session = await signInByLink(
+      store.change,
+      () => creationContext(parts),
+      request.params["*"],
+      visit,
+    );
     if (session === null) return sendUnusable(request, reply);
     if ("proven" in session) return askForCodeAfterLink(request, reply, session);
     visits.setSession(reply, session.cookie);
-    return sendRedirect(reply, visits.href(session.isFirst ? await parts.welcome() : passwordPath(request, reply)));
+    return sendRedirect(
+      reply,
+      visits.href(session.isFirst ? await parts.welcome() : passwordPath(request, reply)),
+    );
   });
 }

@@ -29,12 +29,21 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
   const { visits, store, clock, cipher } = parts;
   const followGroups = claimedGroupsFollower(parts);
 
-  async function begin(request: FastifyRequest, reply: FastifyReply, session: Session | null): Promise<FastifyReply> {
+  async function begin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    session: Session | null,
+  ): Promise<FastifyReply> {
     const next = signInTarget(parts, queryText(request, "next"));
     try {
       const { url, pending } = await provider.begin(session !== null);
       const pendingSignIn: PendingSignIn = { pending, next, sessionId: session?.id ?? null };
-      visits.setCookie(reply, "single-sign-on", sealExpiring(cipher, clock, context, pendingSignIn, pendingMs), pendingMs);
+      visits.setCookie(
+        reply,
+        "single-sign-on",
+        sealExpiring(cipher, clock, context, pendingSignIn, pendingMs),
+        pendingMs,
+      );
       return sendRedirect(reply, url);
     } catch (thrown) {
       return sendFailure(request, reply, 502, thrown);
@@ -45,12 +54,20 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
 
   app.get("/account/prove/single", async (request, reply) => {
     const session = await findCurrentSession(parts, request, reply);
-    return session === null ? sendRedirect(reply, visits.signInHref(visits.account)) : begin(request, reply, session);
+    return session === null
+      ? sendRedirect(reply, visits.signInHref(visits.account))
+      : begin(request, reply, session);
   });
 
   app.get("/sign-in/callback", async (request, reply) => {
-    const pendingSignIn = openExpiring<PendingSignIn>(cipher, clock, context, visits.cookie(request, "single-sign-on") ?? "");
-    if (pendingSignIn === null) return sendFailure(request, reply, 400, "no sign-in is pending in this browser");
+    const pendingSignIn = openExpiring<PendingSignIn>(
+      cipher,
+      clock,
+      context,
+      visits.cookie(request, "single-sign-on") ?? "",
+    );
+    if (pendingSignIn === null)
+      return sendFailure(request, reply, 400, "no sign-in is pending in this browser");
     visits.setCookie(reply, "single-sign-on", null);
     let identity: ProviderIdentity | null;
     try {
@@ -84,10 +101,18 @@ export function singleSignOnRoutes(app: FastifyInstance, parts: ConsoleParts, pr
   ): Promise<FastifyReply> {
     const session = await findCurrentSession(parts, request, reply);
     const accountId = await store.signIns.findByIdentity(identity);
-    if (session === null || session.id !== sessionId || accountId !== session.accountId) return sendUnknownAccount(reply);
+    if (session === null || session.id !== sessionId || accountId !== session.accountId)
+      return sendUnknownAccount(reply);
     await store.change(async (tx) => {
       await tx.sessions.recordProof(session.id, clock.now());
-      await auditSession(tx, creationContext(parts), session, requestOrigin(parts, request), "Reauthenticate", { by: "single sign-on" });
+      await auditSession(
+        tx,
+        creationContext(parts),
+        session,
+        requestOrigin(parts, request),
+        "Reauthenticate",
+        { by: "single sign-on" },
+      );
     });
     return sendRedirect(reply, next);
   }
@@ -107,7 +132,12 @@ ${back}`,
     });
 
   /** The provider's and the library's texts are not shown; the process log gets only the error code. */
-  function sendFailure(request: FastifyRequest, reply: FastifyReply, status: 400 | 502, thrown: unknown): FastifyReply {
+  function sendFailure(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: 400 | 502,
+    thrown: unknown,
+  ): FastifyReply {
     const { requestId } = requestOrigin(parts, request);
     parts.log("warn", "single sign-on failed", { requestId, error: errorCode(thrown) });
     return sendPage(reply, visits, {

@@ -13,10 +13,10 @@ export interface SiteEntrance {
 }
 
 /**
- * `/sites/enter`: issues a single-use ticket for a website to a person who may see it: a session of the team for a team's website,
- * any session of the owner and of listed viewers for a private one. Other users get "not found".
- * It answers with a page that refreshes to the site, not with a redirect: after a form, browsers apply the form's
- * `form-action` policy to redirects, which does not include the site.
+ * `/sites/enter`: issues a single-use ticket for a website to a person who may see it: a session of the team
+ * for a team's website, any session of the owner and of listed viewers for a private one. Other users get
+ * "not found". It answers with a page that refreshes to the site, not with a redirect: after a form, browsers
+ * apply the form's `form-action` policy to redirects, which does not include the site.
  */
 export const siteEntrance =
   ({ visits: siteVisits, siteUrl }: SiteEntrance) =>

@@ -1,7 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../core/clock.ts";
 import type { Random } from "../core/ids.ts";
-import { newSessionText, renewAfterMs, type SessionHolder, sessionDigest, sessionMs } from "../core/sign-in/sign-in.ts";
+import {
+  newSessionText,
+  renewAfterMs,
+  type SessionHolder,
+  sessionDigest,
+  sessionMs,
+} from "../core/sign-in/sign-in.ts";
 import type { Store } from "../core/store.ts";
 import { readCookie, sessionCookieName } from "../http/request.ts";
 import { type FormFields, formFields, tokenInput } from "./form.ts";
@@ -23,7 +29,10 @@ export interface Visits extends Site {
   readonly apps: string;
   /** The sign-in page, which leads back to the path `next` of this site. */
   signInHref(next: string): string;
-  /** The signed-in user with a valid session; null if there is none. Extends the session to thirty days, at most once an hour. */
+  /**
+   * The signed-in user with a valid session; null if there is none. Extends the session to thirty days, at
+   * most once an hour.
+   */
   currentSession(request: FastifyRequest, reply: FastifyReply): Promise<SessionHolder | null>;
   /** Sets the browser's session; null removes it. */
   setSession(reply: FastifyReply, text: string | null): void;
@@ -31,9 +40,13 @@ export interface Visits extends Site {
   sessionToken(request: FastifyRequest): Html;
   /** The hidden field of a form before sign-in. Sets a cookie if the browser has none. */
   visitorToken(request: FastifyRequest, reply: FastifyReply): Html;
-  /** Reads a form with `sessionToken`. @throws Failure `permission_denied` if another site may have sent it. */
+  /**
+   * Reads a form with `sessionToken`. @throws Failure `permission_denied` if another site may have sent it.
+   */
   sessionForm(request: FastifyRequest): FormFields;
-  /** Reads a form with `visitorToken`. @throws Failure `permission_denied` if another site may have sent it. */
+  /**
+   * Reads a form with `visitorToken`. @throws Failure `permission_denied` if another site may have sent it.
+   */
   visitorForm(request: FastifyRequest): FormFields;
   /** Sets a cookie for this host only; null removes it. Without `maxAgeMs` it is a session cookie. */
   setCookie(reply: FastifyReply, name: CookieName, value: string | null, maxAgeMs?: number): void;
@@ -41,8 +54,9 @@ export interface Visits extends Site {
 }
 
 /**
- * Cookies in addition to the session: for forms before sign-in, for a pending single sign-on, for the request of an app that waits for
- * an invitation, for the challenge of a passkey, for a sign-in that waits for its second step, and for accounts that were signed in to.
+ * Cookies in addition to the session: for forms before sign-in, for a pending single sign-on, for the request
+ * of an app that waits for an invitation, for the challenge of a passkey, for a sign-in that waits for its
+ * second step, and for accounts that were signed in to.
  */
 export type CookieName = "visitor" | "single-sign-on" | "return" | "passkey" | "second-step" | "known";
 
@@ -56,8 +70,8 @@ export interface VisitParts {
 }
 
 /**
- * How long a browser keeps the session cookie: longer than the session, which calls extend without an answer that could
- * renew the cookie (spec/decisions.md 62). Browsers keep no cookie longer (RFC 6265bis 5.5).
+ * How long a browser keeps the session cookie: longer than the session, which calls extend without an answer
+ * that could renew the cookie (spec/decisions.md 62). Browsers keep no cookie longer (RFC 6265bis 5.5).
  */
 export const cookieMs = 400 * 24 * 3_600_000;
 
@@ -66,14 +80,18 @@ export function visits({ store, clock, random, consentUrl, console: hasConsole }
   const { origin, pathname } = new URL(consentUrl);
   const base = pathname.replace(/\/$/, "");
   const account = `${base}${hasConsole ? "/settings/profile" : securityPath}`;
-  const href = (path: string, next?: string) => `${base}${path}${next === undefined ? "" : `?next=${encodeURIComponent(next)}`}`;
+  const href = (path: string, next?: string) =>
+    `${base}${path}${next === undefined ? "" : `?next=${encodeURIComponent(next)}`}`;
   const sessionName = sessionCookieName(consentUrl);
   const secure = consentUrl.startsWith("https:");
   const nameOf = (name: CookieName) => (secure ? `__Host-${name}` : name);
   const read = (request: FastifyRequest, name: string) => readCookie(request.headers.cookie ?? "", name);
   const write = (reply: FastifyReply, name: string, value: string, maxAgeMs?: number) => {
     const age = maxAgeMs === undefined ? "" : `; Max-Age=${Math.floor(maxAgeMs / 1000)}`;
-    reply.header("Set-Cookie", `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}${age}`);
+    reply.header(
+      "Set-Cookie",
+      `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}${age}`,
+    );
   };
 
   /** The first use after an hour extends the session; only one of several concurrent requests does. */
@@ -108,7 +126,8 @@ export function visits({ store, clock, random, consentUrl, console: hasConsole }
     },
     sessionForm: (request) => formFields(request, read(request, sessionName), origin),
     visitorForm: (request) => formFields(request, read(request, nameOf("visitor")), origin),
-    setCookie: (reply, name, value, maxAgeMs) => write(reply, nameOf(name), value ?? "", value === null ? 0 : maxAgeMs),
+    setCookie: (reply, name, value, maxAgeMs) =>
+      write(reply, nameOf(name), value ?? "", value === null ? 0 : maxAgeMs),
     cookie: (request, name) => read(request, nameOf(name)),
   };
 }

@@ -20,7 +20,10 @@ export const securityTitle = words("Sign-in and security", "Anmeldung und Sicher
 /** The title of the page that lists them, and of links to it. */
 export const yourApps = words("Your apps", "Ihre Apps");
 export const switchAccount = words("Switch account", "Konto wechseln");
-export const otherSessionsEnd = words("All your other sessions will end.", "Alle Ihre anderen Sitzungen enden.");
+export const otherSessionsEnd = words(
+  "All your other sessions will end.",
+  "Alle Ihre anderen Sitzungen enden.",
+);
 export const wrongCode = words(
   "The code is wrong, or was used before. Wait for the next one.",
   "Der Code ist falsch oder wurde schon benutzt. Warten Sie auf den nächsten.",

@@ -32,15 +32,21 @@ export async function openEncryptionKey(source: KeySource, random: Random): Prom
 export async function readEncryptionKey(source: KeySource): Promise<Uint8Array> {
   const key = await readKey(source);
   if (key !== null) return key;
-  throw keyError(`${keyPath(source)} is missing, and ENCRYPTION_KEY is not set: set it, or restore the file from a backup`);
+  throw keyError(
+    `${keyPath(source)} is missing, and ENCRYPTION_KEY is not set: set it, or restore the file from a backup`,
+  );
 }
 
 /**
- * The key that is replaced while it is rotated: `ENCRYPTION_KEY_PREVIOUS`, or else the file `encryption-key-previous` in the data folder.
+ * The key that is replaced while it is rotated: `ENCRYPTION_KEY_PREVIOUS`, or else the file
+ * `encryption-key-previous` in the data folder.
  *
  * @throws ConfigError when the file cannot be read or holds something else.
  */
-export const readPreviousKey = ({ previousEncryptionKey, dataDir }: PreviousSource): Promise<Uint8Array | null> =>
+export const readPreviousKey = ({
+  previousEncryptionKey,
+  dataDir,
+}: PreviousSource): Promise<Uint8Array | null> =>
   previousEncryptionKey === null
     ? readKeyFile(join(dataDir, "encryption-key-previous"))
     : Promise.resolve(Buffer.from(previousEncryptionKey, "base64"));
@@ -49,7 +55,9 @@ const keyPath = ({ dataDir }: KeySource): string => join(dataDir, "encryption-ke
 
 /** Returns null if the variable is unset and the file is missing. */
 const readKey = async (source: KeySource): Promise<Uint8Array | null> =>
-  source.encryptionKey === null ? await readKeyFile(keyPath(source)) : Buffer.from(source.encryptionKey, "base64");
+  source.encryptionKey === null
+    ? await readKeyFile(keyPath(source))
+    : Buffer.from(source.encryptionKey, "base64");
 
 async function readKeyFile(path: string): Promise<Uint8Array | null> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {

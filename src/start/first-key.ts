@@ -26,7 +26,10 @@ export interface FirstKeyParts {
 export interface FirstKeys {
   /** Creates account, team and key in an empty database, in the change that opens the installation. */
   create(tx: Tx): Promise<void>;
-  /** Shows a new key, or the location of an earlier start's unused key. On a terminal, also a link before the first sign-in. */
+  /**
+   * Shows a new key, or the location of an earlier start's unused key. On a terminal, also a link before the
+   * first sign-in.
+   */
   show(screen: Output, served: Served): Promise<void>;
 }
 
@@ -44,10 +47,10 @@ const firstKeyPath = (dataDir: string): string => join(dataDir, "first-key");
 export const deleteFirstKey = (dataDir: string): Promise<void> => rm(firstKeyPath(dataDir), { force: true });
 
 /**
- * The first key is written to the file `first-key` of the data folder before the change commits. A process that dies in
- * between leaves either no key, or a key that the next start finds and shows. On a terminal the key itself is shown,
- * and then the file is deleted. It is also deleted when the first link has been used: if the process dies before that, the
- * next start deletes it.
+ * The first key is written to the file `first-key` of the data folder before the change commits. A process
+ * that dies in between leaves either no key, or a key that the next start finds and shows. On a terminal the
+ * key itself is shown, and then the file is deleted. It is also deleted when the first link has been used: if
+ * the process dies before that, the next start deletes it.
  */
 export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyParts): FirstKeys {
   const path = firstKeyPath(dataDir);
@@ -64,7 +67,8 @@ export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyPar
   return {
     async create(tx) {
       newKey = await initializeInstallation(tx, { now: now(), ids, random }, ownerEmail);
-      // A change may be retried: the file always has the key of the last attempt, which is the one that commits.
+      // A change may be retried: the file always has the key of the last attempt, which is the one that
+      // commits.
       if (newKey !== null) await replaceDurably(path, `${newKey}\n`, random);
       else unusedDigest = await tx.keys.onlyUnused();
       isLinkUsed = (await tx.settings.get(firstSignInSetting)) !== null;
@@ -72,10 +76,13 @@ export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyPar
     async show(screen, { store, baseUrl, pagesUrl, program }) {
       const isTerminal = screen.isTTY === true;
       if (isLinkUsed) return deleteFirstKey(dataDir);
-      const secret = isTerminal ? await store.change((tx) => createFirstLink(tx, { now: now(), ids, random })) : null;
+      const secret = isTerminal
+        ? await store.change((tx) => createFirstLink(tx, { now: now(), ids, random }))
+        : null;
       const link = secret === null ? null : `${pagesUrl}/link/${secret}`;
       const kept = unusedDigest === null ? null : await find(unusedDigest);
-      const first: FirstKey | null = newKey === null ? kept : isTerminal ? { kind: "shown", key: newKey } : { kind: "made", path };
+      const first: FirstKey | null =
+        newKey === null ? kept : isTerminal ? { kind: "shown", key: newKey } : { kind: "made", path };
       screen.write(messageOf(first, { baseUrl, link, program }));
       if (first?.kind === "shown") await deleteFirstKey(dataDir);
     },
@@ -83,18 +90,28 @@ export function firstKeys({ dataDir, ownerEmail, now, ids, random }: FirstKeyPar
 }
 
 /**
- * The state of the first key. "shown" and "made": this start created it, and shows it on a terminal or keeps it in the
- * file. "kept": an earlier start created it, it is unused and still in the file. "lost": it is unused and not in the file.
+ * The state of the first key. "shown" and "made": this start created it, and shows it on a terminal or keeps
+ * it in the file. "kept": an earlier start created it, it is unused and still in the file. "lost": it is
+ * unused and not in the file.
  */
-type FirstKey = { readonly kind: "shown"; readonly key: string } | { readonly kind: "made" | "kept" | "lost"; readonly path: string };
+type FirstKey =
+  | { readonly kind: "shown"; readonly key: string }
+  | { readonly kind: "made" | "kept" | "lost"; readonly path: string };
 
 interface Shown extends Pick<Served, "baseUrl" | "program"> {
   readonly link: string | null;
 }
 
-/** What a start shows: what was made, the link, which most people need, then the key. Empty when there is nothing new to say. */
+/**
+ * What a start shows: what was made, the link, which most people need, then the key. Empty when there is
+ * nothing new to say.
+ */
 function messageOf(first: FirstKey | null, shown: Shown): string {
-  const parts = [headingOf(first), shown.link === null ? "" : signInMessage(shown.link), first === null ? "" : keyMessage(first, shown)];
+  const parts = [
+    headingOf(first),
+    shown.link === null ? "" : signInMessage(shown.link),
+    first === null ? "" : keyMessage(first, shown),
+  ];
   const text = parts.join("");
   return text === "" ? "" : `${text}\n${shown.link === null ? signInHint(first, shown.program) : ""}`;
 }
@@ -113,7 +130,9 @@ No user has signed in yet. Open this address in a browser within 15 minutes. It 
 `;
 
 const signInHint = (first: FirstKey | null, program: string): string =>
-  first?.kind === "made" ? `To sign in with a browser, print a link:\n\n  ${program} user first-link\n\n` : "";
+  first?.kind === "made"
+    ? `To sign in with a browser, print a link:\n\n  ${program} user first-link\n\n`
+    : "";
 
 /**
  * The information for the first user: base URL, API key, three lines to paste. The

@@ -73,9 +73,17 @@ export interface Installation {
  * @throws ConfigError when the database belongs to another encryption key; Failure when folder or database
  * cannot be opened, with a message for operators.
  */
-export async function openInstallation(config: Config, ambient: Ambient, first: (tx: Tx) => Promise<void>): Promise<Installation> {
+export async function openInstallation(
+  config: Config,
+  ambient: Ambient,
+  first: (tx: Tx) => Promise<void>,
+): Promise<Installation> {
   makeFolder(config.dataDir, "DATA_DIR");
-  const cipher = cipherFrom(await openEncryptionKey(config, ambient.random), ambient.random, await readPreviousKey(config));
+  const cipher = cipherFrom(
+    await openEncryptionKey(config, ambient.random),
+    ambient.random,
+    await readPreviousKey(config),
+  );
   const readSegment = segmentReader({ blobs: openBlobs(config), cipher, log: ambient.log });
   const prepare = preparation(ambient, cipher, first);
   return { store: await openStore({ ...storeOptions(config, ambient), readSegment, prepare }), cipher };
@@ -88,7 +96,10 @@ export async function openInstallation(config: Config, ambient: Ambient, first: 
  */
 export async function openExisting(config: Config, ambient: Ambient): Promise<Installation> {
   const ifMissing = new ConfigError([
-    { variable: "DATA_DIR", text: `no installation in ${installationLocation(config)}; set DATA_DIR or DATABASE_URL` },
+    {
+      variable: "DATA_DIR",
+      text: `no installation in ${installationLocation(config)}; set DATA_DIR or DATABASE_URL`,
+    },
   ]);
   if (config.database === "sqlite" && !existsSync(pathOf(config.databaseUrl))) throw ifMissing;
   // A database can be migrated and have no account yet.
@@ -106,11 +117,19 @@ export async function openExisting(config: Config, ambient: Ambient): Promise<In
   }
 }
 
-/** The location of an installation for messages: its folder, or its database if that is outside the folder. */
-export const installationLocation = ({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): string =>
+/**
+ * The location of an installation for messages: its folder, or its database if that is outside the folder.
+ */
+export const installationLocation = ({
+  dataDir,
+  databaseUrl,
+}: Pick<Config, "dataDir" | "databaseUrl">): string =>
   databaseUrl === `file:${join(dataDir, "platform.db")}` ? dataDir : databaseLocation(databaseUrl);
 
-const storeOptions = ({ databaseUrl, poolerUrl, databaseReadUrl, slowStatementMs }: Config, { clock, random, log, metrics }: Ambient) => ({
+const storeOptions = (
+  { databaseUrl, poolerUrl, databaseReadUrl, slowStatementMs }: Config,
+  { clock, random, log, metrics }: Ambient,
+) => ({
   databaseUrl,
   poolerUrl,
   readUrl: databaseReadUrl,

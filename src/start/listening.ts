@@ -11,7 +11,11 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-export const listenAddresses = ({ host, port, admin }: Pick<Config, "host" | "port" | "admin">): readonly ListenAddress[] => [
+export const listenAddresses = ({
+  host,
+  port,
+  admin,
+}: Pick<Config, "host" | "port" | "admin">): readonly ListenAddress[] => [
   { variable: "PORT", host, port },
   ...(admin === null ? [] : [{ variable: "ADMIN_PORT" as const, host: admin.host, port: admin.port }]),
 ];

@@ -28,7 +28,10 @@ export interface Platform {
   readonly port: number;
   readonly baseUrl: string;
   readonly pagesUrl: string;
-  /** Reports not ready, refuses new calls, finishes running ones and releases runs; resolves when all is closed. */
+  /**
+   * Reports not ready, refuses new calls, finishes running ones and releases runs; resolves when all is
+   * closed.
+   */
   drain(step?: Step): Promise<void>;
 }
 
@@ -71,7 +74,8 @@ export async function startPlatform(
     async drain(step = unnamed) {
       front.leave();
       // A load balancer keeps sending calls until its next readiness check; a worker receives none.
-      if (config.role !== "worker" && config.noticeSeconds > 0) await clock.sleep(config.noticeSeconds * 1000);
+      if (config.role !== "worker" && config.noticeSeconds > 0)
+        await clock.sleep(config.noticeSeconds * 1000);
       await Promise.all([
         step("calls", front.drain(config.drainSeconds)),
         background.stop(step),
@@ -92,11 +96,24 @@ export async function startPlatform(
 async function createAdmin(context: ProcessContext, ready: Readiness): Promise<FastifyInstance | undefined> {
   const { config, store, metrics } = context;
   if (config.admin === null || metrics === undefined) return undefined;
-  return adminServer(ready, customDomainCheck(store), metricsAccess(config.admin, metrics, store, context), await currentBuild());
+  return adminServer(
+    ready,
+    customDomainCheck(store),
+    metricsAccess(config.admin, metrics, store, context),
+    await currentBuild(),
+  );
 }
 
-/** Behind a proxy, every connection is from the proxy. One complete body fits even if BODY_MEMORY is small. */
-const frontOptions = ({ maxConnections, maxConnectionsPerAddress, bodyMemory, bodyLimit, trustProxy }: Config): FrontOptions => ({
+/**
+ * Behind a proxy, every connection is from the proxy. One complete body fits even if BODY_MEMORY is small.
+ */
+const frontOptions = ({
+  maxConnections,
+  maxConnectionsPerAddress,
+  bodyMemory,
+  bodyLimit,
+  trustProxy,
+}: Config): FrontOptions => ({
   connectionsMax: maxConnections,
   connectionsPerAddress: trustProxy === null ? maxConnectionsPerAddress : null,
   bodyMemory,
@@ -105,7 +122,10 @@ const frontOptions = ({ maxConnections, maxConnectionsPerAddress, bodyMemory, bo
   addressOf: addressReader(trustProxy),
 });
 
-async function listen(server: FastifyInstance | undefined, address: ListenAddress | undefined): Promise<void> {
+async function listen(
+  server: FastifyInstance | undefined,
+  address: ListenAddress | undefined,
+): Promise<void> {
   if (!server || !address) return;
   await server.listen({ host: address.host, port: address.port }).catch((thrown: unknown) => {
     throw listenFailure(thrown, address);

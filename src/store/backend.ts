@@ -53,7 +53,10 @@ export interface BackendOptions {
   readonly failed: (text: string, thrown: unknown) => void;
 }
 
-/** The location of a database, without user and password: `the file /srv/x/platform.db`, `the database platform at db.example.com:5432`. */
+/**
+ * The location of a database, without user and password: `the file /srv/x/platform.db`, `the database
+ * platform at db.example.com:5432`.
+ */
 export function databaseLocation(databaseUrl: string): string {
   if (databaseUrl.startsWith("file:")) return `the file ${pathOf(databaseUrl)}`;
   const { hostname, port, pathname, searchParams, username } = new URL(databaseUrl);

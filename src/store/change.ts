@@ -56,15 +56,18 @@ const changeSpans: Readonly<Record<Dialect, SpanStart>> = {
   postgresql: { name: "change", kind: "client", attributes: attributes({ database: "postgresql" }) },
 };
 
-/** The longest time for retries of a change. PostgreSQL needs one second to detect a deadlock of two changes. */
+/**
+ * The longest time for retries of a change. PostgreSQL needs one second to detect a deadlock of two changes.
+ */
 const retryMs = 15_000;
 
 /** Runs a change, as the store's `change` does. */
 export type RunChange = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
 
 /**
- * Creates the function that runs changes: one transaction at a time on SQLite, retried after conflicts. Four functions are around the work of
- * a change: `change`, `runRepeatedly`, the backend's `transact`, and the one run within it.
+ * Creates the function that runs changes: one transaction at a time on SQLite, retried after conflicts. Four
+ * functions are around the work of a change: `change`, `runRepeatedly`, the backend's `transact`, and the one
+ * run within it.
  */
 export function createChangeRunner(
   writer: Writer,
@@ -73,14 +76,20 @@ export function createChangeRunner(
   const { client, dialect, jobs, transact, readSegment } = writer;
   const currentRun = new AsyncLocalStorage<Run>();
 
-  /** @param onRun is called with each run: a change whose commit was lost runs again, and the earlier run does not count. */
+  /**
+   * @param onRun is called with each run: a change whose commit was lost runs again, and the earlier run does
+   * not count.
+   */
   const runOnce = <T>(work: (tx: Tx) => Promise<T>, onRun: (run: Run) => void): Promise<Done<T>> =>
     transact(async (statements) => {
       const run: Run = { open: true, thrown: undefined, change: newChange(clock.now()) };
       onRun(run);
       try {
         const inside = whileOpen(statements, run);
-        const tx = rowsOf({ ...inside, scans: inside, db: client, dialect, change: run.change, readSegment }, jobs);
+        const tx = rowsOf(
+          { ...inside, scans: inside, db: client, dialect, change: run.change, readSegment },
+          jobs,
+        );
         return {
           result: await withTimeout(
             currentRun.run(run, () => work(tx)),
@@ -131,11 +140,14 @@ export function createChangeRunner(
   }
 
   return async function change(work) {
-    if (currentRun.getStore()?.open) throw new ProgrammingError("a change within a change: pass on its tx instead");
+    if (currentRun.getStore()?.open)
+      throw new ProgrammingError("a change within a change: pass on its tx instead");
     // Changes are committed in groups: the work of each must not run in the span of another.
     const caller = currentSpan();
     const inCallersSpan = (tx: Tx) => runInSpan(caller, () => work(tx));
-    const { result, change } = await traced(changeSpans[dialect], () => measured(runRepeatedly(inCallersSpan)));
+    const { result, change } = await traced(changeSpans[dialect], () =>
+      measured(runRepeatedly(inCallersSpan)),
+    );
     // What the commit wakes is not part of the work that has committed.
     runInSpan(undefined, () => feed.publish(change));
     for (const follow of change.after) await Promise.try(follow).catch(afterwards);
@@ -175,7 +187,10 @@ function whileOpen({ query, execute, write }: Statements, run: Run): Statements 
  */
 async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Failure("unavailable", "the change took too long, try again", { retryAfter: 1 })), ms);
+  const timer = setTimeout(
+    () => reject(new Failure("unavailable", "the change took too long, try again", { retryAfter: 1 })),
+    ms,
+  );
   try {
     return await Promise.race([work, promise]);
   } finally {

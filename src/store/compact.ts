@@ -8,15 +8,20 @@ const patienceMs = 60_000;
 const pauseMs = 20;
 
 /**
- * Removes deleted rows from the files of a database. SQLite writes its file again, while changes of servers wait; PostgreSQL frees the
- * rows while they run.
+ * Removes deleted rows from the files of a database. SQLite writes its file again, while changes of servers
+ * wait; PostgreSQL frees the rows while they run.
  *
  * @throws Failure `unavailable` when the database is in use for too long
  */
 export const compact = (databaseUrl: string): Promise<void> =>
-  (databaseUrl.startsWith("file:") ? compactSqlite(pathOf(databaseUrl)) : compactPostgres(databaseUrl)).catch((thrown: unknown) => {
-    throw new Failure("unavailable", `deleted rows are still in the files of the database; run it again: ${causeText(thrown)}`);
-  });
+  (databaseUrl.startsWith("file:") ? compactSqlite(pathOf(databaseUrl)) : compactPostgres(databaseUrl)).catch(
+    (thrown: unknown) => {
+      throw new Failure(
+        "unavailable",
+        `deleted rows are still in the files of the database; run it again: ${causeText(thrown)}`,
+      );
+    },
+  );
 
 async function compactSqlite(path: string): Promise<void> {
   const connection = await connectSqlite(path);
@@ -26,7 +31,11 @@ async function compactSqlite(path: string): Promise<void> {
     // The search index keeps deleted words until it is merged.
     await run("INSERT INTO task_words (task_words) VALUES ('optimize')");
     await run(`${incrementalVacuum} VACUUM;`);
-    for (let waited = 0; !isEmptied(driver.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all()); waited += pauseMs) {
+    for (
+      let waited = 0;
+      !isEmptied(driver.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all());
+      waited += pauseMs
+    ) {
       if (waited >= patienceMs) throw new Error("readers use the log of the database");
       await delay(pauseMs);
     }

@@ -17,7 +17,13 @@ interface Cause {
 const conflicts: ReadonlySet<unknown> = new Set(["P2034", "TransactionWriteConflict", "40001", "40P01"]);
 
 /** Another process holds SQLite's lock. */
-const busy: ReadonlySet<unknown> = new Set(["P1008", "SocketTimeout", "SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_LOCKED"]);
+const busy: ReadonlySet<unknown> = new Set([
+  "P1008",
+  "SocketTimeout",
+  "SQLITE_BUSY",
+  "SQLITE_BUSY_SNAPSHOT",
+  "SQLITE_LOCKED",
+]);
 
 /** A row was absent when read, and another transaction inserted it before this one: a retry finds it. */
 const unique: ReadonlySet<unknown> = new Set([
@@ -43,8 +49,9 @@ const away: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * PostgreSQL's classes 08 (connection), 25P03 (idle in a transaction for too long), 53 (resources), 57P (shutting down), 58 (its
- * files and disk), and 55P03 (`lock_timeout`); SQLite without disk space, or without its disk.
+ * PostgreSQL's classes 08 (connection), 25P03 (idle in a transaction for too long), 53 (resources), 57P
+ * (shutting down), 58 (its files and disk), and 55P03 (`lock_timeout`); SQLite without disk space, or without
+ * its disk.
  */
 const awayState = /^(08|25P03|53|57P|58|55P03|SQLITE_(FULL|IOERR|CANTOPEN|NOMEM))/;
 
@@ -64,21 +71,36 @@ export const isBusy = (thrown: unknown): boolean => codesOf(thrown).some((code) 
 /** True if another transaction held PostgreSQL's lock for longer than `lock_timeout`. */
 export const isLocked = (thrown: unknown): boolean => codesOf(thrown).includes("55P03");
 
-/** True for a failure of the store because the database is away, a standby, or without disk space. Codes like ECONNREFUSED are the system's. */
+/**
+ * True for a failure of the store because the database is away, a standby, or without disk space. Codes like
+ * ECONNREFUSED are the system's.
+ */
 export const isAway = (thrown: unknown): boolean =>
   thrown instanceof Failure &&
-  codesOf(thrown.cause).some((code) => away.has(code) || /^(E[A-Z]+|25006)$/.test(String(code)) || awayState.test(String(code)));
+  codesOf(thrown.cause).some(
+    (code) => away.has(code) || /^(E[A-Z]+|25006)$/.test(String(code)) || awayState.test(String(code)),
+  );
 
-/** True if the server refuses writes: it is a standby, as after a failover. A connection to the primary has to be made again. */
+/**
+ * True if the server refuses writes: it is a standby, as after a failover. A connection to the primary has to
+ * be made again.
+ */
 export const isReadOnly = (thrown: unknown): boolean => codesOf(thrown).includes("25006");
 
 /** True for errors that Prisma or one of its adapters raised, and for answers of the database. */
 const isAnswer = (thrown: unknown): boolean =>
-  thrown instanceof StatementFailure ? thrown.answered : thrown instanceof Error && /^(PrismaClient|DriverAdapterError)/.test(thrown.name);
+  thrown instanceof StatementFailure
+    ? thrown.answered
+    : thrown instanceof Error && /^(PrismaClient|DriverAdapterError)/.test(thrown.name);
 
-/** True for the errors of a statement. Prisma only adds `clientVersion` to a driver's plain error of a broken connection. */
+/**
+ * True for the errors of a statement. Prisma only adds `clientVersion` to a driver's plain error of a broken
+ * connection.
+ */
 const isOfStatement = (thrown: unknown): boolean =>
-  thrown instanceof StatementFailure || isAnswer(thrown) || (thrown instanceof Error && "clientVersion" in thrown);
+  thrown instanceof StatementFailure ||
+  isAnswer(thrown) ||
+  (thrown instanceof Error && "clientVersion" in thrown);
 
 /**
  * The error that leaves the store. Failures, and the caller's mistakes and errors, stay
@@ -91,7 +113,9 @@ export function driverFailure(thrown: unknown, ofCaller?: unknown): unknown {
   if (thrown instanceof Failure || thrown instanceof ProgrammingError) return thrown;
   if (thrown === ofCaller && !isOfStatement(thrown)) return thrown;
   const codes = codesOf(thrown);
-  const unavailable = codes.some((code) => away.has(code) || conflicts.has(code) || busy.has(code) || awayState.test(String(code)));
+  const unavailable = codes.some(
+    (code) => away.has(code) || conflicts.has(code) || busy.has(code) || awayState.test(String(code)),
+  );
   if (unavailable || !isAnswer(thrown)) return notAvailable(thrown);
   return new Failure("internal", "internal error", { cause: thrown });
 }
@@ -126,7 +150,12 @@ export function translateErrors<T extends object>(aggregates: T): T {
 const isMethods = (value: unknown): value is Methods => typeof value === "object" && value !== null;
 
 function translatedMethods(rows: Methods): Methods {
-  return Object.fromEntries(Object.entries(rows).map(([name, method]) => [name, isMethod(method) ? translatedMethod(method) : method]));
+  return Object.fromEntries(
+    Object.entries(rows).map(([name, method]) => [
+      name,
+      isMethod(method) ? translatedMethod(method) : method,
+    ]),
+  );
 }
 
 type Method = (...args: unknown[]) => unknown;

@@ -1,12 +1,22 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { causeText, Failure, rootCause } from "../core/failure.ts";
 import { isBusy } from "./driver-failure.ts";
 import { type FileLock, lockFile } from "./sqlite-adapter.ts";
 
 /**
- * Creates a folder and its parents, with access for this process's user only, and checks that it can be written, also if
- * its disk is full: then reads still work.
+ * Creates a folder and its parents, with access for this process's user only, and checks that it can be
+ * written, also if its disk is full: then reads still work.
  *
  * @param setting the variable that names the folder, for the error.
  * @throws Failure `failed_precondition` in one sentence with the setting, the folder and the cause.
@@ -54,7 +64,10 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** The end of "cannot be …" for a file or folder of another user: ` by user 1000, it belongs to user 0`; empty for the process's own. */
+/**
+ * The end of "cannot be …" for a file or folder of another user: ` by user 1000, it belongs to user 0`; empty
+ * for the process's own.
+ */
 export function ownershipNote(path: string): string {
   const owner = statOf(path)?.uid;
   const self = process.getuid?.();
@@ -79,9 +92,13 @@ export function tightenFiles(folder: string, paths: readonly string[]): string |
   const mode = modeOf(folder);
   const texts = [
     ...((mode & others) > 0
-      ? [`other users of this machine can enter the data folder ${folder} (mode 0${mode.toString(8)}), which should have mode 0700`]
+      ? [
+          `other users of this machine can enter the data folder ${folder} (mode 0${mode.toString(8)}), which should have mode 0700`,
+        ]
       : []),
-    ...(open.length > failed.length ? [`closed to other users: ${open.filter((path) => (modeOf(path) & others) === 0).join(", ")}`] : []),
+    ...(open.length > failed.length
+      ? [`closed to other users: ${open.filter((path) => (modeOf(path) & others) === 0).join(", ")}`]
+      : []),
     ...failed,
   ];
   return texts.length === 0 ? null : texts.join("; ");
@@ -93,7 +110,9 @@ function tighten(path: string): string[] {
     chmodSync(path, modeOf(path) & ~others);
     return [];
   } catch (thrown) {
-    return [`other users can read ${path}, and its mode cannot be changed${ownershipNote(path)}: ${causeText(thrown)}`];
+    return [
+      `other users can read ${path}, and its mode cannot be changed${ownershipNote(path)}: ${causeText(thrown)}`,
+    ];
   }
 }
 

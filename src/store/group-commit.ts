@@ -143,7 +143,10 @@ export function groupCommit(
     });
 }
 
-/** After the database has rolled back a transaction, further statements of its change would be committed immediately and separately. */
+/**
+ * After the database has rolled back a transaction, further statements of its change would be committed
+ * immediately and separately.
+ */
 export function checkInTransaction({ inTransaction }: Pick<WritingConnection, "inTransaction">): void {
   if (!inTransaction) throw new StatementFailure(new Error("the transaction is gone"));
 }

@@ -45,7 +45,10 @@ const migrationTables: Record<Dialect, string> = {
 };
 
 /** The time of a statement, as an SQL expression of each database. */
-const nowOf: Record<Dialect, string> = { sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", postgresql: "now()" };
+const nowOf: Record<Dialect, string> = {
+  sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+  postgresql: "now()",
+};
 
 /** How a database is migrated. */
 export interface MigrateOptions {
@@ -129,16 +132,23 @@ async function appliedTo(target: MigrationTarget): Promise<Applied[]> {
   const rows = await target.query(
     "SELECT migration_name, checksum, finished_at IS NOT NULL FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name",
   );
-  return rows.map(([name, checksum, finished]) => ({ name: String(name), checksum: String(checksum), finished: Boolean(finished) }));
+  return rows.map(([name, checksum, finished]) => ({
+    name: String(name),
+    checksum: String(checksum),
+    finished: Boolean(finished),
+  }));
 }
 
 /** The applied migrations must be the first of the known migrations, in order. */
 function check(known: readonly Migration[], applied: readonly Applied[]): void {
   for (const [index, { name, checksum, finished }] of applied.entries()) {
     const own = known[index];
-    if (!own) throw refusal(`was migrated by a newer release (${name}): run that release, or restore a backup`);
-    if (own.name !== name) throw refusal(`has the migration ${name} where this release has ${own.name}: ${notOfARelease}`);
-    if (!finished) throw refusal(`has an unfinished migration ${name}: restore a backup, or see prisma migrate resolve`);
+    if (!own)
+      throw refusal(`was migrated by a newer release (${name}): run that release, or restore a backup`);
+    if (own.name !== name)
+      throw refusal(`has the migration ${name} where this release has ${own.name}: ${notOfARelease}`);
+    if (!finished)
+      throw refusal(`has an unfinished migration ${name}: restore a backup, or see prisma migrate resolve`);
     if (own.checksum !== checksum) throw refusal(`has another ${name} than this release: ${notOfARelease}`);
   }
 }

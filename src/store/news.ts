@@ -5,7 +5,10 @@ import type { Change } from "./session.ts";
 
 /** The news of one or more changes: changed tasks, and kinds of jobs. */
 export interface ChangeNews extends Pick<Change, "news" | "jobKinds"> {
-  /** The numbers of the changes after which tasks wait for a run: each process looks at once after some of them. Absent from older releases. */
+  /**
+   * The numbers of the changes after which tasks wait for a run: each process looks at once after some of
+   * them. Absent from older releases.
+   */
   readonly turns?: readonly number[];
 }
 
@@ -19,9 +22,19 @@ export const refreshPayload = '"look"';
 const textMax = 7_900;
 
 /** A task's news in a payload: a tuple, because there may be many. */
-type Entry = readonly [taskId: string, lastSeq: number, fence: number, status: string, spaceId?: string, accountId?: string];
+type Entry = readonly [
+  taskId: string,
+  lastSeq: number,
+  fence: number,
+  status: string,
+  spaceId?: string,
+  accountId?: string,
+];
 
-/** News as the fewest possible notification payloads. For an entry that fits into none, the payload asks to query the store. */
+/**
+ * News as the fewest possible notification payloads. For an entry that fits into none, the payload asks to
+ * query the store.
+ */
 export function payloadsOf({ news, jobKinds, turns = [] }: ChangeNews): string[] {
   const texts: string[] = [];
   let entries: string[] = [];
@@ -35,7 +48,8 @@ export function payloadsOf({ news, jobKinds, turns = [] }: ChangeNews): string[]
   };
   for (const { taskId, lastSeq, fence, status, spaceId, accountId } of news.values()) {
     const state = [taskId, lastSeq, fence, status] as const;
-    const tuple: Entry = spaceId === undefined || accountId === undefined ? state : [...state, spaceId, accountId];
+    const tuple: Entry =
+      spaceId === undefined || accountId === undefined ? state : [...state, spaceId, accountId];
     const entry = JSON.stringify(tuple);
     const length = Buffer.byteLength(entry) + 1;
     if (length > available) return [refreshPayload];
@@ -53,7 +67,8 @@ export function parseNews(text: string): ChangeNews | null {
   const payload = parseJson(text);
   if (!isObject(payload)) return null;
   const { tasks = [], jobs = [], turns = [] }: Readonly<Record<string, unknown>> = payload;
-  if (!Array.isArray(tasks) || !Array.isArray(jobs) || !tasks.every(isEntry) || !jobs.every(isText)) return null;
+  if (!Array.isArray(tasks) || !Array.isArray(jobs) || !tasks.every(isEntry) || !jobs.every(isText))
+    return null;
   if (!Array.isArray(turns) || !turns.every((turn) => Number.isSafeInteger(turn) && turn >= 0)) return null;
   const news = new Map(tasks.map((entry): [string, TaskNews] => [entry[0], newsOf(entry)]));
   return { news, jobKinds: new Set(jobs), turns };
@@ -117,7 +132,9 @@ export function createOutbox(): Outbox {
 
 /** Fence and sequence only grow. Changes of one task may arrive out of order. */
 const isNewer = (task: TaskNews, known?: TaskNews): boolean =>
-  known === undefined || task.fence > known.fence || (task.fence === known.fence && task.lastSeq >= known.lastSeq);
+  known === undefined ||
+  task.fence > known.fence ||
+  (task.fence === known.fence && task.lastSeq >= known.lastSeq);
 
 /** The store's feed and its input: after each commit of this process, and from other processes. */
 export interface NotifiedFeed {
@@ -127,13 +144,20 @@ export interface NotifiedFeed {
   reportLoss(): void;
 }
 
-/** @param failed receives the error of a listener: it affects neither the committed change nor other listeners. */
+/**
+ * @param failed receives the error of a listener: it affects neither the committed change nor other
+ * listeners.
+ */
 export function createFeed(failed: (thrown: unknown) => void): NotifiedFeed {
   const tasks = listeners<TaskNews>(failed);
   const jobs = listeners<{ readonly kind: string; readonly turns: readonly number[] }>(failed);
   const losses = listeners<void>(failed);
   return {
-    feed: { onTask: tasks.add, onJob: (listener) => jobs.add(({ kind, turns }) => listener(kind, turns)), onLost: losses.add },
+    feed: {
+      onTask: tasks.add,
+      onJob: (listener) => jobs.add(({ kind, turns }) => listener(kind, turns)),
+      onLost: losses.add,
+    },
     publish({ news, jobKinds, turns = [] }) {
       for (const task of news.values()) tasks.notify(task);
       for (const kind of jobKinds) jobs.notify({ kind, turns });

@@ -18,11 +18,15 @@ import { rowsOf } from "./rows.ts";
 import { ProgrammingError, type Statements, sql } from "./statements.ts";
 
 /**
- * The error for an operator when a database cannot be opened. It names the setting, the location and the cause in one
- * sentence, such as `DATABASE_URL: the database x at db:5432 cannot be opened: getaddrinfo ENOTFOUND db`. It never
- * contains the URL's password. Our own failures stay unchanged.
+ * The error for an operator when a database cannot be opened. It names the setting, the location and the
+ * cause in one sentence, such as `DATABASE_URL: the database x at db:5432 cannot be opened: getaddrinfo
+ * ENOTFOUND db`. It never contains the URL's password. Our own failures stay unchanged.
  */
-export function openFailure(databaseUrl: string, thrown: unknown, address: AddressSetting = "DATABASE_URL"): unknown {
+export function openFailure(
+  databaseUrl: string,
+  thrown: unknown,
+  address: AddressSetting = "DATABASE_URL",
+): unknown {
   if (thrown instanceof Failure) return thrown;
   const failure = driverFailure(thrown);
   if (!(failure instanceof Failure)) return failure;
@@ -47,12 +51,17 @@ export interface StoreOptions {
   readonly databaseUrl: string;
   /** The address of a standby of PostgreSQL, where scans run; by default they run on the primary. */
   readonly readUrl?: string | null;
-  /** The address of a pooler to the same PostgreSQL, for calls and tasks; by default they use `databaseUrl`. */
+  /**
+   * The address of a pooler to the same PostgreSQL, for calls and tasks; by default they use `databaseUrl`.
+   */
   readonly poolerUrl?: string | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
-  /** Runs right after the migrations, while other starting processes wait: creates the first account, checks the installation. */
+  /**
+   * Runs right after the migrations, while other starting processes wait: creates the first account, checks
+   * the installation.
+   */
   readonly prepare?: (store: Store) => Promise<void>;
   /** Thrown if the database does not exist, instead of creating it. */
   readonly ifMissing?: Error;
@@ -74,15 +83,35 @@ export interface StoreOptions {
 /**
  * Migrates the database, then opens the store.
  *
- * @throws Failure with a sentence for operators that names the setting, the location and the cause: `failed_precondition` for a
- * database of another release, `unavailable` for one that cannot be reached, `internal` for one that refuses; what
- * `prepare` throws; `ifMissing`.
+ * @throws Failure with a sentence for operators that names the setting, the location and the cause:
+ * `failed_precondition` for a database of another release, `unavailable` for one that cannot be reached,
+ * `internal` for one that refuses; what `prepare` throws; `ifMissing`.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const failed = (text: string, cause: unknown) => options.log?.("error", text, { cause });
-  const { databaseUrl, poolerUrl = null, readUrl = null, clock, ifMissing, applied, observe = unobserved, isIncomplete = false } = options;
+  const {
+    databaseUrl,
+    poolerUrl = null,
+    readUrl = null,
+    clock,
+    ifMissing,
+    applied,
+    observe = unobserved,
+    isIncomplete = false,
+  } = options;
   const onStatement = statementListener(options);
-  const opening = { databaseUrl, poolerUrl, readUrl, clock, onStatement, failed, observe, ifMissing, applied, isIncomplete };
+  const opening = {
+    databaseUrl,
+    poolerUrl,
+    readUrl,
+    clock,
+    onStatement,
+    failed,
+    observe,
+    ifMissing,
+    applied,
+    isIncomplete,
+  };
   const backend = await openBackend(opening).catch((thrown: unknown) => {
     const address = poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
     throw thrown === ifMissing ? thrown : openFailure(databaseUrl, thrown, address);
@@ -100,7 +129,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return store;
 }
 
-function statementListener({ onStatement, slowStatementMs = null, log }: StoreOptions): OnStatement | undefined {
+function statementListener({
+  onStatement,
+  slowStatementMs = null,
+  log,
+}: StoreOptions): OnStatement | undefined {
   if (slowStatementMs === null || log === undefined) return onStatement;
   // The text has no values, and equal lines are counted.
   const report = (sql: string, ms: number) => log("warn", `a statement took more than ${ms} ms`, { sql });
@@ -132,13 +165,31 @@ async function relayOf({ dialect }: Backend, parts: RelayParts): Promise<Relay |
   return dialect === "sqlite" ? null : (await import("./relay.ts")).openRelay(parts);
 }
 
-async function storeOn(backend: Backend, options: StoreOptions, failed: BackendOptions["failed"]): Promise<Store> {
-  const { databaseUrl, clock, random, changeMs = 15_000, observe = unobserved, log, readSegment = noSegments } = options;
+async function storeOn(
+  backend: Backend,
+  options: StoreOptions,
+  failed: BackendOptions["failed"],
+): Promise<Store> {
+  const {
+    databaseUrl,
+    clock,
+    random,
+    changeMs = 15_000,
+    observe = unobserved,
+    log,
+    readSegment = noSegments,
+  } = options;
   const { dialect, writer, reader, reads, scans, replica, transact, jobs, counters } = backend;
   const listenerFailed = (thrown: unknown) => failed("a listener of the feed failed", thrown);
   const notified = createFeed(listenerFailed);
   const disconnected = (thrown: unknown) => failed("the connection for news is gone", thrown);
-  const relay = await relayOf(backend, { databaseUrl, clock, notified: notified, failed: disconnected, listenerFailed });
+  const relay = await relayOf(backend, {
+    databaseUrl,
+    clock,
+    notified: notified,
+    failed: disconnected,
+    listenerFailed,
+  });
   // Any number: the processes do not all begin with the same one.
   let turn = Buffer.from(random(4)).readUInt32LE();
   const tell = (news: ChangeNews) => {
@@ -153,7 +204,9 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     throw thrown;
   };
   let closed: Promise<void> | undefined;
-  const rows: Tx = translateErrors(rowsOf({ ...reads, scans, db: reader, dialect, change: null, readSegment }, jobs));
+  const rows: Tx = translateErrors(
+    rowsOf({ ...reads, scans, db: reader, dialect, change: null, readSegment }, jobs),
+  );
   const change = createChangeRunner(
     { client: writer, dialect, jobs, transact, readSegment },
     { clock, random, feed: { ...notified, publish: tell }, afterwards, changeMs, observe, log },
@@ -168,9 +221,12 @@ async function storeOn(backend: Backend, options: StoreOptions, failed: BackendO
     broadcast: relay?.broadcast ?? null,
     replica,
     counters: translateErrors({ counters }).counters,
-    shrink: (pages) => backend.shrink(pages).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
+    shrink: (pages) =>
+      backend.shrink(pages).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
     ping: () =>
-      transact((statements) => writeAndErase(statements, random)).catch((thrown: unknown) => Promise.reject(driverFailure(thrown))),
+      transact((statements) => writeAndErase(statements, random)).catch((thrown: unknown) =>
+        Promise.reject(driverFailure(thrown)),
+      ),
     close: () => (closed ??= backend.close().then(() => relay?.close())),
   };
 }
@@ -179,7 +235,10 @@ const noSegments: ReadSegment = async () => {
   throw new ProgrammingError("archived events are in files: open the store with `readSegment`");
 };
 
-/** More pages of SQLite's file than a new task takes, so that the ping fails first. PostgreSQL compresses it: a ping writes little there. */
+/**
+ * More pages of SQLite's file than a new task takes, so that the ping fails first. PostgreSQL compresses it:
+ * a ping writes little there.
+ */
 const pingText = "x".repeat(98_304);
 
 /** Uses a random key, so that processes that ping at the same time do not wait for each other. */

@@ -6,14 +6,18 @@ import type { PoolUse } from "../core/observe.ts";
  * in a transaction. Between the two there is no handler, and an error would end the process.
  * This handler ignores the error: the next statement reports it.
  */
-export const ignoreErrors = (connection: PoolConnection): void => void connection.on("error", () => undefined);
+export const ignoreErrors = (connection: PoolConnection): void =>
+  void connection.on("error", () => undefined);
 
 export interface PoolConnection {
   on(event: "error", listener: () => void): unknown;
   query(text: string): Promise<unknown>;
 }
 
-/** The pool waits for the settings. They are not parameters of the connection, because poolers refuse those that they do not know. */
+/**
+ * The pool waits for the settings. They are not parameters of the connection, because poolers refuse those
+ * that they do not know.
+ */
 export const prepareSession = (settings: string) => async (connection: PoolConnection) => {
   ignoreErrors(connection);
   await connection.query(settings);

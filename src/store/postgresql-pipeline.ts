@@ -11,7 +11,9 @@ export interface PipelinedConnection extends PgQueryable {
   release(broken?: boolean): void;
 }
 
-/** Begins or ends a transaction. Once `query_timeout` milliseconds are over, the driver closes the connection. */
+/**
+ * Begins or ends a transaction. Once `query_timeout` milliseconds are over, the driver closes the connection.
+ */
 interface Control {
   readonly text: string;
   readonly query_timeout?: number;
@@ -26,7 +28,10 @@ export interface Pipeline {
   readonly failure: () => unknown;
   /** Resolves when everything that was sent is durable. */
   commit(): Promise<void>;
-  /** Resolves whether it is rolled back, which it is not if the connection is broken, or a statement still runs: then it is closed. */
+  /**
+   * Resolves whether it is rolled back, which it is not if the connection is broken, or a statement still
+   * runs: then it is closed.
+   */
   rollBack(): Promise<boolean>;
 }
 
@@ -37,7 +42,10 @@ export interface PipelineParts {
   readonly onStatement: OnStatement | undefined;
 }
 
-/** A change that writes many rows waits for the answer of each of these: otherwise they would all be in memory, unsent. */
+/**
+ * A change that writes many rows waits for the answer of each of these: otherwise they would all be in
+ * memory, unsent.
+ */
 const unansweredMax = 16;
 /** The longest time for a rollback while a statement still runs. */
 const rollBackMs = 1_000;
@@ -45,12 +53,16 @@ const rollBackMs = 1_000;
 /**
  * Begins a transaction. BEGIN is sent with the first statement, and COMMIT with the last writes.
  *
- * PostgreSQL would run a statement behind a BEGIN that failed outside a transaction, so only reads are sent before its answer. Behind
- * any other failed statement it refuses all others up to COMMIT, which then rolls back.
+ * PostgreSQL would run a statement behind a BEGIN that failed outside a transaction, so only reads are sent
+ * before its answer. Behind any other failed statement it refuses all others up to COMMIT, which then rolls
+ * back.
  *
  * @param begin BEGIN, and what sets the transaction up.
  */
-export function beginPipeline({ connection, adapter, statementsOn, onStatement }: PipelineParts, begin: string): Pipeline {
+export function beginPipeline(
+  { connection, adapter, statementsOn, onStatement }: PipelineParts,
+  begin: string,
+): Pipeline {
   let failed: { readonly thrown: unknown } | undefined;
   let isBegun = false;
   let isOver = false;
@@ -66,7 +78,10 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
   const begun = control({ text: begin }).then(() => {
     isBegun = true;
   }, note);
-  /** @throws the failure of a statement that was sent before; ProgrammingError after the end of the transaction. */
+  /**
+   * @throws the failure of a statement that was sent before; ProgrammingError after the end of the
+   * transaction.
+   */
   async function ready(): Promise<void> {
     if (!isBegun) await begun;
     if (failed) throw failed.thrown;
@@ -100,7 +115,8 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
     async commit() {
       const { command } = await end({ text: "COMMIT" });
       if (failed) throw failed.thrown;
-      if (command !== "COMMIT") throw new ProgrammingError("a change continued after a statement had failed, and was rolled back");
+      if (command !== "COMMIT")
+        throw new ProgrammingError("a change continued after a statement had failed, and was rolled back");
     },
     rollBack: () =>
       end({ text: "ROLLBACK", query_timeout: rollBackMs }).then(
@@ -112,9 +128,12 @@ export function beginPipeline({ connection, adapter, statementsOn, onStatement }
 
 const isRead = ({ text }: Statement): boolean => /^\s*SELECT\b/.test(text);
 
-/** The adapter's queries, on a connection: it runs them on its member `client`, which is missing in its type. */
+/**
+ * The adapter's queries, on a connection: it runs them on its member `client`, which is missing in its type.
+ */
 function queriesOn(adapter: SqlDriverAdapter, connection: PipelinedConnection): SqlQueryable {
-  if (!("client" in adapter)) throw new ProgrammingError("@prisma/adapter-pg no longer keeps its pool as `client`");
+  if (!("client" in adapter))
+    throw new ProgrammingError("@prisma/adapter-pg no longer keeps its pool as `client`");
   return Object.create(adapter, { client: { value: connection } });
 }
 

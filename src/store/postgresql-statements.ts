@@ -29,11 +29,20 @@ const types = {
 };
 
 /** Statements on PostgreSQL, without Prisma: each connection prepares each text once. */
-export function postgresStatements(queryable: PgQueryable, nameOf: (text: string) => string, onStatement?: OnStatement): Statements {
+export function postgresStatements(
+  queryable: PgQueryable,
+  nameOf: (text: string) => string,
+  onStatement?: OnStatement,
+): Statements {
   async function run({ text, values }: Statement) {
     const ended = onStatement?.(text);
     try {
-      return await queryable.query({ name: nameOf(text), text, values: (values as readonly Value[]).map(toDriver), types });
+      return await queryable.query({
+        name: nameOf(text),
+        text,
+        values: (values as readonly Value[]).map(toDriver),
+        types,
+      });
     } catch (thrown) {
       throw new StatementFailure(thrown);
     } finally {

@@ -25,14 +25,16 @@ const preparedMax = 300;
  * loses its locks after 8 s, well before peers consider it dead (15 s), so that they can
  * continue its tasks without waiting for the locks.
  */
-const writingSettings = "SET default_transaction_isolation = 'read committed'; SET idle_in_transaction_session_timeout = 8000";
+const writingSettings =
+  "SET default_transaction_isolation = 'read committed'; SET idle_in_transaction_session_timeout = 8000";
 const readOnlySettings = "SET default_transaction_read_only = on";
 /** The same for one transaction, where a pooler shares the connection between transactions. */
-const changeSettings = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 8000";
+const changeSettings =
+  "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 8000";
 
 /**
- * Opens PostgreSQL with a pool that writes and a read-only pool. Behind a pooler that shares connections between transactions, no
- * statement is prepared, and reads outside changes are not protected against writes.
+ * Opens PostgreSQL with a pool that writes and a read-only pool. Behind a pooler that shares connections
+ * between transactions, no statement is prepared, and reads outside changes are not protected against writes.
  */
 export async function openPostgres({
   databaseUrl,
@@ -63,18 +65,28 @@ export async function openPostgres({
       statementNameGenerator: ({ sql }) => nameOf(sql),
     }).connect();
   await checkSessions(databaseUrl, poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
-  const release = await migratePostgres({ databaseUrl, clock, ifMissing, applied, isIncomplete, connectMs, onError });
+  const release = await migratePostgres({
+    databaseUrl,
+    clock,
+    ifMissing,
+    applied,
+    isIncomplete,
+    connectMs,
+    onError,
+  });
   try {
     const pools = { writing: poolOf(writingSettings, true), reading: poolOf(readOnlySettings, false) };
     const [writing, reading] = await Promise.all([adapterOf(pools.writing), adapterOf(pools.reading)]);
-    // Changes wait for these lookups. Behind a pooler they must not wait for a connection that other changes hold.
+    // Changes wait for these lookups. Behind a pooler they must not wait for a connection that other changes
+    // hold.
     const lookups = poolerUrl === null ? pools.reading : lookupPool(databaseUrl, onError);
     const present = transactionContext();
     observe.pool("write", useOf(pools.writing));
     observe.pool("read", useOf(pools.reading));
     const statementsOn = (connection: PgQueryable) => postgresStatements(connection, nameOf, onStatement);
     const reads = statementsOn(pools.reading);
-    const replica = readUrl === null ? null : openReplica({ readUrl, primary: reads, clock, onStatement, observe });
+    const replica =
+      readUrl === null ? null : openReplica({ readUrl, primary: reads, clock, onStatement, observe });
     return {
       dialect: "postgresql",
       writer: clientOn("postgresql", present.adapter(writing)),
@@ -94,7 +106,9 @@ export async function openPostgres({
       }),
       shrink: async () => 0,
       jobs: bossJobs(postgresStatements(lookups, nameOf), clock),
-      counters: sharedCounters(statementsOn(pools.writing), (thrown) => failed("purging rate counters failed", thrown)),
+      counters: sharedCounters(statementsOn(pools.writing), (thrown) =>
+        failed("purging rate counters failed", thrown),
+      ),
       release,
       async close() {
         const own = lookups === pools.reading ? [] : [lookups.end()];
@@ -108,7 +122,12 @@ export async function openPostgres({
 }
 
 function lookupPool(connectionString: string, onError: (thrown: Error) => void): Pool {
-  const pool = new Pool({ connectionString, max: 1, connectionTimeoutMillis: connectMs, onConnect: ignoreErrors });
+  const pool = new Pool({
+    connectionString,
+    max: 1,
+    connectionTimeoutMillis: connectMs,
+    onConnect: ignoreErrors,
+  });
   pool.on("error", onError);
   return pool;
 }

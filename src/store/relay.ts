@@ -15,7 +15,10 @@ interface Link {
   end(): Promise<void>;
 }
 
-/** News of changes; and texts that processes broadcast, on a separate channel because older releases query the store for unknown news. */
+/**
+ * News of changes; and texts that processes broadcast, on a separate channel because older releases query the
+ * store for unknown news.
+ */
 const channels = ["platform", "platform_texts"] as const;
 type Channel = (typeof channels)[number];
 /** Waiting broadcast texts; further ones are dropped. */
@@ -42,7 +45,9 @@ async function openLink(databaseUrl: string, onText: (channel: string, text: str
   client.once("end", () => gone.resolve(reason));
   await client.connect();
   try {
-    const { rows } = await client.query<{ readonly pid: number }>(`SELECT pg_backend_pid() AS pid, pg_advisory_lock_shared(${openLock})`);
+    const { rows } = await client.query<{ readonly pid: number }>(
+      `SELECT pg_backend_pid() AS pid, pg_advisory_lock_shared(${openLock})`,
+    );
     client.on("notification", ({ processId, channel, payload = "" }) => {
       if (processId !== rows[0]?.pid) onText(channel, payload);
     });
@@ -71,7 +76,10 @@ async function openLink(databaseUrl: string, onText: (channel: string, text: str
   };
 }
 
-/** News between the processes on one PostgreSQL, by NOTIFY: soon, at most once, and optional, because the store is the source of truth. */
+/**
+ * News between the processes on one PostgreSQL, by NOTIFY: soon, at most once, and optional, because the
+ * store is the source of truth.
+ */
 export interface Relay {
   /** Sends news to the other processes. If news cannot be sent, they query the store. */
   send(news: ChangeNews): void;
@@ -92,7 +100,10 @@ export interface RelayParts {
   readonly listenerFailed: (thrown: unknown) => void;
 }
 
-/** The pause after each send, which collects news: each notification is a transaction. It uses the system's timer. */
+/**
+ * The pause after each send, which collects news: each notification is a transaction. It uses the system's
+ * timer.
+ */
 const batchMs = 5;
 /** The first pause between two tries to connect, doubled each time, and the longest. */
 const pauseMs = 100;
@@ -105,7 +116,13 @@ const pauseMaxMs = 5_000;
  * the complete database while it syncs. Resolves when the relay listens, or when the
  * first connection failed.
  */
-export async function openRelay({ databaseUrl, clock, notified, failed, listenerFailed }: RelayParts): Promise<Relay> {
+export async function openRelay({
+  databaseUrl,
+  clock,
+  notified,
+  failed,
+  listenerFailed,
+}: RelayParts): Promise<Relay> {
   const outbox = createOutbox();
   const closing = new AbortController();
   const broadcast = listeners<string>(listenerFailed);
@@ -119,7 +136,10 @@ export async function openRelay({ databaseUrl, clock, notified, failed, listener
     else notified.reportLoss();
   }
 
-  /** Starts after the caller's current turn of the event loop, so that news of the same turn are sent together. */
+  /**
+   * Starts after the caller's current turn of the event loop, so that news of the same turn are sent
+   * together.
+   */
   const flush = coalesce(async () => {
     if (!link) return;
     const [news, texts] = [outbox.take(), waiting];

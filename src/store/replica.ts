@@ -69,8 +69,9 @@ const placeQuery = (lsn: string) => sql`
   FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r`;
 
 /**
- * Runs scans on a standby that has everything which the primary had acknowledged when the scan began. So a scan sees all changes
- * before it, of every process. If the standby is behind, or fails, the scan runs on the primary.
+ * Runs scans on a standby that has everything which the primary had acknowledged when the scan began. So a
+ * scan sees all changes before it, of every process. If the standby is behind, or fails, the scan runs on the
+ * primary.
  */
 export function openReplica({ readUrl, primary, clock, onStatement, observe }: ReplicaParts): Replica {
   const pool = new Pool({
@@ -85,7 +86,11 @@ export function openReplica({ readUrl, primary, clock, onStatement, observe }: R
   let restsUntil = Number.NEGATIVE_INFINITY;
 
   const statementsOn = (client: PoolClient, timeoutMs?: number) =>
-    postgresStatements(timeoutMs === undefined ? client : withTimeout(client, timeoutMs), () => "", onStatement);
+    postgresStatements(
+      timeoutMs === undefined ? client : withTimeout(client, timeoutMs),
+      () => "",
+      onStatement,
+    );
 
   const positionNow = async (): Promise<Position> => first<Position>(await primary.query(positionQuery));
   const placeOf = async (client: PoolClient, lsn: string): Promise<Place> =>
@@ -119,7 +124,9 @@ export function openReplica({ readUrl, primary, clock, onStatement, observe }: R
   const scan = (statement: Statement, position: Position): Promise<unknown[] | null> =>
     onClient(async (client) => {
       const place = await reach(client, position);
-      return place.isCaughtUp === true && problemOf(place, position) === null ? statementsOn(client).query(statement) : null;
+      return place.isCaughtUp === true && problemOf(place, position) === null
+        ? statementsOn(client).query(statement)
+        : null;
     });
 
   function rest(reason: keyof typeof restMs): void {
@@ -149,7 +156,10 @@ export function openReplica({ readUrl, primary, clock, onStatement, observe }: R
     try {
       const position = await positionNow();
       const place = await onClient((client) => reach(client, position));
-      return { problem: problemOf(place, position), secondsBehind: place.isCaughtUp === true ? 0 : place.age };
+      return {
+        problem: problemOf(place, position),
+        secondsBehind: place.isCaughtUp === true ? 0 : place.age,
+      };
     } catch (thrown) {
       return { problem: `cannot be compared with the primary: ${causeText(thrown)}`, secondsBehind: null };
     }

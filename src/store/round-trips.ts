@@ -1,10 +1,17 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 
-/** Called for each statement to the database, including BEGIN and COMMIT. What it returns is called at the statement's end. */
+/**
+ * Called for each statement to the database, including BEGIN and COMMIT. What it returns is called at the
+ * statement's end.
+ */
 export type OnStatement = (sql: string) => (() => void) | undefined;
 
 /** Runs a statement between the two calls of a listener. */
-export async function reported<T>(onStatement: OnStatement | undefined, sql: string, run: () => Promise<T>): Promise<T> {
+export async function reported<T>(
+  onStatement: OnStatement | undefined,
+  sql: string,
+  run: () => Promise<T>,
+): Promise<T> {
   const ended = onStatement?.(sql);
   if (!ended) return run();
   try {
@@ -20,9 +27,14 @@ const shownMax = 300;
 /**
  * Reports statements that take longer than a limit, by their text without values.
  *
- * @param report receives the text, and the largest of 1, 2, 5, 10, 20, 50, … times the limit that was exceeded, in milliseconds.
+ * @param report receives the text, and the largest of 1, 2, 5, 10, 20, 50, … times the limit that was
+ * exceeded, in milliseconds.
  */
-export function slowStatements(limitMs: number, report: (sql: string, ms: number) => void, listener?: OnStatement): OnStatement {
+export function slowStatements(
+  limitMs: number,
+  report: (sql: string, ms: number) => void,
+  listener?: OnStatement,
+): OnStatement {
   return (sql) => {
     const ended = listener?.(sql);
     const start = performance.now();
@@ -60,7 +72,10 @@ export function observedQueries(queries: SqlQueryable, onStatement: OnStatement 
 }
 
 /** An adapter that reports its queries. */
-export const observedAdapter = (adapter: SqlDriverAdapter, onStatement: OnStatement | undefined): SqlDriverAdapter => ({
+export const observedAdapter = (
+  adapter: SqlDriverAdapter,
+  onStatement: OnStatement | undefined,
+): SqlDriverAdapter => ({
   ...queriesOf(observedQueries(adapter, onStatement)),
   executeScript: (script) => adapter.executeScript(script),
   startTransaction: (isolationLevel) => adapter.startTransaction(isolationLevel),

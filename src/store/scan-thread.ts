@@ -7,13 +7,17 @@ import { type Statement, StatementFailure, type Statements } from "./statements.
 export type ScanRequest = Pick<Statement, "sql" | "values">;
 
 /** The answer to a statement: its rows, or the driver's error. */
-export type ScanAnswer = { readonly rows: unknown[] } | { readonly failure: { readonly text: string; readonly code: string | undefined } };
+export type ScanAnswer =
+  | { readonly rows: unknown[] }
+  | { readonly failure: { readonly text: string; readonly code: string | undefined } };
 
 /** Statements that run in a separate thread. */
 export interface ScanThread extends Pick<Statements, "query"> {
   /** The thread as a pool of one connection. */
   use(): PoolUse;
-  /** Resolves once the waiting statements are answered and the connection is closed. Further statements fail. */
+  /**
+   * Resolves once the waiting statements are answered and the connection is closed. Further statements fail.
+   */
   close(): Promise<void>;
 }
 
@@ -21,9 +25,10 @@ export interface ScanThread extends Pick<Statements, "query"> {
 const waitingMax = 1_000;
 
 /**
- * Reads in a thread with a separate connection, so that a statement that reads many rows holds up neither the event loop nor
- * the connections of other calls. The thread is started by the first statement. Each statement sees all commits before it.
- * If the thread ends, its waiting statements fail as `unavailable`, and the next one starts a new thread.
+ * Reads in a thread with a separate connection, so that a statement that reads many rows holds up neither the
+ * event loop nor the connections of other calls. The thread is started by the first statement. Each statement
+ * sees all commits before it. If the thread ends, its waiting statements fail as `unavailable`, and the next
+ * one starts a new thread.
  *
  * @param startWorker starts the thread on this path.
  */
@@ -33,7 +38,8 @@ export function scanThread(path: string, onStatement?: OnStatement, startWorker 
 
   async function send({ sql, values }: Statement): Promise<unknown[]> {
     if (closed) throw new StatementFailure(new Error("the store is closed"));
-    if (thread.waiting >= waitingMax) throw new StatementFailure(new Error("too many statements wait for the thread that reads"));
+    if (thread.waiting >= waitingMax)
+      throw new StatementFailure(new Error("too many statements wait for the thread that reads"));
     const answer = await thread.ask({ sql, values }).catch((thrown: unknown) => {
       throw new StatementFailure(thrown);
     });
@@ -45,7 +51,12 @@ export function scanThread(path: string, onStatement?: OnStatement, startWorker 
     query: (statement) => reported(onStatement, statement.sql, () => send(statement)),
     use() {
       const { waiting } = thread;
-      return { used: Math.min(waiting, 1), idle: waiting === 0 ? 1 : 0, max: 1, waiting: Math.max(0, waiting - 1) };
+      return {
+        used: Math.min(waiting, 1),
+        idle: waiting === 0 ? 1 : 0,
+        max: 1,
+        waiting: Math.max(0, waiting - 1),
+      };
     },
     close() {
       closed = true;
@@ -54,4 +65,5 @@ export function scanThread(path: string, onStatement?: OnStatement, startWorker 
   };
 }
 
-const createWorker = (path: string): Worker => startThread(new URL("./scan-worker.ts", import.meta.url), path, {});
+const createWorker = (path: string): Worker =>
+  startThread(new URL("./scan-worker.ts", import.meta.url), path, {});

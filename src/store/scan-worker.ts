@@ -8,10 +8,14 @@ import { StatementFailure } from "./statements.ts";
 const connection = await connectSqlite(String(workerData), "PRAGMA query_only = ON;");
 const { query } = sqliteStatements(driverOf(connection));
 
-/** The driver's error in a form that can be sent: its text is for the log, its code decides the caller's failure. */
+/**
+ * The driver's error in a form that can be sent: its text is for the log, its code decides the caller's
+ * failure.
+ */
 function failureOf(thrown: unknown): { readonly text: string; readonly code: string | undefined } {
   const cause = thrown instanceof StatementFailure ? thrown.cause : thrown;
-  const code = thrown instanceof StatementFailure && thrown.code !== undefined ? String(thrown.code) : undefined;
+  const code =
+    thrown instanceof StatementFailure && thrown.code !== undefined ? String(thrown.code) : undefined;
   return { text: cause instanceof Error ? cause.message : String(cause), code };
 }
 
@@ -25,7 +29,9 @@ async function answer({ sql, values }: ScanRequest): Promise<ScanAnswer> {
 
 parentPort?.on("message", (request: Numbered<ScanRequest> | null) => {
   if (request !== null)
-    return void answer(request.value).then((value) => parentPort?.postMessage({ id: request.id, value } satisfies Numbered<ScanAnswer>));
+    return void answer(request.value).then((value) =>
+      parentPort?.postMessage({ id: request.id, value } satisfies Numbered<ScanAnswer>),
+    );
   // The statements before this message have been answered.
   void connection.dispose().then(() => parentPort?.close());
 });

@@ -20,8 +20,8 @@ export interface Change {
 }
 
 /**
- * The connection that the rows of every aggregate use. Frequent, conditional and multi-row work uses statements; rare and
- * simple work uses Prisma's client. Inside a change both are part of its transaction.
+ * The connection that the rows of every aggregate use. Frequent, conditional and multi-row work uses
+ * statements; rare and simple work uses Prisma's client. Inside a change both are part of its transaction.
  */
 export interface Session extends Statements {
   /** Prisma's client, made on first use. */
@@ -30,8 +30,8 @@ export interface Session extends Statements {
   /** Reads archived events from their file. */
   readonly readSegment: ReadSegment;
   /**
-   * For statements that may read many rows: outside a change they run where they hold up no other statement, and see all commits
-   * before them. Inside a change it is the change's own connection.
+   * For statements that may read many rows: outside a change they run where they hold up no other statement,
+   * and see all commits before them. Inside a change it is the change's own connection.
    */
   readonly scans: Pick<Statements, "query">;
   /** Null outside a change: then the database refuses writes. */

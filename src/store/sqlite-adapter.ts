@@ -3,18 +3,32 @@ import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import type { Clock } from "../core/clock.ts";
 import { isBusy } from "./driver-failure.ts";
 import type { OnStatement } from "./round-trips.ts";
-import { ProgrammingError, type Statement, StatementFailure, type Statements, type Value } from "./statements.ts";
+import {
+  ProgrammingError,
+  type Statement,
+  StatementFailure,
+  type Statements,
+  type Value,
+} from "./statements.ts";
 
 /** A connection of better-sqlite3. Only the members used here. */
 export interface SqliteConnection {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): unknown;
-  function(name: string, options: { readonly deterministic: boolean }, run: (...values: readonly unknown[]) => unknown): unknown;
+  function(
+    name: string,
+    options: { readonly deterministic: boolean },
+    run: (...values: readonly unknown[]) => unknown,
+  ): unknown;
   readonly inTransaction: boolean;
 }
 
 const isSqliteConnection = (value: unknown): value is SqliteConnection =>
-  typeof value === "object" && value !== null && "prepare" in value && "exec" in value && "inTransaction" in value;
+  typeof value === "object" &&
+  value !== null &&
+  "prepare" in value &&
+  "exec" in value &&
+  "inTransaction" in value;
 
 interface SqliteStatement {
   safeIntegers(on: boolean): SqliteStatement;
@@ -28,7 +42,10 @@ interface SqliteStatement {
 const keptMax = 300;
 
 /** Statements on one connection of SQLite, without Prisma: each text is prepared once. */
-export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onStatement?: OnStatement): Statements {
+export function sqliteStatements(
+  driver: Pick<SqliteConnection, "prepare">,
+  onStatement?: OnStatement,
+): Statements {
   const kept = new Map<string, SqliteStatement>();
 
   function prepare(text: string): SqliteStatement {
@@ -41,7 +58,10 @@ export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onSt
     return known;
   }
 
-  function run<T>({ sql, values }: Statement, execute: (statement: SqliteStatement, values: readonly unknown[]) => T): T {
+  function run<T>(
+    { sql, values }: Statement,
+    execute: (statement: SqliteStatement, values: readonly unknown[]) => T,
+  ): T {
     const ended = onStatement?.(sql);
     try {
       return execute(prepare(sql), (values as readonly Value[]).map(toDriver));
@@ -54,7 +74,8 @@ export function sqliteStatements(driver: Pick<SqliteConnection, "prepare">, onSt
 
   return {
     query: async (statement) => run(statement, (prepared, values) => prepared.all(...values)),
-    execute: async (statement) => run(statement, (prepared, values) => Number(prepared.run(...values).changes)),
+    execute: async (statement) =>
+      run(statement, (prepared, values) => Number(prepared.run(...values).changes)),
     write: async (statement) => run(statement, (prepared, values) => void prepared.run(...values)),
   };
 }
@@ -65,7 +86,10 @@ function toDriver(value: Value): unknown {
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
 }
 
-/** The driver blocks the thread while it waits for another process's lock, so it waits only this long. Further waits do not block. */
+/**
+ * The driver blocks the thread while it waits for another process's lock, so it waits only this long. Further
+ * waits do not block.
+ */
 const blockingMs = 50;
 /** The pause between two tries for a lock of another process. */
 const pauseMs = 20;
@@ -86,9 +110,16 @@ export async function connectSqlite(path: string, settings = ""): Promise<SqlDri
   return adapter;
 }
 
-/** Opens an existing file for a command that only reads: SQLite opens the file itself without permission to write. */
+/**
+ * Opens an existing file for a command that only reads: SQLite opens the file itself without permission to
+ * write.
+ */
 export async function connectReadOnly(path: string): Promise<SqlDriverAdapter> {
-  const adapter = await new PrismaBetterSqlite3({ url: `file:${path}`, readonly: true, fileMustExist: true }).connect();
+  const adapter = await new PrismaBetterSqlite3({
+    url: `file:${path}`,
+    readonly: true,
+    fileMustExist: true,
+  }).connect();
   await adapter.executeScript(`PRAGMA busy_timeout = ${blockingMs};`);
   return adapter;
 }
@@ -113,7 +144,9 @@ export async function lockFile(path: string): Promise<FileLock> {
   const connection = await new PrismaBetterSqlite3({ url: `file:${path}` }).connect();
   try {
     // In memory the journal of the empty file needs no space, which a full disk does not have.
-    await connection.executeScript(`PRAGMA busy_timeout = ${blockingMs}; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE`);
+    await connection.executeScript(
+      `PRAGMA busy_timeout = ${blockingMs}; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE`,
+    );
   } catch (thrown) {
     await connection.dispose();
     throw thrown;
@@ -122,7 +155,11 @@ export async function lockFile(path: string): Promise<FileLock> {
 }
 
 /** Retries while another process holds the lock, up to `patienceMs`. Other work can run between the tries. */
-export async function retryWhileBusy<T>(work: () => Promise<T>, clock: Clock, patienceMs: number): Promise<T> {
+export async function retryWhileBusy<T>(
+  work: () => Promise<T>,
+  clock: Clock,
+  patienceMs: number,
+): Promise<T> {
   const started = clock.monotonic();
   for (;;) {
     try {

@@ -34,7 +34,14 @@ const startPatienceMs = 60_000;
  * transactions, so a separate write would be committed or rolled back with any open
  * transaction.
  */
-export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifMissing, applied }: BackendOptions): Promise<Backend> {
+export async function openSqlite({
+  databaseUrl,
+  clock,
+  onStatement,
+  observe,
+  ifMissing,
+  applied,
+}: BackendOptions): Promise<Backend> {
   const path = pathOf(databaseUrl);
   if (ifMissing && !existsSync(path)) throw ifMissing;
   makeFolder(dirname(path), "DATABASE_URL or DATA_DIR");
@@ -42,7 +49,10 @@ export async function openSqlite({ databaseUrl, clock, onStatement, observe, ifM
   const { release } = await retryWhileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
   try {
     await prepareFile(path, clock, { ifMissing, applied });
-    const [writing, reading] = [await connectSqlite(path), await connectSqlite(path, "PRAGMA query_only = ON;")];
+    const [writing, reading] = [
+      await connectSqlite(path),
+      await connectSqlite(path, "PRAGMA query_only = ON;"),
+    ];
     const scans = scanThread(path, onStatement);
     observe.pool("scan", scans.use);
     const present = transactionContext();
@@ -91,7 +101,10 @@ const whileInTransaction = (queries: SqlQueryable, driver: SqliteConnection): Sq
 /** The file keeps one unused page of this many for new rows. */
 const keptShare = 10;
 
-/** Removes unused pages from the end of the file, in the present transaction. Only `exec` steps this statement to its end. */
+/**
+ * Removes unused pages from the end of the file, in the present transaction. Only `exec` steps this statement
+ * to its end.
+ */
 function freePages(driver: SqliteConnection, pages: number): number {
   const count = (name: string) => Number(Object.values(driver.prepare(`PRAGMA ${name}`).all()[0] ?? {})[0]);
   // A file of an earlier release gets the mode when `atp erase` writes it again.
@@ -102,8 +115,15 @@ function freePages(driver: SqliteConnection, pages: number): number {
   return excess();
 }
 
-/** Transactions begin IMMEDIATE, so that a write never fails because another process wrote after this one's first read. */
-function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement: OnStatement | undefined): WritingConnection {
+/**
+ * Transactions begin IMMEDIATE, so that a write never fails because another process wrote after this one's
+ * first read.
+ */
+function writingConnection(
+  adapter: SqlDriverAdapter,
+  clock: Clock,
+  onStatement: OnStatement | undefined,
+): WritingConnection {
   const driver = driverOf(adapter);
   const controls = new Map<string, { run(): unknown }>();
   return {
@@ -130,14 +150,21 @@ function writingConnection(adapter: SqlDriverAdapter, clock: Clock, onStatement:
   };
 }
 
-/** A new file has few rows, so that its migrations need no temporary files: the machine may have no folder for them that can be written. */
+/**
+ * A new file has few rows, so that its migrations need no temporary files: the machine may have no folder for
+ * them that can be written.
+ */
 const forNewFile = `${incrementalVacuum} PRAGMA temp_store = MEMORY;`;
 
 /** Under the lock, sets the journal mode, which is stored in the file, and migrates. */
 async function prepareFile(path: string, clock: Clock, options: MigrateOptions): Promise<void> {
-  // A new file takes the mode of vacuum before anything else. In another file setting it needs the lock of a writer.
+  // A new file takes the mode of vacuum before anything else. In another file setting it needs the lock of a
+  // writer.
   const isNew = !existsSync(path) || statSync(path).size === 0;
-  const connection = await connectSqlite(path, `${isNew ? forNewFile : ""} PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;`);
+  const connection = await connectSqlite(
+    path,
+    `${isNew ? forNewFile : ""} PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF;`,
+  );
   try {
     // A server that already runs writes without that lock.
     await retryWhileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);

@@ -9,7 +9,10 @@ export type Dialect = "sqlite" | "postgresql";
 
 export type Value = string | number | bigint | boolean | Uint8Array<ArrayBuffer> | null;
 
-/** A statement for both databases: SQLite's text, `sql`, has `?` for its values, PostgreSQL's, `text`, has `$1`. */
+/**
+ * A statement for both databases: SQLite's text, `sql`, has `?` for its values, PostgreSQL's, `text`, has
+ * `$1`.
+ */
 export interface Statement {
   readonly sql: string;
   readonly text: string;
@@ -23,8 +26,8 @@ export interface Statements {
   /** Returns the number of changed rows. */
   execute(statement: Statement): Promise<number>;
   /**
-   * Runs a write that waits for no lock and whose answer no caller needs. In a change on PostgreSQL it is only sent: if it fails, the next
-   * statement or the commit fails with its error.
+   * Runs a write that waits for no lock and whose answer no caller needs. In a change on PostgreSQL it is
+   * only sent: if it fails, the next statement or the commit fails with its error.
    */
   write(statement: Statement): Promise<void>;
 }
@@ -49,9 +52,12 @@ export class StatementFailure extends Error {
 export { empty, join, raw, type Sql, sql };
 
 /** True if all conditions are true; an empty list is true. */
-export const allOf = (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? sql`1 = 1` : join([...conditions], " AND "));
+export const allOf = (conditions: readonly Sql[]): Sql =>
+  conditions.length === 0 ? sql`1 = 1` : join([...conditions], " AND ");
 
-/** `IN` a list of texts that may be long: one parameter, so that the statement is the same for every length. */
+/**
+ * `IN` a list of texts that may be long: one parameter, so that the statement is the same for every length.
+ */
 export const inTexts = (dialect: Dialect, texts: readonly string[]): Sql =>
   dialect === "sqlite"
     ? sql`IN (SELECT value FROM json_each(${JSON.stringify(texts)}))`
@@ -61,9 +67,13 @@ export const inTexts = (dialect: Dialect, texts: readonly string[]): Sql =>
 export const direction = (order: "asc" | "desc"): Sql => (order === "asc" ? sql`ASC` : sql`DESC`);
 
 /** Locks the rows that a query finds. SQLite has only one writer, which needs no row locks. */
-export const forUpdate = (dialect: Dialect, of: "t" | "g"): Sql => (dialect === "sqlite" ? empty : sql`FOR UPDATE OF ${raw(of)}`);
+export const forUpdate = (dialect: Dialect, of: "t" | "g"): Sql =>
+  dialect === "sqlite" ? empty : sql`FOR UPDATE OF ${raw(of)}`;
 
-/** Keeps the row that a query finds from being changed until the transaction ends; other transactions can read it and do the same. */
+/**
+ * Keeps the row that a query finds from being changed until the transaction ends; other transactions can read
+ * it and do the same.
+ */
 export const forShare = (dialect: Dialect): Sql => (dialect === "sqlite" ? empty : raw("FOR SHARE"));
 
 /** Escapes a text for a LIKE pattern, so that it matches itself. */
@@ -74,8 +84,8 @@ export const likeIgnoringCase = (dialect: Dialect, text: Sql, pattern: string): 
   sql`${foldCase(dialect, text)} LIKE ${foldCase(dialect, sql`${pattern}`)} ESCAPE '\\'`;
 
 /**
- * SQLite's `lower` handles only ASCII, so its connections define `fold_case`.
- * PostgreSQL's `lower` depends on the database's locale, which may also handle only ASCII, so ICU's collation is named.
+ * SQLite's `lower` handles only ASCII, so its connections define `fold_case`. PostgreSQL's `lower` depends on
+ * the database's locale, which may also handle only ASCII, so ICU's collation is named.
  */
 const foldCase = (dialect: Dialect, text: Sql): Sql =>
   dialect === "sqlite" ? sql`fold_case(${text})` : sql`lower(CAST(${text} AS text) COLLATE "und-x-icu")`;

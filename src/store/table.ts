@@ -20,8 +20,8 @@ type Values<X> = { readonly [M in keyof X]: X[M] extends Computed<infer T> ? T :
 type Members<R, F extends readonly (keyof R)[]> = { [I in keyof F]: F[I] extends keyof R ? R[F[I]] : never };
 
 /**
- * The columns that a statement selects or returns, and the type of its rows. Create shapes once, as constants of a module:
- * each compiles its own reader.
+ * The columns that a statement selects or returns, and the type of its rows. Create shapes once, as constants
+ * of a module: each compiles its own reader.
  */
 export interface Shape<R> {
   /** The columns for SELECT or RETURNING, of the table that the statement calls `name`. */
@@ -67,7 +67,10 @@ export const integer = computed<number>("integer");
 export const integerOrNull = computed<number | null>("integer");
 export const bytesOrNull = computed<Uint8Array<ArrayBuffer> | null>("bytes");
 export const text = <T extends string = string>(value: Sql): Computed<T> => ({ kind: "text", value });
-export const textOrNull = <T extends string = string>(value: Sql): Computed<T | null> => ({ kind: "text", value });
+export const textOrNull = <T extends string = string>(value: Sql): Computed<T | null> => ({
+  kind: "text",
+  value,
+});
 /** JSON of a type that this program has written. SQL's null is read as JSON's null. */
 export const json = <T>(value: Sql): Computed<T> => ({ kind: "json", value });
 
@@ -82,7 +85,10 @@ export const countRows = async (statements: Pick<Statements, "query">, from: Sql
   (await counted.row(statements)(sql`SELECT ${counted.of("t")} ${from}`))?.count ?? 0;
 
 /** Sorts a few rows. On SQLite an ORDER BY costs more than the rest of a short statement. */
-export function newestFirst(a: { createdAt: number; id: string }, b: { createdAt: number; id: string }): number {
+export function newestFirst(
+  a: { createdAt: number; id: string },
+  b: { createdAt: number; id: string },
+): number {
   if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
   return a.id < b.id ? 1 : -1;
 }
@@ -102,7 +108,10 @@ interface Parts {
   readonly derived: readonly Derived[];
 }
 
-/** How a driver's value `v` is read. SQLite returns 0 and 1 for booleans; both drivers return integers as numbers. */
+/**
+ * How a driver's value `v` is read. SQLite returns 0 and 1 for booleans; both drivers return integers as
+ * numbers.
+ */
 const readings: Readonly<Record<Kind, string>> = {
   text: "v",
   integer: "v",
@@ -112,11 +121,12 @@ const readings: Readonly<Record<Kind, string>> = {
 };
 
 /**
- * Compiles the reader of a shape. A loop over the columns takes longer than SQLite needs for the row. Every name in the
- * code is from the models or from this program.
+ * Compiles the reader of a shape. A loop over the columns takes longer than SQLite needs for the row. Every
+ * name in the code is from the models or from this program.
  */
 function readerOf<R>({ columns, computed: values, derived }: Parts): (row: RawRow) => R {
-  const value = (column: string, kind: Kind) => readings[kind].replaceAll(/\bv\b/g, `row[${JSON.stringify(column)}]`);
+  const value = (column: string, kind: Kind) =>
+    readings[kind].replaceAll(/\bv\b/g, `row[${JSON.stringify(column)}]`);
   const members = new Map([
     ...Object.entries(columns).map(([member, [column, kind]]) => [member, value(column, kind)] as const),
     ...Object.entries(values).map(([member, { kind }]) => [member, value(member, kind)] as const),
@@ -131,12 +141,14 @@ function readerOf<R>({ columns, computed: values, derived }: Parts): (row: RawRo
 }
 
 /**
- * The SQL of a list. Without parameters it is one flat text: it is part of nearly every statement, and a text built from
- * pieces is copied piece by piece each time.
+ * The SQL of a list. Without parameters it is one flat text: it is part of nearly every statement, and a text
+ * built from pieces is copied piece by piece each time.
  */
 function listOf({ columns, computed: values }: Parts, name: string): Sql {
   const named = Object.values(columns).map(([column]) => `${name}.${column}`);
-  const computedList = Object.entries(values).map(([member, { value }]) => sql`${value} AS ${raw(`"${member}"`)}`);
+  const computedList = Object.entries(values).map(
+    ([member, { value }]) => sql`${value} AS ${raw(`"${member}"`)}`,
+  );
   if (computedList.some((each) => each.values.length > 0)) return join([...named.map(raw), ...computedList]);
   return raw([...named, ...computedList.map((each) => each.sql)].join(","));
 }
@@ -165,24 +177,34 @@ function shapeOf<R>(parts: Parts): Shape<R> {
     row: (session) => async (statement) => (await rows(session)(statement))[0] ?? null,
     fromClient(row) {
       const members: RawRow = row;
-      return reader()(Object.fromEntries(columns.map(([member, [column]]) => [column, withoutBigInt(members[member])])));
+      return reader()(
+        Object.fromEntries(columns.map(([member, [column]]) => [column, withoutBigInt(members[member])])),
+      );
     },
     with: (more) => shapeOf({ ...parts, computed: { ...parts.computed, ...more } }),
-    derive: (member, from, make) => shapeOf({ ...parts, derived: [...parts.derived, { member, from: from.map(String), make }] }),
+    derive: (member, from, make) =>
+      shapeOf({ ...parts, derived: [...parts.derived, { member, from: from.map(String), make }] }),
   };
 }
 
 /** A value for the drivers. A JSON null is written as SQL's null. */
-const toDriver = (kind: Kind, value: unknown): Value => (kind === "json" && value !== null ? JSON.stringify(value) : (value as Value));
+const toDriver = (kind: Kind, value: unknown): Value =>
+  kind === "json" && value !== null ? JSON.stringify(value) : (value as Value);
 
 function tableOf(name: string, columns: Columns): Table<RawRow, never> {
   const entries = Object.entries(columns);
   const names = new Map(entries.map(([member, [column]]) => [member, raw(column)]));
   const shapeWith = (isIncluded: (member: string) => boolean) =>
-    shapeOf<never>({ columns: Object.fromEntries(entries.filter(([member]) => isIncluded(member))), computed: {}, derived: [] });
+    shapeOf<never>({
+      columns: Object.fromEntries(entries.filter(([member]) => isIncluded(member))),
+      computed: {},
+      derived: [],
+    });
   const insertAll = (rows: readonly RawRow[]): Sql => {
     const used = entries.filter(([member]) => rows[0]?.[member] !== undefined);
-    const values = rows.map((row) => sql`(${join(used.map(([member, [, kind]]) => toDriver(kind, row[member] ?? null)))})`);
+    const values = rows.map(
+      (row) => sql`(${join(used.map(([member, [, kind]]) => toDriver(kind, row[member] ?? null)))})`,
+    );
     return sql`INSERT INTO ${raw(name)} (${raw(used.map(([, [column]]) => column).join(", "))}) VALUES ${join(values)}`;
   };
   return {
@@ -191,8 +213,12 @@ function tableOf(name: string, columns: Columns): Table<RawRow, never> {
     insert: (row) => insertAll([row]),
     insertAll,
     set(members) {
-      const used = Object.entries(members).filter(([member, value]) => value !== undefined && columns[member]);
-      return used.map(([member, value]) => sql`${names.get(member)} = ${toDriver(columns[member]?.[1] ?? "text", value)}`);
+      const used = Object.entries(members).filter(
+        ([member, value]) => value !== undefined && columns[member],
+      );
+      return used.map(
+        ([member, value]) => sql`${names.get(member)} = ${toDriver(columns[member]?.[1] ?? "text", value)}`,
+      );
     },
   };
 }
@@ -214,9 +240,21 @@ export interface PlainTable extends Table<StoredRow, never> {
 
 /** The tables of the models by their name in the database, each after the tables that it refers to. */
 export const plainTables: ReadonlyMap<string, PlainTable> = new Map(
-  Object.values(schema).map(({ name, key, columns }: { name: string; key: readonly string[]; columns: Columns }) => {
-    const plain = Object.entries(columns).map(([member, [column, kind]]) => [member, [column, kind === "json" ? "text" : kind]] as const);
-    const table = tableOf(name, Object.fromEntries(plain)) as Table<StoredRow, never>; // as the kinds say
-    return [name, { ...table, name, columns, key: key.map((member) => [member, columns[member]?.[0] ?? member] as const) }];
-  }),
+  Object.values(schema).map(
+    ({ name, key, columns }: { name: string; key: readonly string[]; columns: Columns }) => {
+      const plain = Object.entries(columns).map(
+        ([member, [column, kind]]) => [member, [column, kind === "json" ? "text" : kind]] as const,
+      );
+      const table = tableOf(name, Object.fromEntries(plain)) as Table<StoredRow, never>; // as the kinds say
+      return [
+        name,
+        {
+          ...table,
+          name,
+          columns,
+          key: key.map((member) => [member, columns[member]?.[0] ?? member] as const),
+        },
+      ];
+    },
+  ),
 );

@@ -1,4 +1,10 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, type KeyPairKeyObjectResult } from "node:crypto";
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+} from "node:crypto";
 import { promisify } from "node:util";
 import type { Cipher } from "../core/cipher.ts";
 import type { Clock } from "../core/clock.ts";
@@ -25,12 +31,18 @@ export interface DeliveryKeys extends WebhookKeys {
   /**
    * Replaces a key pair. `follow` runs in the same change.
    *
-   * With an overlap in milliseconds the new key is published at once, becomes the current key after it, and the old one is
-   * published an hour longer. Without an overlap the old keys are deleted at once, because they have leaked (spec/webhooks.md 11).
+   * With an overlap in milliseconds the new key is published at once, becomes the current key after it, and
+   * the old one is published an hour longer. Without an overlap the old keys are deleted at once, because
+   * they have leaked (spec/webhooks.md 11).
    *
-   * @throws Failure `failed_precondition` while a planned replacement waits for its time, and `already_exists` when two replace a key at once
+   * @throws Failure `failed_precondition` while a planned replacement waits for its time, and
+   * `already_exists` when two replace a key at once
    */
-  replace(algorithm: WebhookKeyAlgorithm, overlapMs: number, follow?: (tx: Tx) => Promise<void>): Promise<PublicWebhookKey>;
+  replace(
+    algorithm: WebhookKeyAlgorithm,
+    overlapMs: number,
+    follow?: (tx: Tx) => Promise<void>,
+  ): Promise<PublicWebhookKey>;
 }
 
 interface Parts {
@@ -61,14 +73,28 @@ export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys
     const id = ids.short();
     const pair = await newPair(algorithm);
     const publicKey = pair.publicKey.export({ type: "spki", format: "pem" }).toString();
-    const privateKey = cipher.seal(pair.privateKey.export({ type: "pkcs8", format: "der" }), webhookKeyContext(id));
+    const privateKey = cipher.seal(
+      pair.privateKey.export({ type: "pkcs8", format: "der" }),
+      webhookKeyContext(id),
+    );
     const now = clock.now();
-    return { id, algorithm, number: 1, publicKey, privateKey, createdAt: now, signsFrom: now + overlapMs, retiresAt: null };
+    return {
+      id,
+      algorithm,
+      number: 1,
+      publicKey,
+      privateKey,
+      createdAt: now,
+      signsFrom: now + overlapMs,
+      retiresAt: null,
+    };
   }
 
   async function listOrCreate(): Promise<readonly WebhookKey[]> {
     const rows = await store.webhookKeys.list();
-    const missing = (["rsa", "ed25519"] as const).filter((algorithm) => !rows.some((row) => row.algorithm === algorithm));
+    const missing = (["rsa", "ed25519"] as const).filter(
+      (algorithm) => !rows.some((row) => row.algorithm === algorithm),
+    );
     if (missing.length === 0) return rows;
     const drafts = await Promise.all(missing.map((algorithm) => createKey(algorithm)));
     await store.change(async (tx) => {
@@ -84,7 +110,10 @@ export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys
 
   function keys(): Promise<readonly OpenedKey[]> {
     if (cached !== undefined && clock.monotonic() < cached.until) return cached.keys;
-    const reading = { keys: listOrCreate().then((rows) => rows.map(open)), until: clock.monotonic() + cacheMs };
+    const reading = {
+      keys: listOrCreate().then((rows) => rows.map(open)),
+      until: clock.monotonic() + cacheMs,
+    };
     cached = reading;
     reading.keys.catch(() => {
       if (cached === reading) cached = undefined;
@@ -100,8 +129,13 @@ export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys
     },
     async publicKeys() {
       const published = unretired(await keys(), clock.now());
-      const current = (algorithm: WebhookKeyAlgorithm) => publicKeyOf(currentKey(published, algorithm, clock.now()).row);
-      return { rsa: current("rsa"), ed25519: current("ed25519"), all: published.map(({ row }) => publicKeyOf(row)) };
+      const current = (algorithm: WebhookKeyAlgorithm) =>
+        publicKeyOf(currentKey(published, algorithm, clock.now()).row);
+      return {
+        rsa: current("rsa"),
+        ed25519: current("ed25519"),
+        all: published.map(({ row }) => publicKeyOf(row)),
+      };
     },
     async replace(algorithm, overlapMs, follow) {
       const draft = await createKey(algorithm, overlapMs);
@@ -112,8 +146,13 @@ export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys
         const key = planned ? { ...draft, number } : { ...draft, number, signsFrom: draft.createdAt };
         if (planned) await retireKeys(tx, before, key);
         else await tx.webhookKeys.remove(algorithm);
-        if (!(await tx.webhookKeys.insert(key))) throw new Failure("already_exists", "another command replaced this key at the same time");
-        tx.audit.note({ subject: key.id, before: before.length === 0 ? null : notedOf(before.at(-1) ?? key), after: notedOf(key) });
+        if (!(await tx.webhookKeys.insert(key)))
+          throw new Failure("already_exists", "another command replaced this key at the same time");
+        tx.audit.note({
+          subject: key.id,
+          before: before.length === 0 ? null : notedOf(before.at(-1) ?? key),
+          after: notedOf(key),
+        });
         await follow?.(tx);
         return key;
       });
@@ -124,7 +163,11 @@ export function deliveryKeys({ store, cipher, clock, ids }: Parts): DeliveryKeys
 }
 
 /** The keys that are replaced stay published until receivers have surely read the new one. */
-async function retireKeys(tx: Tx, before: readonly WebhookKey[], { algorithm, createdAt, signsFrom }: WebhookKey): Promise<void> {
+async function retireKeys(
+  tx: Tx,
+  before: readonly WebhookKey[],
+  { algorithm, createdAt, signsFrom }: WebhookKey,
+): Promise<void> {
   const waiting = before.find((row) => row.signsFrom > createdAt);
   if (waiting !== undefined) {
     const at = new Date(waiting.signsFrom).toISOString();
@@ -150,8 +193,20 @@ function currentKey(keys: readonly OpenedKey[], algorithm: WebhookKeyAlgorithm, 
 /** What the audit log shows of a key. */
 const notedOf = ({ id, algorithm, signsFrom }: WebhookKey) => ({ id, algorithm, signs_from: signsFrom });
 
-function publicKeyOf({ algorithm, publicKey, createdAt, signsFrom, retiresAt }: WebhookKey): PublicWebhookKey {
-  return { algorithm, text: algorithm === "rsa" ? publicKey : formatEd25519(publicKey), createdAt, signsFrom, retiresAt };
+function publicKeyOf({
+  algorithm,
+  publicKey,
+  createdAt,
+  signsFrom,
+  retiresAt,
+}: WebhookKey): PublicWebhookKey {
+  return {
+    algorithm,
+    text: algorithm === "rsa" ? publicKey : formatEd25519(publicKey),
+    createdAt,
+    signsFrom,
+    retiresAt,
+  };
 }
 
 /** The form of Standard Webhooks: `whpk_` and the raw key in base64. */
@@ -161,4 +216,6 @@ function formatEd25519(pem: string): string {
 }
 
 const newPair = (algorithm: WebhookKeyAlgorithm): Promise<KeyPairKeyObjectResult> =>
-  algorithm === "rsa" ? promisify(generateKeyPair)("rsa", { modulusLength: rsaBits }) : promisify(generateKeyPair)("ed25519");
+  algorithm === "rsa"
+    ? promisify(generateKeyPair)("rsa", { modulusLength: rsaBits })
+    : promisify(generateKeyPair)("ed25519");

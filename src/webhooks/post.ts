@@ -9,13 +9,16 @@ import type { AllowedAddresses } from "../config/address-range.ts";
 import type { Clock } from "../core/clock.ts";
 import type { AttemptResult } from "../core/webhooks/delivery.ts";
 
-/** The bytes of a response that are read, so that the receiver can send it completely, and the bytes that are stored. */
+/**
+ * The bytes of a response that are read, so that the receiver can send it completely, and the bytes that are
+ * stored.
+ */
 const bodyMax = 64 * 1024;
 const storedMax = 1024;
 
 /**
- * Reads the beginning of a body as text, and at most 64 kB of it. An incomplete or late body is not an error, because the
- * status was received.
+ * Reads the beginning of a body as text, and at most 64 kB of it. An incomplete or late body is not an error,
+ * because the status was received.
  */
 export async function readBeginning(body: Readable): Promise<string> {
   const kept: Buffer[] = [];
@@ -34,7 +37,8 @@ export async function readBeginning(body: Readable): Promise<string> {
 }
 
 /** Omits an incomplete character at the end, and replaces U+0000, which PostgreSQL cannot store. */
-const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd");
+const textOf = (bytes: Uint8Array): string =>
+  new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd");
 
 /** The time limit from the start of the look-up to the response's status (spec/webhooks.md 4). */
 export const answerMs = 10_000;
@@ -64,17 +68,27 @@ export interface PostedRequest {
   readonly at: number;
 }
 
-/** Sends a request. Never throws for a fault of the receiver; rejects with the signal's reason once that is aborted. */
+/**
+ * Sends a request. Never throws for a fault of the receiver; rejects with the signal's reason once that is
+ * aborted.
+ */
 export type Post = (to: Receiver, request: PostedRequest, signal: AbortSignal) => Promise<AttemptResult>;
 
 /** Creates the function that sends requests to addresses of receivers: guarded, and limited to 10 s. */
 export function guardedPost({ clock, allowed, resolve, around = (sent) => sent }: PostParts): Post {
   const pools = checkedPools(clock, { reach: { ports: [443], plain: false, allowed }, resolve });
 
-  async function post({ url: text, holder, accountId }: Receiver, { headers, body }: PostedRequest, signal: AbortSignal) {
+  async function post(
+    { url: text, holder, accountId }: Receiver,
+    { headers, body }: PostedRequest,
+    signal: AbortSignal,
+  ) {
     const url = parseUrl(text);
     const { pool, addresses } = await unlessAborted(signal, pools(url, holder, { accountId, signal }));
-    const answer = await unlessAborted(signal, pool.request({ path: url.pathname + url.search, method: "POST", headers, body, signal }));
+    const answer = await unlessAborted(
+      signal,
+      pool.request({ path: url.pathname + url.search, method: "POST", headers, body, signal }),
+    );
     return { answer, isPublicAnswer: addresses.every(isPublic) };
   }
 
@@ -89,17 +103,33 @@ export function guardedPost({ clock, allowed, resolve, around = (sent) => sent }
     } catch (thrown) {
       signal.throwIfAborted();
       const failure = time.signal.aborted ? "timeout" : classifyFault(thrown);
-      return { at, latencyMs: latency(), status: null, failure, response: null, delivered: false, retryAfter: null };
+      return {
+        at,
+        latencyMs: latency(),
+        status: null,
+        failure,
+        response: null,
+        delivered: false,
+        retryAfter: null,
+      };
     } finally {
       time.stop();
     }
   });
 }
 
-/** @throws RefusedDestination for a URL that no webhook may have: with another scheme, user information or a fragment. */
+/**
+ * @throws RefusedDestination for a URL that no webhook may have: with another scheme, user information or a
+ * fragment.
+ */
 function parseUrl(text: string): URL {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "" || text.includes("#"))
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username + url.password !== "" ||
+    text.includes("#")
+  )
     throw new RefusedDestination("not an https URL without user information and fragment");
   return url;
 }

@@ -1,10 +1,20 @@
 import type { Random } from "../core/ids.ts";
 import type { Tx } from "../core/store.ts";
-import type { AttemptResult, DueWebhook, Health, NextState, Outcome, WebhookHealth } from "../core/webhooks/delivery.ts";
+import type {
+  AttemptResult,
+  DueWebhook,
+  Health,
+  NextState,
+  Outcome,
+  WebhookHealth,
+} from "../core/webhooks/delivery.ts";
 import type { WebhookEventType } from "../core/webhooks/webhook.ts";
 
 const hourMs = 3_600_000;
-/** Two failures with a distance between these limits start the period of failures (spec/webhooks.md 8, like Svix). */
+/**
+ * Two failures with a distance between these limits start the period of failures (spec/webhooks.md 8, like
+ * Svix).
+ */
 const startsAfterMs = 12 * hourMs;
 const startsWithinMs = 24 * hourMs;
 /** A webhook with only failures for this long is switched off (spec/webhooks.md 9). */
@@ -13,7 +23,10 @@ const disablesAfterMs = 5 * 24 * hourMs;
 export const healthyState: Health = { failingSince: null, failures: 0 };
 
 /** The webhook's health after an attempt; `at` in Unix milliseconds. */
-export function healthAfter({ failingSince, failures }: Health, { delivered, at }: Pick<AttemptResult, "delivered" | "at">): Health {
+export function healthAfter(
+  { failingSince, failures }: Health,
+  { delivered, at }: Pick<AttemptResult, "delivered" | "at">,
+): Health {
   if (delivered) return healthyState;
   const since = failingSince ?? at;
   const age = at - since;
@@ -23,7 +36,10 @@ export function healthAfter({ failingSince, failures }: Health, { delivered, at 
 }
 
 /** The reason to switch off a webhook after an attempt, as a text for people; null to leave it as it is. */
-export function failureReasonOf({ failingSince, failures }: Health, sent: Pick<AttemptResult, "status" | "at">): string | null {
+export function failureReasonOf(
+  { failingSince, failures }: Health,
+  sent: Pick<AttemptResult, "status" | "at">,
+): string | null {
   if (isGone(sent)) return "the receiver answered 410 Gone";
   const isOver = failures > 1 && failingSince !== null && sent.at - failingSince >= disablesAfterMs;
   return isOver ? "every attempt of 5 days failed" : null;
@@ -40,11 +56,17 @@ export interface SwitchedOff extends Pick<WebhookHealth, "id" | "url" | "email">
 }
 
 /** Writes outcomes in one change: the log, the states of the deliveries, and the health of the webhooks. */
-export async function recordOutcomes(tx: Tx, completed: readonly CompletedAttempt[], now: number): Promise<readonly SwitchedOff[]> {
+export async function recordOutcomes(
+  tx: Tx,
+  completed: readonly CompletedAttempt[],
+  now: number,
+): Promise<readonly SwitchedOff[]> {
   // Lock order: webhooks first, because a change that deletes a webhook also locks it first.
   const off = await recordHealth(tx, completed);
   await tx.deliveries.record(completed, now);
-  await tx.webhookEvents.deleteSettledBodies(completed.filter(({ next }) => next.state !== "pending").map(({ eventId }) => eventId));
+  await tx.webhookEvents.deleteSettledBodies(
+    completed.filter(({ next }) => next.state !== "pending").map(({ eventId }) => eventId),
+  );
   return off;
 }
 
@@ -61,14 +83,19 @@ async function recordHealth(tx: Tx, completed: readonly CompletedAttempt[]): Pro
 }
 
 /** Returns the reason to switch off the webhook; null when it stays on. */
-async function updateHealth(tx: Tx, webhook: WebhookHealth, completed: readonly Outcome[]): Promise<string | null> {
+async function updateHealth(
+  tx: Tx,
+  webhook: WebhookHealth,
+  completed: readonly Outcome[],
+): Promise<string | null> {
   let { failingSince, failures }: Pick<WebhookHealth, "failingSince" | "failures"> = webhook;
   let reason: string | null = null;
   for (const { sent } of completed.toSorted((a, b) => a.sent.at - b.sent.at)) {
     ({ failingSince, failures } = healthAfter({ failingSince, failures }, sent));
     reason ??= webhook.status === "active" ? failureReasonOf({ failingSince, failures }, sent) : null;
   }
-  const isUnchanged = failingSince === webhook.failingSince && failures === webhook.failures && reason === null;
+  const isUnchanged =
+    failingSince === webhook.failingSince && failures === webhook.failures && reason === null;
   if (!isUnchanged) await tx.deliveries.setHealth(webhook.id, { failingSince, failures }, reason);
   return reason;
 }
@@ -104,7 +131,12 @@ export interface Attempt {
  * @param now when the attempt ended.
  * @param random from 0 up to 1.
  */
-export function nextStateOf({ type, number, sent }: Attempt, now: number, random: number, delaysMs = scheduleMs): NextState {
+export function nextStateOf(
+  { type, number, sent }: Attempt,
+  now: number,
+  random: number,
+  delaysMs = scheduleMs,
+): NextState {
   if (sent.delivered) return { state: "delivered", nextAt: null };
   const delay = delaysMs[number];
   const isLast = delay === undefined || (type === "task_progress" && number >= progressAttemptsMax);
@@ -126,5 +158,8 @@ function retryAfterMs(header: string | null, now: number): number {
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), retryAfterMaxMs);
 }
 
-/** The current HTTP date form and the two obsolete ones: each begins with the name of a day. `Date.parse` accepts many other forms. */
+/**
+ * The current HTTP date form and the two obsolete ones: each begins with the name of a day. `Date.parse`
+ * accepts many other forms.
+ */
 const httpDate = /^(Mon|Tues?|Wed(nes)?|Thu(rs)?|Fri|Sat(ur)?|Sun)(day)?,? .*\d\d:\d\d:\d\d/;

@@ -31,10 +31,12 @@ export function webhookSender(parts: SendParts): SendWebhook {
 const secretsMax = 1_000;
 
 /**
- * Opens secrets, and keeps them by webhook and stored bytes. The caller has just read these bytes, so a secret that was replaced
- * or deleted is not used again.
+ * Opens secrets, and keeps them by webhook and stored bytes. The caller has just read these bytes, so a
+ * secret that was replaced or deleted is not used again.
  */
-export function secretOpener(cipher: Pick<Cipher, "open">): (webhookId: string, sealed: Uint8Array) => Uint8Array {
+export function secretOpener(
+  cipher: Pick<Cipher, "open">,
+): (webhookId: string, sealed: Uint8Array) => Uint8Array {
   const opened = new Map<string, Uint8Array>();
   return (webhookId, sealed) => {
     const key = `${webhookId} ${Buffer.from(sealed).toString("base64")}`;
@@ -47,7 +49,11 @@ export function secretOpener(cipher: Pick<Cipher, "open">): (webhookId: string, 
 }
 
 /** Signs with both secrets while the old one is valid. */
-export function deliverySigner({ keys, cipher, userAgent }: Pick<SendParts, "keys" | "cipher" | "userAgent">): SignDelivery {
+export function deliverySigner({
+  keys,
+  cipher,
+  userAgent,
+}: Pick<SendParts, "keys" | "cipher" | "userAgent">): SignDelivery {
   const open = secretOpener(cipher);
   return async ({ id, url, secret, oldSecret, oldSecretUntil, doubleHash }, event, at) => {
     const sealed = oldSecret !== null && (oldSecretUntil ?? 0) > at ? [secret, oldSecret] : [secret];

@@ -7,9 +7,22 @@ import type { Repeats } from "../core/repeats.ts";
 import { attributes, deliverySpan } from "../core/span-names.ts";
 import type { Store } from "../core/store.ts";
 import { endAfter, type Span, storedParent, type Tracing, untraced } from "../core/trace.ts";
-import type { AttemptKey, AttemptResult, DueDelivery, DueWebhook, SendWebhook } from "../core/webhooks/delivery.ts";
+import type {
+  AttemptKey,
+  AttemptResult,
+  DueDelivery,
+  DueWebhook,
+  SendWebhook,
+} from "../core/webhooks/delivery.ts";
 import { answerMs } from "./post.ts";
-import { type CompletedAttempt, nextStateOf, randomFraction, recordOutcomes, type SwitchedOff, scheduleMs } from "./record.ts";
+import {
+  type CompletedAttempt,
+  nextStateOf,
+  randomFraction,
+  recordOutcomes,
+  type SwitchedOff,
+  scheduleMs,
+} from "./record.ts";
 
 /** Whether a due delivery must still be sent; `now` in Unix milliseconds. */
 function isSendable(delivery: DueDelivery, now: number): boolean {
@@ -19,8 +32,8 @@ function isSendable(delivery: DueDelivery, now: number): boolean {
 }
 
 /**
- * Progress events of a stopped task are dropped (spec/webhooks.md 9). An event younger than the time limit of a request
- * still gets its one attempt: otherwise a short task would never send progress.
+ * Progress events of a stopped task are dropped (spec/webhooks.md 9). An event younger than the time limit of
+ * a request still gets its one attempt: otherwise a short task would never send progress.
  */
 const isStale = ({ type, isTaskStopped, attempts, createdAt }: DueDelivery, now: number): boolean =>
   type === "task_progress" && isTaskStopped && (attempts > 0 || now - createdAt > answerMs);
@@ -51,9 +64,9 @@ const limits = { max: 500, perHolder: 5 };
 const batchMax = 32;
 
 /**
- * Sends due deliveries. Each round records the completed attempts and claims the next deliveries in one change, so that
- * commits are shared under load. An attempt is counted when it is claimed. If this process dies, the delivery is due
- * again when the lease ends.
+ * Sends due deliveries. Each round records the completed attempts and claims the next deliveries in one
+ * change, so that commits are shared under load. An attempt is counted when it is claimed. If this process
+ * dies, the delivery is due again when the lease ends.
  */
 export function startSender(parts: SenderParts): Dispatcher {
   const { store, clock, log, observe = unobserved, tracing = untraced, warnings } = parts;
@@ -75,36 +88,65 @@ export function startSender(parts: SenderParts): Dispatcher {
   /** The due deliveries, up to the limits. */
   async function findDue({ free, full, fitting }: Places): Promise<readonly DueDelivery[]> {
     if (free <= 0) return [];
-    const due = await store.deliveries.due(clock.now(), { max: Math.min(batchMax, free), perWebhook: limits.perHolder, full });
+    const due = await store.deliveries.due(clock.now(), {
+      max: Math.min(batchMax, free),
+      perWebhook: limits.perHolder,
+      full,
+    });
     return fitting(due, ({ webhookId }) => webhookId);
   }
 
-  function write(due: readonly DueDelivery[], finished: { completed: readonly CompletedAttempt[]; aborted: readonly AttemptKey[] }) {
+  function write(
+    due: readonly DueDelivery[],
+    finished: { completed: readonly CompletedAttempt[]; aborted: readonly AttemptKey[] },
+  ) {
     const now = clock.now();
-    const [sendable, obsolete] = [due.filter((one) => isSendable(one, now)), due.filter((one) => !isSendable(one, now))];
+    const [sendable, obsolete] = [
+      due.filter((one) => isSendable(one, now)),
+      due.filter((one) => !isSendable(one, now)),
+    ];
     return store.change(async (tx) => {
       const off = await recordOutcomes(tx, finished.completed, now);
       await tx.deliveries.release(finished.aborted, now);
       await tx.deliveries.cancel(obsolete.map(idOf), now);
       await tx.webhookEvents.deleteSettledBodies(obsolete.map(({ event }) => event.id));
-      return { off, cancelled: obsolete.length, taken: await tx.deliveries.take(sendable.map(idOf), now, now + leaseMs) };
+      return {
+        off,
+        cancelled: obsolete.length,
+        taken: await tx.deliveries.take(sendable.map(idOf), now, now + leaseMs),
+      };
     });
   }
 
   function observeRound(done: readonly CompletedAttempt[], off: number, cancelled: number): void {
-    for (const { sent, next } of done) observe.attempted(next.state === "pending" ? "retried" : next.state, sent.latencyMs / 1000);
+    for (const { sent, next } of done)
+      observe.attempted(next.state === "pending" ? "retried" : next.state, sent.latencyMs / 1000);
     for (let count = 0; count < cancelled; count += 1) observe.attempted("cancelled", null);
     observe.webhooksDisabled(off);
   }
 
-  async function attempt({ delivery, webhook, key }: Attempt, { aborting }: DispatchSignals): Promise<Outcome | undefined> {
+  async function attempt(
+    { delivery, webhook, key }: Attempt,
+    { aborting }: DispatchSignals,
+  ): Promise<Outcome | undefined> {
     const { type, event, traceparent } = delivery;
     const span = tracing.begin(deliverySpan({ ...delivery, ...key }), storedParent(traceparent));
     try {
       const sent = await endAfter(span, () => sendIn(span, webhook, event, aborting));
-      const next = nextStateOf({ type, number: key.number, sent }, clock.now(), randomFraction(parts.random), parts.delaysMs ?? scheduleMs);
+      const next = nextStateOf(
+        { type, number: key.number, sent },
+        clock.now(),
+        randomFraction(parts.random),
+        parts.delaysMs ?? scheduleMs,
+      );
       const { status, latencyMs } = sent;
-      log("debug", "delivery attempt", { deliveryId: key.deliveryId, number: key.number, state: next.state, status, latencyMs });
+      log("debug", "delivery attempt", {
+        deliveryId: key.deliveryId,
+        number: key.number,
+        state: next.state,
+        status,
+        latencyMs,
+      });
       return { ...key, eventId: event.id, sent, next, webhook };
     } catch (cause) {
       if (aborting.aborted) return key;
@@ -131,13 +173,31 @@ export function startSender(parts: SenderParts): Dispatcher {
   function warnOf(webhookId: string, { status, failure, delivered }: AttemptResult): void {
     const key = `webhook ${webhookId}`;
     if (delivered) warnings?.over(key);
-    else warnings?.again(key, { level: "warn", text: "deliveries to a webhook fail", fields: { webhookId, status, failure } });
+    else
+      warnings?.again(key, {
+        level: "warn",
+        text: "deliveries to a webhook fail",
+        fields: { webhookId, status, failure },
+      });
   }
 
   const notifyOwner = (off: SwitchedOff) =>
-    parts.notify(off).catch((cause: unknown) => log("error", "the owner of a webhook was not notified", { webhookId: off.id, cause }));
+    parts
+      .notify(off)
+      .catch((cause: unknown) =>
+        log("error", "the owner of a webhook was not notified", { webhookId: off.id, cause }),
+      );
 
-  return startDispatcher({ clock, log, name: "deliveries", everyMs, limits, holderOf: ({ webhook }) => webhook.id, round, attempt });
+  return startDispatcher({
+    clock,
+    log,
+    name: "deliveries",
+    everyMs,
+    limits,
+    holderOf: ({ webhook }) => webhook.id,
+    round,
+    attempt,
+  });
 }
 
 /** A claimed delivery. */

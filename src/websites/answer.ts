@@ -29,9 +29,20 @@ const commonHeaders: OutgoingHttpHeaders = {
 /** A PDF has no sandbox, because browsers show no PDF in a sandbox. They run no scripts of a PDF. */
 const policyFor = (type: unknown): string => (type === "application/pdf" ? policy : `${sandbox}; ${policy}`);
 
-/** Sends a response, without its body to HEAD. If the body fails, the connection is cut, so that the response never looks complete. */
-export async function send(response: ServerResponse, { status, headers, body }: Answer, isHead: boolean): Promise<void> {
-  response.writeHead(status, { ...commonHeaders, "Content-Security-Policy": policyFor(headers["Content-Type"]), ...headers });
+/**
+ * Sends a response, without its body to HEAD. If the body fails, the connection is cut, so that the response
+ * never looks complete.
+ */
+export async function send(
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+  isHead: boolean,
+): Promise<void> {
+  response.writeHead(status, {
+    ...commonHeaders,
+    "Content-Security-Policy": policyFor(headers["Content-Type"]),
+    ...headers,
+  });
   if (isHead || body === undefined || typeof body === "string" || Buffer.isBuffer(body)) {
     response.end(isHead ? undefined : body);
     return;
@@ -62,7 +73,11 @@ export const failed = text(500, "Something went wrong");
 export const badTicket = text(403, "This link was used already, or is too old. Open the website again.");
 
 /** @param status one that keeps GET a GET. */
-export const redirect = (status: 302 | 303 | 308, location: string, headers: OutgoingHttpHeaders = {}): Answer => ({
+export const redirect = (
+  status: 302 | 303 | 308,
+  location: string,
+  headers: OutgoingHttpHeaders = {},
+): Answer => ({
   status,
   headers: { Location: location, "Cache-Control": "no-store", "Content-Length": 0, ...headers },
 });

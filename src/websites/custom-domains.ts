@@ -10,10 +10,13 @@ const keptMs = 2_000;
 const namesMax = 1_000;
 
 /**
- * Reads the sites of custom domains, and keeps each answer for a moment: a caller of the API under another name than
- * `BASE_URL` does not cost a query for each request.
+ * Reads the sites of custom domains, and keeps each answer for a moment: a caller of the API under another
+ * name than `BASE_URL` does not cost a query for each request.
  */
-export function createSiteOfDomain(domains: Pick<DomainRows, "siteOf">, clock: Pick<Clock, "monotonic">): SiteOfDomain {
+export function createSiteOfDomain(
+  domains: Pick<DomainRows, "siteOf">,
+  clock: Pick<Clock, "monotonic">,
+): SiteOfDomain {
   const kept = new Map<string, { site: Promise<string | null>; until: number }>();
   return (name) => {
     const now = clock.monotonic();

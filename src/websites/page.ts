@@ -33,7 +33,8 @@ export async function pageAnswer({ store, blobs }: PageParts, request: PageReque
   const file = await store.checkpoints.file(request.checkpointId, [...paths, notFoundPage]);
   if (file === null) return notFound;
   if (!paths.includes(file.path)) return completeAnswer(blobs, file, 404, request);
-  if (requested !== null && isIndexOf(file, requested)) return redirect(308, `${urlPath(requested.path)}/${queryOf(request.target)}`);
+  if (requested !== null && isIndexOf(file, requested))
+    return redirect(308, `${urlPath(requested.path)}/${queryOf(request.target)}`);
   return fileAnswer(blobs, file, request);
 }
 
@@ -43,7 +44,8 @@ const candidates = ({ path, isFolder }: RequestPath): readonly string[] => {
   return isFolder ? [index] : [path, index];
 };
 
-const isIndexOf = ({ path }: CheckpointFile, requested: RequestPath): boolean => !requested.isFolder && path !== requested.path;
+const isIndexOf = ({ path }: CheckpointFile, requested: RequestPath): boolean =>
+  !requested.isFolder && path !== requested.path;
 
 const queryOf = (target: string): string => /\?[^#]*/.exec(target)?.[0] ?? "";
 
@@ -66,23 +68,39 @@ async function completeAnswer(
 }
 
 /** Small files are read into memory, because a stream costs more than their bytes. */
-const bodyOf = async (blobs: PageParts["blobs"], { blobId, bytes }: CheckpointFile): Promise<Readable | Buffer> => {
+const bodyOf = async (
+  blobs: PageParts["blobs"],
+  { blobId, bytes }: CheckpointFile,
+): Promise<Readable | Buffer> => {
   const stream = await blobs.read(blobId);
   return bytes > smallBytes ? stream : buffer(stream);
 };
 
-async function fileAnswer(blobs: PageParts["blobs"], file: CheckpointFile, request: PageRequest): Promise<Answer> {
+async function fileAnswer(
+  blobs: PageParts["blobs"],
+  file: CheckpointFile,
+  request: PageRequest,
+): Promise<Answer> {
   const { method, headers: requestHeaders, caching } = request;
   const headers = headersOf(file, caching);
-  if (matchesEtag(requestHeaders, headers.ETag)) return { status: 304, headers: { ETag: headers.ETag, "Cache-Control": caching } };
+  if (matchesEtag(requestHeaders, headers.ETag))
+    return { status: 304, headers: { ETag: headers.ETag, "Cache-Control": caching } };
   // HEAD has no parts (RFC 9110 14.2).
-  const range = method === "GET" && rangeApplies(requestHeaders, [headers.ETag]) ? requestedRange(requestHeaders.range, file.bytes) : null;
+  const range =
+    method === "GET" && rangeApplies(requestHeaders, [headers.ETag])
+      ? requestedRange(requestHeaders.range, file.bytes)
+      : null;
   if (range === null) return completeAnswer(blobs, file, 200, request);
-  if (range === "unsatisfiable") return { status: 416, headers: { "Content-Range": `bytes */${file.bytes}`, "Content-Length": 0 } };
+  if (range === "unsatisfiable")
+    return { status: 416, headers: { "Content-Range": `bytes */${file.bytes}`, "Content-Length": 0 } };
   const { start, end } = range;
   return {
     status: 206,
-    headers: { ...headers, "Content-Range": `bytes ${start}-${end}/${file.bytes}`, "Content-Length": end - start + 1 },
+    headers: {
+      ...headers,
+      "Content-Range": `bytes ${start}-${end}/${file.bytes}`,
+      "Content-Length": end - start + 1,
+    },
     body: await blobs.read(file.blobId, range),
   };
 }

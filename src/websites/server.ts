@@ -30,10 +30,15 @@ const ticketPath = "/.ticket";
 /** The maximum length of a visitor's requested path in a redirect address. */
 const targetMax = 2_000;
 
-/** With TLS, the browser binds the cookie to its host, like the platform's own cookies (spec/decisions.md 35). */
+/**
+ * With TLS, the browser binds the cookie to its host, like the platform's own cookies (spec/decisions.md 35).
+ */
 const cookieName = (siteUrl: string): string => (siteUrl.startsWith("https:") ? "__Host-site" : "site");
 
-/** Checks that the visitor may see the site. Returns null if so, otherwise the response to send instead of the page. */
+/**
+ * Checks that the visitor may see the site. Returns null if so, otherwise the response to send instead of the
+ * page.
+ */
 async function checkAccess(
   { visits, siteUrl, consentUrl }: GateParts,
   site: Website,
@@ -42,7 +47,8 @@ async function checkAccess(
 ): Promise<Answer | null> {
   const home = siteUrl(site.label);
   const url = new URL(`${home}${target}`);
-  if (url.pathname === ticketPath) return redeemedAnswer(await visits.redeem(site, url.searchParams.get("ticket") ?? ""), url, home);
+  if (url.pathname === ticketPath)
+    return redeemedAnswer(await visits.redeem(site, url.searchParams.get("ticket") ?? ""), url, home);
   // A service worker would show cached pages to visitors who have lost access.
   if (headers["service-worker"] !== undefined) return notFound;
   const cookie = readCookie(headers.cookie ?? "", cookieName(home));
@@ -57,7 +63,10 @@ function redeemedAnswer(cookie: string | null, url: URL, home: string): Answer {
   if (cookie === null) return badTicket;
   const secure = home.startsWith("https:") ? "; Secure" : "";
   const set = `${cookieName(home)}=${cookie}; Path=/; HttpOnly; SameSite=Lax${secure}; Max-Age=${visitMs / 1000}`;
-  return redirect(303, returnUrl(home, url.searchParams.get("path") ?? "/"), { "Set-Cookie": set, "Referrer-Policy": "no-referrer" });
+  return redirect(303, returnUrl(home, url.searchParams.get("path") ?? "/"), {
+    "Set-Cookie": set,
+    "Referrer-Policy": "no-referrer",
+  });
 }
 
 /** A URL on the website itself; the first page for any other address. */
@@ -82,8 +91,9 @@ type ReadSiteHost = (request: IncomingMessage) => SiteHost | null;
 const customDomain = /^(?=.{4,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*\.(?!\d+$)[a-z0-9-]+$/;
 
 /**
- * Checks every host name in a request: in an absolute target (RFC 9112 3.2.2), `:authority`, and `Host`. A single website
- * host keeps the request from the API, and different names select no website. Headers of proxies are ignored.
+ * Checks every host name in a request: in an absolute target (RFC 9112 3.2.2), `:authority`, and `Host`. A
+ * single website host keeps the request from the API, and different names select no website. Headers of
+ * proxies are ignored.
  *
  * @param ours the platform's own URLs, which never belong to websites, even below their domain.
  */
@@ -100,7 +110,8 @@ export function siteHostReader(sitesDomain: string, ours: readonly string[]): Re
     const names = hostNamesOf(request);
     const labels = names.map(labelIn);
     const [label] = labels.filter((one) => one !== undefined);
-    if (label !== undefined) return { label: isLabel(label) && labels.every((one) => one === label) ? label : null };
+    if (label !== undefined)
+      return { label: isLabel(label) && labels.every((one) => one === label) ? label : null };
     const distinct = [...new Set(names)];
     const domains = distinct.filter((name) => !ownHosts.has(name) && customDomain.test(name));
     return domains.length === 0 ? null : { domains, isOnly: distinct.length === 1 };
@@ -108,7 +119,8 @@ export function siteHostReader(sitesDomain: string, ours: readonly string[]): Re
 }
 
 /** The requested path and query, for any form of the target. */
-const pathOf = (url = ""): string => (url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "") || "/");
+const pathOf = (url = ""): string =>
+  url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "") || "/";
 
 export interface SiteParts extends GateParts, PageParts {
   readonly store: Pick<Tx, "websites" | "checkpoints">;
@@ -118,24 +130,38 @@ export interface SiteParts extends GateParts, PageParts {
 }
 
 /** Caches must revalidate, because a site may be published again, or for fewer people, at any time. */
-const cacheControls = { public: "public, max-age=0, must-revalidate", team: "private, no-store", private: "private, no-store" } as const;
+const cacheControls = {
+  public: "public, max-age=0, must-revalidate",
+  team: "private, no-store",
+  private: "private, no-store",
+} as const;
 
-/** Serves the websites that agents built, each on a separate origin, and answers all requests to their hosts (docs/guides/websites.md). */
+/**
+ * Serves the websites that agents built, each on a separate origin, and answers all requests to their hosts
+ * (docs/guides/websites.md).
+ */
 export function createSiteServer(parts: SiteParts) {
   const { store, hosts, siteOfDomain, siteUrl, log } = parts;
 
   async function answerFor(site: Website, visit: Visit, isCustom: boolean): Promise<Answer> {
     const visibility = effectiveSiteVisibility(site);
     if (visibility === "public") return page(site, visit, cacheControls.public);
-    // Tickets and cookies stay on the platform's own domain: a later owner of a custom domain never gets one (spec/decisions.md 73).
+    // Tickets and cookies stay on the platform's own domain: a later owner of a custom domain never gets one
+    // (spec/decisions.md 73).
     if (isCustom) return redirect(302, `${siteUrl(site.label)}${visit.target}`);
-    return (await checkAccess(parts, site, visibility, visit)) ?? page(site, visit, cacheControls[visibility]);
+    return (
+      (await checkAccess(parts, site, visibility, visit)) ?? page(site, visit, cacheControls[visibility])
+    );
   }
 
   const page = (site: Website, visit: Visit, caching: string): Promise<Answer> =>
     pageAnswer(parts, { ...visit, checkpointId: site.liveId ?? "", caching });
 
-  async function answer(find: () => Promise<Website | null>, isCustom: boolean, request: IncomingMessage): Promise<Answer> {
+  async function answer(
+    find: () => Promise<Website | null>,
+    isCustom: boolean,
+    request: IncomingMessage,
+  ): Promise<Answer> {
     const { method = "", url, headers } = request;
     if (method !== "GET" && method !== "HEAD") return wrongMethod;
     const target = pathOf(url);
@@ -144,7 +170,11 @@ export function createSiteServer(parts: SiteParts) {
     return answerFor(site, { method, target, headers }, isCustom);
   }
 
-  async function serve(response: ServerResponse, request: IncomingMessage, answered: Promise<Answer>): Promise<void> {
+  async function serve(
+    response: ServerResponse,
+    request: IncomingMessage,
+    answered: Promise<Answer>,
+  ): Promise<void> {
     const sent = await answered.catch((thrown: unknown) => {
       // The bytes were deleted between two reads. The next request finds the current files.
       if (thrown instanceof Failure && thrown.reason === "not_found") return notFound;
@@ -154,7 +184,10 @@ export function createSiteServer(parts: SiteParts) {
     await send(response, sent, request.method === "HEAD");
   }
 
-  /** The response of a custom domain; null if no name of the request is one. Different names select no website. */
+  /**
+   * The response of a custom domain; null if no name of the request is one. Different names select no
+   * website.
+   */
   async function customAnswer(
     { domains, isOnly }: Extract<SiteHost, { domains: unknown }>,
     request: IncomingMessage,
@@ -164,7 +197,10 @@ export function createSiteServer(parts: SiteParts) {
     return isOnly ? answer(() => store.websites.byId(id), true, request) : notFound;
   }
 
-  async function serveCustom(host: Parameters<typeof customAnswer>[0], ...[request, response, other]: Parameters<SiteServer["answer"]>) {
+  async function serveCustom(
+    host: Parameters<typeof customAnswer>[0],
+    ...[request, response, other]: Parameters<SiteServer["answer"]>
+  ) {
     const pending = customAnswer(host, request);
     const isOther = await pending.then(
       (found) => found === null,
@@ -179,7 +215,10 @@ export function createSiteServer(parts: SiteParts) {
       );
   }
 
-  function serveHost(host: SiteHost, ...[request, response, other]: Parameters<SiteServer["answer"]>): Promise<void> {
+  function serveHost(
+    host: SiteHost,
+    ...[request, response, other]: Parameters<SiteServer["answer"]>
+  ): Promise<void> {
     if ("domains" in host) return serveCustom(host, request, response, other);
     const { label } = host;
     return serve(

@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { AgentCard, Message, Part, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
 import { Role } from "@a2a-js/sdk";
-import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
+import {
+  type Client,
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { credentials } from "@grpc/grpc-js";
 import { eventsExtension } from "../../src/protocols/a2a/protocol.ts";

@@ -21,7 +21,10 @@ interface Sent {
   readonly body?: unknown;
 }
 
-async function send(path: string, { headers = { ...rig.ann.headers, ...version }, method = "POST", body }: Sent = {}) {
+async function send(
+  path: string,
+  { headers = { ...rig.ann.headers, ...version }, method = "POST", body }: Sent = {},
+) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const answer = await fetch(`${rig.service.url}/a2a${path}`, {
     method,
@@ -36,7 +39,10 @@ const rpc = (method: string, params: object = {}, sent: Sent = {}) =>
   send("", { ...sent, body: { jsonrpc: "2.0", id: 7, method, params } });
 
 /** The error of JSON-RPC with the reason of its details. */
-const errorOf = ({ body }: Awaited<ReturnType<typeof send>>) => [body.error?.code, body.error?.data?.[0]?.reason];
+const errorOf = ({ body }: Awaited<ReturnType<typeof send>>) => [
+  body.error?.code,
+  body.error?.data?.[0]?.reason,
+];
 const grpc = (headers: Readonly<Record<string, string>> = { ...rig.ann.headers, ...version }) => {
   const client = createClient(A2AService, createGrpcTransport({ baseUrl: rig.service.url }));
   return { client, options: { headers } };
@@ -63,7 +69,9 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
       expect(JSON.stringify(error.details)).toContain("google.rpc.ErrorInfo");
     }
     expect((await send("/tasks?A2A-Version=1.0", { headers, method: "GET" })).status).toBe(200);
-    expect((await rpc("ListTasks", {}, { headers: { ...headers, "a2a-version": "1.0.3" } })).body.result.tasks).toEqual([]);
+    expect(
+      (await rpc("ListTasks", {}, { headers: { ...headers, "a2a-version": "1.0.3" } })).body.result.tasks,
+    ).toEqual([]);
   });
 
   test("a request without a credential, with a session, a key of another kind or a token for MCP is refused", async () => {
@@ -81,7 +89,9 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
       const answer = await rpc("ListTasks", {}, sent);
       expect(answer).toMatchObject({ status, body: { jsonrpc: "2.0", id: null, error: { code: -32_000 } } });
       if (status === 401) expect(answer.headers.get("www-authenticate")).toContain("Bearer");
-      expect((await send("/tasks", { ...sent, method: "GET" })).body).toMatchObject({ error: { code: status } });
+      expect((await send("/tasks", { ...sent, method: "GET" })).body).toMatchObject({
+        error: { code: status },
+      });
       const { client, options } = grpc(sent.headers);
       expect((await refusal(client.listTasks({}, options))).code).toBe(code);
     }
@@ -91,11 +101,15 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
   test("without A2A=on there are no public cards, and callers with a credential have one", async () => {
     for (const path of ["/.well-known/agent-card.json", "/a2a/manus-1.6/.well-known/agent-card.json"])
       expect((await fetch(`${rig.service.url}${path}`)).status).toBe(404);
-    expect((await send("/extendedAgentCard", { method: "GET" })).body).toMatchObject({ name: "Standard", signatures: [{}] });
+    expect((await send("/extendedAgentCard", { method: "GET" })).body).toMatchObject({
+      name: "Standard",
+      signatures: [{}],
+    });
   });
 
   test("malformed, unknown and long requests have the errors of the protocol", async () => {
-    const raw = async (body: string, headers = {}) => send("", { body, headers: { ...rig.ann.headers, ...version, ...headers } });
+    const raw = async (body: string, headers = {}) =>
+      send("", { body, headers: { ...rig.ann.headers, ...version, ...headers } });
     expect((await raw("{")).body).toMatchObject({ id: null, error: { code: -32_700 } });
     expect((await raw("{")).body.error.data[0].reason).toBe("PARSE_ERROR");
     for (const body of [
@@ -109,8 +123,16 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
     expect(errorOf(await rpc("message/send"))).toEqual([-32_601, "METHOD_NOT_FOUND"]);
     const parts = [{ text: "a" }];
     for (const params of [
-      ...[{}, { message: { parts: "x" } }, { message: { messageId: "m", role: "ROLE_USER" } }, { message: { messageId: "m", parts } }],
-      ...[{ message: { role: "ROLE_USER", parts } }, { message: { messageId: "m", role: "ROLE_USR", parts } }],
+      ...[
+        {},
+        { message: { parts: "x" } },
+        { message: { messageId: "m", role: "ROLE_USER" } },
+        { message: { messageId: "m", parts } },
+      ],
+      ...[
+        { message: { role: "ROLE_USER", parts } },
+        { message: { messageId: "m", role: "ROLE_USR", parts } },
+      ],
       { message: { messageId: "m", role: "ROLE_USER", contextId: "c".repeat(129), parts } },
     ])
       expect(errorOf(await rpc("SendMessage", params))).toEqual([-32_602, "INVALID_PARAMS"]);
@@ -119,7 +141,10 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
     expect((await send("/tasks?status=WORKING", { method: "GET" })).body.error.message).toMatch(
       /^status: must be one of TASK_STATE_SUBMITTED, /,
     );
-    const unknownAgent = { tenant: "nobody", message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "a" }] } };
+    const unknownAgent = {
+      tenant: "nobody",
+      message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "a" }] },
+    };
     expect(errorOf(await rpc("SendMessage", unknownAgent))).toEqual([-32_602, "INVALID_PARAMS"]);
     expect((await raw("{}", { "content-type": "text/plain" })).body.error.code).toBe(-32_000);
     expect((await raw(`{"a":"${"x".repeat(28 * 1_048_576)}"}`)).body.error.message).toContain("larger than");
@@ -130,36 +155,58 @@ describe("the entrance of A2A (spec/api.md 8.107)", () => {
     expect((await send("", { method: "PUT", body: {} })).status).toBe(400);
     for (const method of ["PROPFIND", "QUERY"]) {
       const { status, headers, body } = await send("", { method });
-      expect([status, headers.get("allow"), body.jsonrpc, body.error.code]).toEqual([400, "POST", "2.0", -32_000]);
+      expect([status, headers.get("allow"), body.jsonrpc, body.error.code]).toEqual([
+        400,
+        "POST",
+        "2.0",
+        -32_000,
+      ]);
       const below = await send("/tasks", { method });
-      expect([below.headers.get("allow"), below.body.error.code]).toEqual(["GET, POST, DELETE", below.status]);
+      expect([below.headers.get("allow"), below.body.error.code]).toEqual([
+        "GET, POST, DELETE",
+        below.status,
+      ]);
     }
-    expect((await send("/tasks/%zz", { method: "GET" })).body).toMatchObject({ error: { code: 400, status: "INVALID_ARGUMENT" } });
+    expect((await send("/tasks/%zz", { method: "GET" })).body).toMatchObject({
+      error: { code: 400, status: "INVALID_ARGUMENT" },
+    });
   });
 });
 
 /** A message as JSON. */
 const message = (parts: object | string, more: object = {}) => ({
-  message: { messageId: randomUUID(), role: "ROLE_USER", parts: [typeof parts === "string" ? { text: parts } : parts], ...more },
+  message: {
+    messageId: randomUUID(),
+    role: "ROLE_USER",
+    parts: [typeof parts === "string" ? { text: parts } : parts],
+    ...more,
+  },
 });
-const states = (body: { readonly result: { readonly tasks: readonly { readonly status: { readonly state: string } }[] } }) =>
-  body.result.tasks.map(({ status }) => status.state);
+const states = (body: {
+  readonly result: { readonly tasks: readonly { readonly status: { readonly state: string } }[] };
+}) => body.result.tasks.map(({ status }) => status.state);
 
 describe("tasks of A2A (spec/api.md 8.107)", () => {
   test("an approval is not decided by a key, nor by a token without approve:task, nor by text", async () => {
     const token = await tokenOf(rig.service, rig.ann);
     for (const who of [rig.ann, token]) {
       const headers = { ...who.headers, ...version };
-      const { body } = await rpc("SendMessage", message("[[confirm terminalExecute]] [[say Done]]"), { headers });
+      const { body } = await rpc("SendMessage", message("[[confirm terminalExecute]] [[say Done]]"), {
+        headers,
+      });
       const { id: taskId, status } = body.result.task;
       expect(status).toMatchObject({ state: "TASK_STATE_AUTH_REQUIRED" });
-      const decision = { data: { event_id: status.message.parts.at(-1).data.event_id, input: { accept: true } } };
+      const decision = {
+        data: { event_id: status.message.parts.at(-1).data.event_id, input: { accept: true } },
+      };
       for (const parts of [decision, "yes"])
         expect((await rpc("SendMessage", message(parts, { taskId }), { headers })).body.error).toMatchObject({
           code: -32_000,
           data: [{ reason: "PERMISSION_DENIED" }],
         });
-      expect((await send(`/tasks/${taskId}`, { method: "GET", headers })).body.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
+      expect((await send(`/tasks/${taskId}`, { method: "GET", headers })).body.status.state).toBe(
+        "TASK_STATE_AUTH_REQUIRED",
+      );
     }
     const waiting = await rpc("ListTasks", { status: "TASK_STATE_AUTH_REQUIRED" });
     expect(states(waiting.body)).toEqual(["TASK_STATE_AUTH_REQUIRED", "TASK_STATE_AUTH_REQUIRED"]);
@@ -177,12 +224,25 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     const { body } = await rpc("SendMessage", sent, { headers });
     const { id, contextId, status, history } = body.result.task;
     expect(status.state).toBe("TASK_STATE_COMPLETED");
-    expect(history[0].parts).toMatchObject([{ text: 'Say hello\n{"a":1}' }, { filename: "sums.csv", mediaType: "text/csv" }]);
-    expect(errorOf(await rpc("SendMessage", message("More", { taskId: id }), { headers }))[1]).toBe("UNSUPPORTED_OPERATION");
+    expect(history[0].parts).toMatchObject([
+      { text: 'Say hello\n{"a":1}' },
+      { filename: "sums.csv", mediaType: "text/csv" },
+    ]);
+    expect(errorOf(await rpc("SendMessage", message("More", { taskId: id }), { headers }))[1]).toBe(
+      "UNSUPPORTED_OPERATION",
+    );
     expect(errorOf(await rpc("SubscribeToTask", { id }, { headers }))[1]).toBe("UNSUPPORTED_OPERATION");
     expect(errorOf(await rpc("CancelTask", { id }, { headers }))).toEqual([-32_002, "TASK_NOT_CANCELABLE"]);
-    const next = await rpc("SendMessage", { ...message("[[say Again]]", { contextId }), configuration: { historyLength: 1 } }, { headers });
-    expect(next.body.result.task).toMatchObject({ id, status: { state: "TASK_STATE_COMPLETED" }, history: [{}] });
+    const next = await rpc(
+      "SendMessage",
+      { ...message("[[say Again]]", { contextId }), configuration: { historyLength: 1 } },
+      { headers },
+    );
+    expect(next.body.result.task).toMatchObject({
+      id,
+      status: { state: "TASK_STATE_COMPLETED" },
+      history: [{}],
+    });
     const mismatch = message("More", { contextId: "other", taskId: id });
     expect(errorOf(await rpc("SendMessage", mismatch, { headers }))[1]).toBe("INVALID_PARAMS");
     for (const method of ["GetTask", "CancelTask", "SubscribeToTask"])
@@ -236,7 +296,8 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     const one = (await sentBy(bo, { contextId })).result.task;
     const two = (await sentBy(bo, { contextId }, "[[ask Where?]]")).result.task;
     expect([one.contextId, two.contextId, one.id === two.id]).toEqual([contextId, contextId, false]);
-    for (const each of [one.status.message, ...one.history]) expect(each).toMatchObject({ taskId: one.id, contextId });
+    for (const each of [one.status.message, ...one.history])
+      expect(each).toMatchObject({ taskId: one.id, contextId });
     const answered = (await sentBy(bo, { taskId: two.id, contextId })).result.task;
     expect(answered).toMatchObject({ id: two.id, contextId });
     expect((await sentBy(bo, { taskId: two.id, contextId: "another" })).error.code).toBe(-32_602);
@@ -245,30 +306,39 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     const listed = async (by: typeof bo, query: string) =>
       (await send(`/tasks?${query}`, { method: "GET", headers: { ...by.headers, ...version } })).body;
     const inContext = await listed(bo, `contextId=${encodeURIComponent(contextId)}`);
-    expect([inContext.totalSize, new Set(inContext.tasks.map(({ id }: { id: string }) => id))]).toEqual([2, new Set([one.id, two.id])]);
+    expect([inContext.totalSize, new Set(inContext.tasks.map(({ id }: { id: string }) => id))]).toEqual([
+      2,
+      new Set([one.id, two.id]),
+    ]);
     expect((await listed(bo, `contextId=${one.id}`)).tasks).toMatchObject([{ id: one.id }]);
     // Of another account the same words are another context, and the id of a task too.
     const own = (await sentBy(eve, { contextId })).result.task;
     expect((await sentBy(eve, { contextId: one.id })).result.task.id).not.toBe(one.id);
-    expect((await listed(eve, `contextId=${encodeURIComponent(contextId)}`)).tasks).toMatchObject([{ id: own.id }]);
+    expect((await listed(eve, `contextId=${encodeURIComponent(contextId)}`)).tasks).toMatchObject([
+      { id: own.id },
+    ]);
     const frames = await fetch(`${rig.service.url}/a2a/tasks/${two.id}:subscribe`, {
       headers: { ...bo.headers, ...version, "last-event-id": "1" },
     });
-    const contexts = [...(await frames.text()).matchAll(/"contextId":"([^"]*)"/g)].map(([, context]) => context);
+    const contexts = [...(await frames.text()).matchAll(/"contextId":"([^"]*)"/g)].map(
+      ([, context]) => context,
+    );
     expect(new Set(contexts)).toEqual(new Set([contextId]));
   });
 
   test("lists have pages and filters", async () => {
     const cy = await rig.service.person();
     for (const name of ["one", "two", "three"]) await rig.runToEnd(name, {}, cy);
-    const read = async (query: string) => (await send(`/tasks?${query}`, { method: "GET", headers: { ...cy.headers, ...version } })).body;
+    const read = async (query: string) =>
+      (await send(`/tasks?${query}`, { method: "GET", headers: { ...cy.headers, ...version } })).body;
     const first = await read("pageSize=2");
     expect([first.tasks.length, first.totalSize, first.pageSize]).toEqual([2, 3, 2]);
     const second = await read(`pageSize=2&pageToken=${encodeURIComponent(first.nextPageToken)}`);
     expect(new Set([...first.tasks, ...second.tasks].map(({ id }) => id)).size).toBe(3);
     expect((await read("status=TASK_STATE_FAILED")).tasks).toEqual([]);
     const [newest] = (await read("pageSize=1")).tasks;
-    const since = (ms: number) => read(`statusTimestampAfter=${new Date(Date.parse(newest.status.timestamp) + ms).toISOString()}`);
+    const since = (ms: number) =>
+      read(`statusTimestampAfter=${new Date(Date.parse(newest.status.timestamp) + ms).toISOString()}`);
     expect([(await since(900)).tasks.length > 0, (await since(1_000)).tasks]).toEqual([true, []]);
     expect((await read("status=TASK_STATE_COMPLETED")).tasks).toHaveLength(3);
     const shownWith = async (query: string) =>
@@ -279,7 +349,10 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     expect(await shownWith("includeArtifacts=true")).toEqual([["artifacts", ...bare]]);
     expect(await shownWith("historyLength=1")).toEqual([["contextId", "history", "id", "status"]]);
     const whole = await read("pageSize=100&includeArtifacts=true&historyLength=1");
-    expect([whole.pageSize, whole.tasks[0]]).toMatchObject([20, { artifacts: [{}], history: [{ role: "ROLE_AGENT" }] }]);
+    expect([whole.pageSize, whole.tasks[0]]).toMatchObject([
+      20,
+      { artifacts: [{}], history: [{ role: "ROLE_AGENT" }] },
+    ]);
     const { client, options } = grpc({ ...cy.headers, ...version });
     expect((await client.listTasks({ status: TaskState.TASK_STATE_COMPLETED }, options)).totalSize).toBe(3);
   });
@@ -295,7 +368,8 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
     expect(ended).toMatch(/"task":.*event: error\ndata: .*RESOURCE_EXHAUSTED/s);
     cut.abort();
     await Promise.allSettled(texts);
-    const state = async () => (await rpc("SendMessage", message("[[say Hi]]"), { headers })).body.result?.task.status.state;
+    const state = async () =>
+      (await rpc("SendMessage", message("[[say Hi]]"), { headers })).body.result?.task.status.state;
     await expect.poll(state).toBe("TASK_STATE_COMPLETED");
   });
 });
@@ -304,7 +378,9 @@ describe("tasks of A2A (spec/api.md 8.107)", () => {
 function loadedWith(path: string, seen = new Set<string>()): ReadonlySet<string> {
   if (seen.has(path)) return seen;
   seen.add(path);
-  for (const [, target = ""] of readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type )[^;]*?from "([^"]+)"/gm))
+  for (const [, target = ""] of readFileSync(path, "utf8").matchAll(
+    /^(?:import|export) (?!type )[^;]*?from "([^"]+)"/gm,
+  ))
     if (target.startsWith(".")) loadedWith(join(dirname(path), target), seen);
   return seen;
 }

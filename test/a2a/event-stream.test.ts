@@ -25,10 +25,19 @@ test("server-sent events are read in any pieces, with each line end", async () =
   const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
   const events = fc.array(fc.array(line, { minLength: 1, maxLength: 3 }), { maxLength: 5 });
   await fc.assert(
-    fc.asyncProperty(events, lineEnd, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), async (sent, end, sizes) => {
-      const text = sent.map((lines) => [":comment", "event: a", ...lines.map((each) => `data: ${each}`), "", ""].join(end)).join("");
-      expect(await eventsOf(text, sizes)).toEqual(sent.map((lines) => lines.join("\n")).filter((data) => data !== ""));
-    }),
+    fc.asyncProperty(
+      events,
+      lineEnd,
+      fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
+      async (sent, end, sizes) => {
+        const text = sent
+          .map((lines) => [":comment", "event: a", ...lines.map((each) => `data: ${each}`), "", ""].join(end))
+          .join("");
+        expect(await eventsOf(text, sizes)).toEqual(
+          sent.map((lines) => lines.join("\n")).filter((data) => data !== ""),
+        );
+      },
+    ),
   );
 });
 

@@ -25,7 +25,10 @@ test.skipIf(depth === "short")(
     using _folder = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
     const file = join(folder, "agents.json");
     const headers = { Authorization: `Bearer ${remote.ann.key}` };
-    writeFileSync(file, JSON.stringify({ other: { url: `${remote.service.url}/a2a`, headers, allow: "loopback" } }));
+    writeFileSync(
+      file,
+      JSON.stringify({ other: { url: `${remote.service.url}/a2a`, headers, allow: "loopback" } }),
+    );
     using local = installation({ AGENT_PROFILES: "other=a2a:other", A2A_AGENTS_FILE: file });
     let server = await local.start();
     let user = userOf(server, await local.key());
@@ -34,13 +37,22 @@ test.skipIf(depth === "short")(
       const { body } = await user.call("task.create", { agent_profile: "other", message: { content } });
       const id = String(body["task_id"]);
       const events = async () =>
-        (await user.call("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 })).body["messages"];
+        (await user.call("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 })).body[
+          "messages"
+        ];
       // The kill is before the first event, between two of them, or near the end.
-      if (round % 3 > 0) await eventually("an event", async () => textsOf(await events(), "assistant_message").length >= round % 3);
+      if (round % 3 > 0)
+        await eventually(
+          "an event",
+          async () => textsOf(await events(), "assistant_message").length >= round % 3,
+        );
       await server.end("SIGKILL");
       server = await local.start();
       user = userOf(server, await local.key());
-      await eventually("the end", async () => (await user.call("task.detail", { task_id: id })).body["task"].status === "stopped");
+      await eventually(
+        "the end",
+        async () => (await user.call("task.detail", { task_id: id })).body["task"].status === "stopped",
+      );
       expect(textsOf(await events(), "assistant_message")).toEqual(["First", "Second", "Done"]);
       const [newest] = (await remote.ann.v2("task.list", { limit: 1 })).body["data"];
       expect(textsOf(await remote.events(newest.id), "user_message")).toEqual([content]);

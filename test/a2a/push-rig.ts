@@ -28,7 +28,11 @@ export interface PushRig extends AsyncDisposable {
   /** Another sender on the same database; on PostgreSQL with a separate store. */
   start(): Promise<PushSender>;
   /** A task with as many messages, and a configuration that has sent none. */
-  put(messages: number, members?: Partial<PushConfig>, task?: Partial<Task>): Promise<{ readonly task: Task; readonly config: PushConfig }>;
+  put(
+    messages: number,
+    members?: Partial<PushConfig>,
+    task?: Partial<Task>,
+  ): Promise<{ readonly task: Task; readonly config: PushConfig }>;
   say(task: Pick<Task, "id">, ...texts: readonly string[]): Promise<void>;
   end(task: Pick<Task, "id">): Promise<void>;
   row(config: PushConfig): Promise<PushConfig | undefined>;
@@ -37,7 +41,10 @@ export interface PushRig extends AsyncDisposable {
 }
 
 const writeEvent = compileBareWriter(TaskEventSchema);
-export const progress = (content: string): NewEvent => ({ type: "assistant_message", payload: { content, deliveryKind: "progress" } });
+export const progress = (content: string): NewEvent => ({
+  type: "assistant_message",
+  payload: { content, deliveryKind: "progress" },
+});
 
 export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
   const clock = stillClock();
@@ -47,7 +54,8 @@ export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
   const receiver = await openReceiver();
   const { store } = database;
   const logged: string[] = [];
-  const log = (level: string, text: string, fields = {}) => void (level !== "debug" && logged.push(JSON.stringify([level, text, fields])));
+  const log = (level: string, text: string, fields = {}) =>
+    void (level !== "debug" && logged.push(JSON.stringify([level, text, fields])));
 
   const advance = (id: string, set: object, events: readonly NewEvent[]) =>
     store.change((tx) => tx.tasks.advance(id, { now: clock.now(), set, events }));
@@ -55,11 +63,25 @@ export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
     ...{ store, receiver, clock, logged },
     async start() {
       const own =
-        kind === "sqlite" ? store : await openStore({ clock, random: systemRandom, databaseUrl: database.url, log: () => undefined });
+        kind === "sqlite"
+          ? store
+          : await openStore({ clock, random: systemRandom, databaseUrl: database.url, log: () => undefined });
       if (own !== store) stores.push(own);
       const sender = startPushSender({
-        ...{ store: own, clock, random: systemRandom, ids: systemIds, log, observe: unobserved, cipher, userAgent: "test" },
-        warnings: { again: (_key, { level, text, fields }) => log(level, text, fields), over: () => undefined },
+        ...{
+          store: own,
+          clock,
+          random: systemRandom,
+          ids: systemIds,
+          log,
+          observe: unobserved,
+          cipher,
+          userAgent: "test",
+        },
+        warnings: {
+          again: (_key, { level, text, fields }) => log(level, text, fields),
+          over: () => undefined,
+        },
         post: guardedPost({ clock, allowed: [{ kind: "loopback" }], resolve: async (host) => [host] }),
         eventOf: (event: TaskEvent) =>
           JSON.parse(
@@ -81,7 +103,13 @@ export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
       const task = await putTask(store, of, texts);
       const key = { taskId: task.id, clientId: "", configId: "c", ...members };
       const config: PushConfig = {
-        ...{ accountId: ann.accountId, spaceId: ann.spaceId, url: `${receiver.url}/${task.id}`, hasEvents: true, state: "active" },
+        ...{
+          accountId: ann.accountId,
+          spaceId: ann.spaceId,
+          url: `${receiver.url}/${task.id}`,
+          hasEvents: true,
+          state: "active",
+        },
         ...{ sentSeq: 0, attempts: 0, nextAt: 0, claim: null, lastError: null, createdAt: 1, apiKeyId: null },
         ...key,
         secrets: sealPushSecrets(cipher, key, { token: "t", scheme: "Bearer", credentials: "c" }),
@@ -97,7 +125,9 @@ export async function pushRig(kind: DatabaseKind): Promise<PushRig> {
         { type: "structured_output_result", payload: { success: true, value: { sum: 12 } } },
       ])),
     row: async ({ taskId, clientId, configId }) =>
-      (await store.pushConfigs.ofTask(taskId)).find((each) => each.clientId === clientId && each.configId === configId),
+      (await store.pushConfigs.ofTask(taskId)).find(
+        (each) => each.clientId === clientId && each.configId === configId,
+      ),
     async reach(config, members, ms = 0) {
       await expect
         .poll(

@@ -21,18 +21,25 @@ const losses: readonly { readonly how: string; readonly limit: (tx: Tx, clock: S
 
 function restrictTo(limits: Partial<KeyRestrictions>) {
   return (tx: Tx, clock: StillClock) =>
-    tx.keys.restrictOwn(ann, "key", { scopes: pushScopes, projectIds: ["projectB"], addressRanges: null, ...limits }, clock.now());
+    tx.keys.restrictOwn(
+      ann,
+      "key",
+      { scopes: pushScopes, projectIds: ["projectB"], addressRanges: null, ...limits },
+      clock.now(),
+    );
 }
 
 /** The numbers of the events in notifications. */
-const seqs = (got: readonly Notified[]) => got.map(({ body }) => (body.statusUpdate ?? body.artifactUpdate).metadata[eventsExtension].seq);
+const seqs = (got: readonly Notified[]) =>
+  got.map(({ body }) => (body.statusUpdate ?? body.artifactUpdate).metadata[eventsExtension].seq);
 
 describeOnEach("the sender of push notifications (spec/api.md 8.125)", (kind) => {
   test("an event that is refused holds back those after it; a restart continues from it; 410 gives up; the end of the task ends it", async () => {
     await using rig = await pushRig(kind);
     const { receiver, clock } = rig;
     const { task, config } = await rig.put(3);
-    receiver.answer = () => (receiver.got.length === 2 ? { status: 429, headers: { "retry-after": "60" } } : { status: 200 });
+    receiver.answer = () =>
+      receiver.got.length === 2 ? { status: 429, headers: { "retry-after": "60" } } : { status: 200 };
     const first = await rig.start();
     await rig.reach(config, { attempts: 1, lastError: "status 429", claim: null, sentSeq: 1 });
     expect((await rig.row(config))?.nextAt).toBe(clock.now() + 60_000);
@@ -48,7 +55,10 @@ describeOnEach("the sender of push notifications (spec/api.md 8.125)", (kind) =>
     await rig.end(task);
     await rig.reach(config, { state: "ended", secrets: null, sentSeq: 7 }, 2_000);
     expect(seqs(receiver.got)).toEqual([1, 2, 2, 3, 4, 5, 6, 7, 7]);
-    expect(receiver.got.at(-2)?.body.artifactUpdate.artifact).toMatchObject({ name: "structured_output", parts: [{ data: { sum: 12 } }] });
+    expect(receiver.got.at(-2)?.body.artifactUpdate.artifact).toMatchObject({
+      name: "structured_output",
+      parts: [{ data: { sum: 12 } }],
+    });
     expect(receiver.got.at(-1)?.body.statusUpdate.status).toMatchObject({
       state: "TASK_STATE_COMPLETED",
       message: { parts: [{ text: "Done" }] },
@@ -56,7 +66,11 @@ describeOnEach("the sender of push notifications (spec/api.md 8.125)", (kind) =>
 
     const other = await rig.put(2);
     receiver.answer = () => ({ status: 410 });
-    await rig.reach(other.config, { state: "failed", secrets: null, lastError: "status 410", sentSeq: 0 }, 2_000);
+    await rig.reach(
+      other.config,
+      { state: "failed", secrets: null, lastError: "status 410", sentSeq: 0 },
+      2_000,
+    );
     expect(rig.logged.filter((line) => line.includes("given up"))).toHaveLength(1);
   });
 
@@ -81,24 +95,42 @@ describeOnEach("the sender of push notifications (spec/api.md 8.125)", (kind) =>
     held.resolve();
     await rig.reach(dead.config, { sentSeq: 2, claim: null }, 2_000);
     expect(clock.now()).toBeGreaterThanOrEqual(until);
-    expect([await rig.row(gone.config), await rig.row(lost.config), await rig.row(config)]).toEqual([undefined, undefined, undefined]);
+    expect([await rig.row(gone.config), await rig.row(lost.config), await rig.row(config)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     const paths = receiver.got.map(({ path }) => path.slice(1));
     expect(paths).toEqual([config.taskId, dead.task.id, dead.task.id]);
-    const refused = await store.change((tx) => tx.pushConfigs.advance(dead.config, "of a dead process", 1, clock.now()));
+    const refused = await store.change((tx) =>
+      tx.pushConfigs.advance(dead.config, "of a dead process", 1, clock.now()),
+    );
     expect(refused).toBe(false);
     // A sender that read the row before another one sent continues after what is sent now.
-    const take = () => store.change((tx) => tx.pushConfigs.take(dead.config, "of the next", clock.now(), clock.now() + 30_000));
+    const take = () =>
+      store.change((tx) =>
+        tx.pushConfigs.take(dead.config, "of the next", clock.now(), clock.now() + 30_000),
+      );
     expect(await take()).toMatchObject({ sentSeq: 2, claim: "of the next" });
     expect(await take()).toBeNull();
   });
 
-  test.each(losses)("a configuration whose key $how ends within 5 s, before anything else is sent, with an audit row", async ({
+  test.each(
+    losses,
+  )("a configuration whose key $how ends within 5 s, before anything else is sent, with an audit row", async ({
     limit,
   }) => {
     await using rig = await pushRig(kind);
     const { receiver, store, clock } = rig;
     const projectIds = ["projectA", "projectB"];
-    const key = sampleKey({ id: "key", digest: "key", ...noRestrictions, scopes: pushScopes, projectIds, expiresAt: clock.now() + 60_000 });
+    const key = sampleKey({
+      id: "key",
+      digest: "key",
+      ...noRestrictions,
+      scopes: pushScopes,
+      projectIds,
+      expiresAt: clock.now() + 60_000,
+    });
     const other = sampleKey({ id: "other", digest: "other", ...noRestrictions });
     await store.change(async (tx) => {
       for (const each of [key, other]) await tx.keys.insert(each);
@@ -119,12 +151,19 @@ describeOnEach("the sender of push notifications (spec/api.md 8.125)", (kind) =>
     held.resolve();
     await rig.say(task, "after the key");
     for (let second = 0; second < 5; second += 1) await clock.advance(1_000);
-    await expect.poll(async () => [await rig.row(config), await rig.row(busy.config)], { timeout: hangMs }).toEqual([undefined, undefined]);
+    await expect
+      .poll(async () => [await rig.row(config), await rig.row(busy.config)], { timeout: hangMs })
+      .toEqual([undefined, undefined]);
     expect(receiver.got).toHaveLength(2);
     const rows = await store.auditLog.list(ann.spaceId, {}, { order: "asc", limit: 9 });
-    const ended = rows.map(({ operation, subject, before }) => ({ operation, subject, before: JSON.parse(before ?? "") }));
+    const ended = rows.map(({ operation, subject, before }) => ({
+      operation,
+      subject,
+      before: JSON.parse(before ?? ""),
+    }));
     const before = { push: "c", host: new URL(receiver.url).host, apiKeyId: "key" };
-    for (const { id } of [task, busy.task]) expect(ended).toContainEqual({ operation: "push/EndConfiguration", subject: id, before });
+    for (const { id } of [task, busy.task])
+      expect(ended).toContainEqual({ operation: "push/EndConfiguration", subject: id, before });
   });
 
   test("a configuration without a stored key ends once a key of its account is revoked after it was made, and not by earlier ones", async () => {

@@ -11,7 +11,8 @@ import { contentOf } from "../../src/protocols/a2a/message.ts";
 const content = Buffer.from(Array.from({ length: 100_001 }, (_, at) => (at * at) % 251));
 const base64 = content.toString("base64");
 
-const bodyOf = (message: object) => Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } }));
+const bodyOf = (message: object) =>
+  Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } }));
 
 /** The content of v2 that a request becomes. */
 function contentIn(body: Buffer) {
@@ -35,9 +36,14 @@ describe("a long raw part", () => {
     for (const cut of [0, 1, 2]) {
       const bytes = content.subarray(cut);
       const part = { raw: bytes.toString("base64"), filename: "a.bin", mediaType: "text/x-a" };
-      const made = contentIn(bodyOf({ messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }, part, part] }));
+      const made = contentIn(
+        bodyOf({ messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }, part, part] }),
+      );
       expect(JSON.stringify(made).length).toBeLessThan(1000);
-      expect(made[1]).toMatchObject({ file_data: expect.stringMatching(/^data:text\/x-a;base64,sha256-[0-9a-f]{64}$/), filename: "a.bin" });
+      expect(made[1]).toMatchObject({
+        file_data: expect.stringMatching(/^data:text\/x-a;base64,sha256-[0-9a-f]{64}$/),
+        filename: "a.bin",
+      });
       for (const at of [1, 2]) expect(bytesOf(made[at] ?? {}).equals(bytes)).toBe(true);
     }
   });
@@ -47,7 +53,9 @@ describe("a long raw part", () => {
     ["in base64url", (body: string) => body.replaceAll("+", "-")],
     ["twice in one part", (body: string) => body.replace('"raw":', `"raw":"${base64}","raw":`)],
   ])("%s is read as text", (_what, change) => {
-    const body = Buffer.from(change(bodyOf({ messageId: "m", role: "ROLE_USER", parts: [{ raw: base64 }] }).toString()));
+    const body = Buffer.from(
+      change(bodyOf({ messageId: "m", role: "ROLE_USER", parts: [{ raw: base64 }] }).toString()),
+    );
     expect(bytesOf(contentIn(body)[0] ?? {}).equals(content)).toBe(true);
   });
 
@@ -64,7 +72,8 @@ describe("a long raw part", () => {
   });
 
   test("has the digest of its content: a request that is sent again is the same", () => {
-    const digest = (raw: string) => JSON.stringify(contentIn(bodyOf({ role: "ROLE_USER", parts: [{ raw }] })));
+    const digest = (raw: string) =>
+      JSON.stringify(contentIn(bodyOf({ role: "ROLE_USER", parts: [{ raw }] })));
     expect(digest(base64)).toBe(digest(base64));
     expect(digest(base64)).not.toBe(digest(`B${base64.slice(1)}`));
   });
@@ -86,6 +95,8 @@ describe("data", () => {
     const data = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`k${at}`, at]));
     const body = bodyOf({ role: "ROLE_USER", parts: [{ data }] });
     expect(() => rpcCall(parseRequest(body))).toThrow("must be at most 5000 estimated tokens");
-    expect(contentIn(bodyOf({ role: "ROLE_USER", parts: [{ data: { a: 1 } }] }))).toEqual([{ type: "text", text: '{"a":1}' }]);
+    expect(contentIn(bodyOf({ role: "ROLE_USER", parts: [{ data: { a: 1 } }] }))).toEqual([
+      { type: "text", text: '{"a":1}' },
+    ]);
   });
 });

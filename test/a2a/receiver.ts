@@ -32,7 +32,11 @@ interface Answer {
 export async function openReceiver(): Promise<Receiver> {
   const got: Notified[] = [];
   const server = createServer(async (request, response) => {
-    const notified = { headers: request.headers, path: request.url ?? "", body: JSON.parse(await text(request)) };
+    const notified = {
+      headers: request.headers,
+      path: request.url ?? "",
+      body: JSON.parse(await text(request)),
+    };
     got.push(notified);
     const { status, headers = {} } = await receiver.answer(notified);
     response.writeHead(status, headers).end();

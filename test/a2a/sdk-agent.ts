@@ -19,8 +19,15 @@ export interface SdkAgent extends AsyncDisposable {
 }
 
 export async function startSdkAgent(executor: AgentExecutor): Promise<SdkAgent> {
-  const card = { name: "SDK", capabilities: { streaming: true }, skills: [], supportedInterfaces: [] } as unknown as AgentCard;
-  const handler = new JsonRpcTransportHandler(new DefaultRequestHandler(card, new InMemoryTaskStore(), executor));
+  const card = {
+    name: "SDK",
+    capabilities: { streaming: true },
+    skills: [],
+    supportedInterfaces: [],
+  } as unknown as AgentCard;
+  const handler = new JsonRpcTransportHandler(
+    new DefaultRequestHandler(card, new InMemoryTaskStore(), executor),
+  );
   const headers: SdkAgent["headers"] = [];
   const server = createServer(async (request, response) => {
     headers.push(request.headers);

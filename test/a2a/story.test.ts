@@ -25,7 +25,9 @@ test("cards are public for the agents of A2A_PROFILES only, and signed with a pu
   // The library verifies cards as they are sent, and not those that it has read.
   const sent = [
     await fetch(`${url}/.well-known/agent-card.json`),
-    await fetch(`${url}/a2a/manus-1.6-lite/extendedAgentCard`, { headers: { ...rig.ann.headers, "a2a-version": "1.0" } }),
+    await fetch(`${url}/a2a/manus-1.6-lite/extendedAgentCard`, {
+      headers: { ...rig.ann.headers, "a2a-version": "1.0" },
+    }),
   ];
   for (const answer of sent) await verify(await jsonOf(answer));
   vi.spyOn(console, "debug").mockReturnValue();

@@ -46,7 +46,10 @@ export async function withEditor(
       asked.push(params);
       return { outcome: { outcome: "selected", optionId: choice } };
     });
-  const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>);
+  const stream = ndJsonStream(
+    Writable.toWeb(child.stdin),
+    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+  );
   await app.connectWith(stream, async (agent) => {
     expect(await agent.request("initialize", { protocolVersion: 1, clientCapabilities: {} })).toMatchObject({
       protocolVersion: 1,
@@ -58,7 +61,8 @@ export async function withEditor(
   expect(await once(child, "exit")).toEqual([0, null]);
 }
 
-export const newSession = async ({ agent }: Editor) => (await agent.request("session/new", { cwd: "/work", mcpServers: [] })).sessionId;
+export const newSession = async ({ agent }: Editor) =>
+  (await agent.request("session/new", { cwd: "/work", mcpServers: [] })).sessionId;
 
 export const say = ({ agent }: Editor, sessionId: string, text: string) =>
   agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
@@ -69,7 +73,8 @@ export function told(updates: readonly SessionUpdate[]): string[] {
   for (const update of updates) {
     const { sessionUpdate: kind } = update;
     const content = "content" in update && update.content && "type" in update.content ? update.content : null;
-    const text = content?.type === "text" ? content.text : content?.type === "resource_link" ? content.name : "";
+    const text =
+      content?.type === "text" ? content.text : content?.type === "resource_link" ? content.name : "";
     const id = "messageId" in update ? update.messageId : null;
     const last = lines.at(-1);
     if (id !== null && last?.id === id && content?.type === "text") last.line += text;

@@ -6,8 +6,32 @@ import { inputSchema, isKind, kinds, variantsOf } from "../../src/core/actions/k
 import { visible } from "../../src/core/actions/visible.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 
-const hiddenLetters = ["\u0000", "\u0007", "\r", "\u001b", "\u007f", "\u009b", "\u00ad", "\u061c", "\u200b", "\u200d", "\u200e", "\u202e"];
-const moreHidden = ["\u2028", "\u2060", "\u2066", "\u3164", "\ufe0f", "\ufeff", "\ud800", "\ufff9", "\u{e0001}", "\u{e0041}"];
+const hiddenLetters = [
+  "\u0000",
+  "\u0007",
+  "\r",
+  "\u001b",
+  "\u007f",
+  "\u009b",
+  "\u00ad",
+  "\u061c",
+  "\u200b",
+  "\u200d",
+  "\u200e",
+  "\u202e",
+];
+const moreHidden = [
+  "\u2028",
+  "\u2060",
+  "\u2066",
+  "\u3164",
+  "\ufe0f",
+  "\ufeff",
+  "\ud800",
+  "\ufff9",
+  "\u{e0001}",
+  "\u{e0041}",
+];
 
 test("every value has a row, in order, with the path at which it stands", () => {
   const params = {
@@ -71,7 +95,9 @@ test("many empty lines and blanks are counted", () => {
   expect(visible(`${"\r\n".repeat(5)}b`)).toBe("(5 empty lines)\nb");
   expect(visible("a\n\n\n\nb")).toBe("a\n\n\n\nb");
   expect(visible(`a${" ".repeat(5000)}b`)).toBe("a(5000 blanks)b");
-  expect(visible("\n\n\n\n\nb", { emptyLines: (count) => `(${count} leere Zeilen)`, blanks: String })).toBe("(5 leere Zeilen)\nb");
+  expect(visible("\n\n\n\n\nb", { emptyLines: (count) => `(${count} leere Zeilen)`, blanks: String })).toBe(
+    "(5 leere Zeilen)\nb",
+  );
 });
 
 test("a text shows no hidden character, and is read in a time that grows with its length", () => {
@@ -81,7 +107,8 @@ test("a text shows no hidden character, and is read in a time that grows with it
       expect(visible(text)).not.toMatch(/(?![\t\n])[\p{Cc}\p{Bidi_Control}\u200b]/u);
     }),
   );
-  for (const part of ["\n", " ", " \n", "\u200d", "👩\u200d", "🏴", "\u{e0061}"]) visible(part.repeat(100_000));
+  for (const part of ["\n", " ", " \n", "\u200d", "👩\u200d", "🏴", "\u{e0061}"])
+    visible(part.repeat(100_000));
 });
 
 const shown = (description: string, params?: JsonObject, kind = "connectorAction", variant = ""): boolean =>
@@ -128,8 +155,21 @@ test("an action with more to decide, of secrets, sign-in, browser or spending is
   );
   const whole = variants.filter(([kind, variant]) => shown("Go on", {}, kind, variant)).map(([kind]) => kind);
   expect(whole).toEqual([
-    ...["deployAction", "terminalExecute", "googleCalendarCreate", "googleCalendarUpdate", "googleCalendarDelete"],
-    ...["outlookCalendarCreate", "outlookCalendarUpdate", "outlookCalendarDelete", "connectorAction", "scheduleCreate", "fetchUrl"],
+    ...[
+      "deployAction",
+      "terminalExecute",
+      "googleCalendarCreate",
+      "googleCalendarUpdate",
+      "googleCalendarDelete",
+    ],
+    ...[
+      "outlookCalendarCreate",
+      "outlookCalendarUpdate",
+      "outlookCalendarDelete",
+      "connectorAction",
+      "scheduleCreate",
+      "fetchUrl",
+    ],
     ...["mapreduceAction", "shopifyAction", "instagramCreateResult"],
   ]);
   expect(shown("Go on", {}, "newKind")).toBe(false);

@@ -1,4 +1,16 @@
-import { type Arbitrary, array, boolean, constantFrom, dictionary, double, integer, letrec, oneof, sample, string } from "fast-check";
+import {
+  type Arbitrary,
+  array,
+  boolean,
+  constantFrom,
+  dictionary,
+  double,
+  integer,
+  letrec,
+  oneof,
+  sample,
+  string,
+} from "fast-check";
 import { isKind, isQuestion, type KindName, kinds, variantsOf } from "../../src/core/actions/kind.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { confirm } from "../../src/core/tasks/lifecycle.ts";
@@ -15,16 +27,53 @@ export interface Act {
 /** Every kind of approval and variant, of the table of the platform: a new kind is here without a change. */
 export const approvals = Object.keys(kinds)
   .filter((name): name is KindName => isKind(name) && !isQuestion(name))
-  .flatMap((kind) => (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => ({ kind, variant })));
+  .flatMap((kind) =>
+    (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => ({ kind, variant })),
+  );
 
-/** Texts as an injected agent writes them: hidden characters, line breaks, marks of Markdown and HTML, commands to terminals. */
+/**
+ * Texts as an injected agent writes them: hidden characters, line breaks, marks of Markdown and HTML,
+ * commands to terminals.
+ */
 const unit = oneof(
   { weight: 8, arbitrary: constantFrom(..."abcdefghij xyz012.,:;-_/@") },
-  { weight: 2, arbitrary: constantFrom("\n", "\t", "\r", "`", "*", "<", ">", "&", "[", "](", '"', "\\", "\\n", "$", "  ", "\n\n\n\n\n\n") },
   {
     weight: 2,
     arbitrary: constantFrom(
-      ...["\u001b[2K", "\u001b]0;x\u0007", "\u009b1A", "\u0000", "\u007f", "\u202e", "\u2066", "\u200b", "\u200d", "\ufeff", "\u00ad"],
+      "\n",
+      "\t",
+      "\r",
+      "`",
+      "*",
+      "<",
+      ">",
+      "&",
+      "[",
+      "](",
+      '"',
+      "\\",
+      "\\n",
+      "$",
+      "  ",
+      "\n\n\n\n\n\n",
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: constantFrom(
+      ...[
+        "\u001b[2K",
+        "\u001b]0;x\u0007",
+        "\u009b1A",
+        "\u0000",
+        "\u007f",
+        "\u202e",
+        "\u2066",
+        "\u200b",
+        "\u200d",
+        "\ufeff",
+        "\u00ad",
+      ],
       ...["\u{e0041}", "\u2028", "\u3164", "<!--", "-->", "```", "👩‍🚀", "🇩🇪", "é", "漢"],
     ),
   },
@@ -60,7 +109,9 @@ export const paramsOf = (seed: number, isLarge = seed % 8 === 7): JsonObject =>
 
 /** The params of a kind: those of a connector's tool have what the tool gets as one member. */
 export const paramsFor = (kind: KindName, params: JsonObject): JsonObject =>
-  kind === "connectorAction" ? { connector: "mail", tool: "send \u202email", definition: "d".repeat(32), input: params } : params;
+  kind === "connectorAction"
+    ? { connector: "mail", tool: "send \u202email", definition: "d".repeat(32), input: params }
+    : params;
 
 /** A value of params, and where it stands. The test has its own reading of them. */
 export interface Leaf {
@@ -71,8 +122,12 @@ export interface Leaf {
 export function leavesOf(value: Json, path = ""): readonly Leaf[] {
   const inside = typeof value === "object" && value !== null ? Object.entries(value as JsonObject) : [];
   if (inside.length === 0)
-    return path === "" ? [] : [{ path, value: typeof value === "string" && value !== "" ? value : JSON.stringify(value) }];
-  const steps = inside.map(([name, child]) => leavesOf(child as Json, `${path}${stepOf(name, Array.isArray(value), path === "")}`));
+    return path === ""
+      ? []
+      : [{ path, value: typeof value === "string" && value !== "" ? value : JSON.stringify(value) }];
+  const steps = inside.map(([name, child]) =>
+    leavesOf(child as Json, `${path}${stepOf(name, Array.isArray(value), path === "")}`),
+  );
   return steps.flat();
 }
 
@@ -83,13 +138,26 @@ function stepOf(name: string, isItem: boolean, isFirst: boolean): string {
 }
 
 /** Ends the turn of a running task with a request for this action, as an agent does. */
-export async function requestAct({ store }: Service, taskId: string, { kind, variant, description, params }: Act): Promise<void> {
+export async function requestAct(
+  { store }: Service,
+  taskId: string,
+  { kind, variant, description, params }: Act,
+): Promise<void> {
   const actionId = "a".repeat(22);
   const { set, events } = confirm({ kind, variant, actionId, description, params });
   await store.change(async (tx) => {
     const written = await tx.tasks.advance(taskId, { now: Date.now(), set, events });
     if (!written) throw new Error("there is no such task");
     const { spaceId, lastSeq } = written.task;
-    await tx.actions.insert({ taskId, seq: lastSeq - 1, spaceId, kind, variant, actionId, state: "pending", input: null });
+    await tx.actions.insert({
+      taskId,
+      seq: lastSeq - 1,
+      spaceId,
+      kind,
+      variant,
+      actionId,
+      state: "pending",
+      input: null,
+    });
   });
 }

@@ -18,40 +18,59 @@ export const mcpForm: OpenSurface = async ({ service, person }) => {
     async show(taskId, wait) {
       forms.length = 0;
       await wait();
-      const { content } = await client.callTool({ name: "task_wait", arguments: { task_id: taskId, wait_seconds: 0 } });
+      const { content } = await client.callTool({
+        name: "task_wait",
+        arguments: { task_id: taskId, wait_seconds: 0 },
+      });
       return { text: forms[0] ?? textsOf(content).join("\n"), offersDecision: forms.length > 0 };
     },
     close: () => client.close(),
   };
 };
 
-/** A client of MCP without forms: its person reads the result, and decides by the tool for approvals, which a token has. */
+/**
+ * A client of MCP without forms: its person reads the result, and decides by the tool for approvals, which a
+ * token has.
+ */
 export const mcpResult: OpenSurface = async ({ service, person }) => {
-  const { headers } = await tokenOf(service, person, { scopes: ["manage_all_tasks", "approve:task"], forMcp: true });
+  const { headers } = await tokenOf(service, person, {
+    scopes: ["manage_all_tasks", "approve:task"],
+    forMcp: true,
+  });
   const client = await mcpClient(service.url, { headers });
   return {
     async show(taskId, wait) {
       await wait();
-      const { content } = await client.callTool({ name: "task_wait", arguments: { task_id: taskId, wait_seconds: 0 } });
+      const { content } = await client.callTool({
+        name: "task_wait",
+        arguments: { task_id: taskId, wait_seconds: 0 },
+      });
       const [, text = ""] = textsOf(content);
       return { text, offersDecision: !text.includes("Decide it at") };
     },
     async decide(task_id, event_id) {
-      const result = await client.callTool({ name: "task_confirm_action", arguments: { task_id, event_id, input: { accept: true } } });
+      const result = await client.callTool({
+        name: "task_confirm_action",
+        arguments: { task_id, event_id, input: { accept: true } },
+      });
       return result.isError ? JSON.parse(textsOf(result.content)[0] ?? "{}").error.code : undefined;
     },
     close: () => client.close(),
   };
 };
 
-const textsOf = (content: readonly object[]): readonly string[] => (content as { text?: string }[]).map(({ text = "" }) => text);
+const textsOf = (content: readonly object[]): readonly string[] =>
+  (content as { text?: string }[]).map(({ text = "" }) => text);
 
 /** A front end by AG-UI. */
 export const agui: OpenSurface = async ({ service, person }) => ({
   async show(taskId, wait) {
     await wait();
     const [interrupt] = interruptsOf(await frontEnd(service.url, person.headers, taskId).run());
-    const { message = "", responseSchema } = (interrupt ?? {}) as { message?: string; responseSchema?: object };
+    const { message = "", responseSchema } = (interrupt ?? {}) as {
+      message?: string;
+      responseSchema?: object;
+    };
     return { text: message, offersDecision: responseSchema !== undefined };
   },
   async decide(taskId, eventId) {

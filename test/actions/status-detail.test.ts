@@ -13,7 +13,8 @@ describeOnOne("the action in status_detail", (database) => {
     await rig.reach(id, "waiting");
     return id;
   };
-  const detailOf = async (task_id: string) => (await rig.ann.v2("task.detail", { task_id })).body["task"]["status_detail"];
+  const detailOf = async (task_id: string) =>
+    (await rig.ann.v2("task.detail", { task_id })).body["task"]["status_detail"];
   const listed = async (id: string) => {
     const { body } = await rig.ann.v2("task.list", { limit: 100 });
     return body["data"].find((task: { id: string }) => task.id === id).status_detail;
@@ -23,10 +24,17 @@ describeOnOne("the action in status_detail", (database) => {
     const mails = await waiting("[[confirm gmailSendAction]]");
     const command = await waiting("[[confirm terminalExecute]]");
     expect(await detailOf(mails)).toMatchObject({
-      tool: { name: "gmail_send", description: "Send these mails with Gmail.", params: { messages: [{ to: ["ann@example.com"] }, {}] } },
+      tool: {
+        name: "gmail_send",
+        description: "Send these mails with Gmail.",
+        params: { messages: [{ to: ["ann@example.com"] }, {}] },
+      },
       is_whole: false,
     });
-    expect(await detailOf(command)).toMatchObject({ tool: { params: { command: "make clean" } }, is_whole: true });
+    expect(await detailOf(command)).toMatchObject({
+      tool: { params: { command: "make clean" } },
+      is_whole: true,
+    });
     for (const [id, is_whole] of [
       [mails, false],
       [command, true],
@@ -66,9 +74,18 @@ describeOnOne("the action in status_detail", (database) => {
 
   test("a wait without its tool is not whole", async () => {
     const id = await rig.runToEnd();
-    const statusDetail = { waitingForEventType: "terminalExecute", waitingDescription: "Go on", confirmInputSchema: accept };
-    const status = { type: "status_update", payload: { agentStatus: "waiting", brief: "Waits", statusDetail } } as const;
-    await rig.service.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), set: { status: "waiting" }, events: [status] }));
+    const statusDetail = {
+      waitingForEventType: "terminalExecute",
+      waitingDescription: "Go on",
+      confirmInputSchema: accept,
+    };
+    const status = {
+      type: "status_update",
+      payload: { agentStatus: "waiting", brief: "Waits", statusDetail },
+    } as const;
+    await rig.service.store.change((tx) =>
+      tx.tasks.advance(id, { now: Date.now(), set: { status: "waiting" }, events: [status] }),
+    );
     expect(await detailOf(id)).toMatchObject({ waiting_description: "Go on", is_whole: false });
     expect(await detailOf(id)).not.toHaveProperty("tool");
   });

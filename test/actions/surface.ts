@@ -22,14 +22,20 @@ export interface Scene {
 export interface Surface {
   /** Shows a running task; `wait` ends its turn with the request for the approval. */
   show(taskId: string, wait: () => Promise<void>): Promise<View>;
-  /** Tries to approve on the wire of this surface; the code of the refusal. Absent: the surface has no separate wire. */
+  /**
+   * Tries to approve on the wire of this surface; the code of the refusal. Absent: the surface has no
+   * separate wire.
+   */
   decide?(taskId: string, eventId: string): Promise<string | undefined>;
   close?(): Promise<void>;
 }
 export type OpenSurface = (scene: Scene) => Promise<Surface>;
 
 /** The values that a view leaves out, of an action that it should show whole. */
-export function missingIn({ text, shows = (leaf) => hasRow(text, leaf) }: View, leaves: readonly Leaf[]): readonly Leaf[] {
+export function missingIn(
+  { text, shows = (leaf) => hasRow(text, leaf) }: View,
+  leaves: readonly Leaf[],
+): readonly Leaf[] {
   return leaves.filter((leaf) => !shows(leaf));
 }
 
@@ -42,4 +48,5 @@ function hasRow(text: string, { path, value }: Leaf): boolean {
 
 /** Characters that a view must not have: those that control a terminal or move the text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the subject
-export const deceiving = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/;
+export const deceiving =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/;

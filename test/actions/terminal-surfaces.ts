@@ -24,7 +24,14 @@ export const terminal: OpenSurface = async ({ service, person }) => {
   return {
     async show(taskId, wait) {
       const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
-      const session = runOnTerminal(home, service, envOf(service, person), ["task", "watch", taskId], undefined, { stdin });
+      const session = runOnTerminal(
+        home,
+        service,
+        envOf(service, person),
+        ["task", "watch", taskId],
+        undefined,
+        { stdin },
+      );
       let hasEnded = false;
       void session.code.then(() => {
         hasEnded = true;
@@ -48,7 +55,10 @@ export const pseudoTerminal: OpenSurface = async ({ service, person }) => {
       await wait();
       const command = `${process.execPath} ${join(root, "cli/main.ts")} task watch ${taskId}`;
       const env = { ...envOf(service, person), HOME: home, PATH: process.env["PATH"] ?? "", TERM: "xterm" };
-      const child = spawn("script", ["-qefc", command, "/dev/null"], { env, stdio: ["pipe", "pipe", "inherit"] });
+      const child = spawn("script", ["-qefc", command, "/dev/null"], {
+        env,
+        stdio: ["pipe", "pipe", "inherit"],
+      });
       let raw = "";
       let hasEnded = false;
       child.stdout.on("data", (chunk) => {
@@ -76,7 +86,10 @@ export const acp: OpenSurface = async ({ service, person }) => {
     opened.resolve(editor);
     return done.promise;
   });
-  const editor = await Promise.race([opened.promise, ended.then(() => Promise.reject(new Error("the editor has ended")))]);
+  const editor = await Promise.race([
+    opened.promise,
+    ended.then(() => Promise.reject(new Error("the editor has ended"))),
+  ]);
   return {
     async show(taskId, wait) {
       const seqOf = async () => (await person.v2("task.detail", { task_id: taskId })).body["task"].last_seq;
@@ -92,7 +105,8 @@ export const acp: OpenSurface = async ({ service, person }) => {
       const [block] = asked?.toolCall.content ?? [];
       const content = block?.type === "content" && block.content.type === "text" ? block.content.text : "";
       const isCode = /^(`{3,})\n[\s\S]*\n\1$/.test(content);
-      const text = asked && isCode ? content.split("\n").slice(1, -1).join("\n") : told(editor.updates).join("\n");
+      const text =
+        asked && isCode ? content.split("\n").slice(1, -1).join("\n") : told(editor.updates).join("\n");
       return { text, offersDecision: asked !== undefined };
     },
     async close() {

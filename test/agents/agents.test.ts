@@ -16,13 +16,19 @@ describeOnOne("agents", (database) => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  const agentOf = async (person: Person) => (await person.v2("agent.detail", { agent_id: shortcut })).body["agent"];
+  const agentOf = async (person: Person) =>
+    (await person.v2("agent.detail", { agent_id: shortcut })).body["agent"];
 
   test("every account has one from the start, with the main task (spec/api.md 8.21)", async () => {
     const ann = await service.person();
     const { status, body } = await ann.v2("agent.list");
     const { body: detail } = await ann.v2("task.detail", { task_id: "agent-default-main_task" });
-    const agent = { id: expect.stringMatching(/^[0-9a-f-]{36}$/), task_id: detail["task"].id, nickname: "Agent", about: "" };
+    const agent = {
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      task_id: detail["task"].id,
+      nickname: "Agent",
+      about: "",
+    };
     expect([status, body]).toEqual([200, { ok: true, request_id: expect.any(String), data: [agent] }]);
   });
 
@@ -47,13 +53,18 @@ describeOnOne("agents", (database) => {
   });
 
   describe("agent.update", () => {
-    const change = async (person: Person, edit: object) => (await person.v2("agent.update", { agent_id: shortcut, ...edit })).body["agent"];
+    const change = async (person: Person, edit: object) =>
+      (await person.v2("agent.update", { agent_id: shortcut, ...edit })).body["agent"];
 
     test("changes the fields of the request, keeps the rest and returns the new values", async () => {
       const ann = await service.person();
       const before = await agentOf(ann);
       expect(await change(ann, { nickname: " Ada " })).toEqual({ ...before, nickname: "Ada" });
-      expect(await change(ann, { about: "Errands" })).toEqual({ ...before, nickname: "Ada", about: "Errands" });
+      expect(await change(ann, { about: "Errands" })).toEqual({
+        ...before,
+        nickname: "Ada",
+        about: "Errands",
+      });
       expect(await change(ann, { about: "" })).toEqual({ ...before, nickname: "Ada" });
       expect(await agentOf(ann)).toEqual({ ...before, nickname: "Ada" });
     });
@@ -88,11 +99,18 @@ describeOnOne("agents", (database) => {
   test("belongs to one account in one space; other callers get 404", async () => {
     const ann = await service.person();
     const { id } = await agentOf(ann);
-    const others = [await service.person({ with: ann, role: "admin" }), await service.person({ as: ann }), await service.person()];
+    const others = [
+      await service.person({ with: ann, role: "admin" }),
+      await service.person({ as: ann }),
+      await service.person(),
+    ];
     for (const otherPerson of others) {
       expect((await agentOf(otherPerson)).id).not.toBe(id);
       const unknown = await otherPerson.v2("agent.detail", { agent_id: systemIds.uuid() });
-      expect(unknown).toMatchObject({ status: 404, body: { error: { code: "not_found", message: "agent not found" } } });
+      expect(unknown).toMatchObject({
+        status: 404,
+        body: { error: { code: "not_found", message: "agent not found" } },
+      });
       for (const call of [
         otherPerson.v2("agent.detail", { agent_id: id }),
         otherPerson.v2("agent.update", { agent_id: id, nickname: "Mine" }),

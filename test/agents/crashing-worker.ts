@@ -74,7 +74,10 @@ async function continueLate(worker: CrashingWorker, { taskId, fence, messages }:
 const tagOf = (messages: AssignedRun["messages"]): string => messages.map(({ content }) => content).join("+");
 
 /** The next turn, if there is one immediately; undefined too where the run was lost. */
-async function workOn(worker: CrashingWorker, { taskId, fence, messages }: AssignedRun): Promise<AssignedRun | undefined> {
+async function workOn(
+  worker: CrashingWorker,
+  { taskId, fence, messages }: AssignedRun,
+): Promise<AssignedRun | undefined> {
   const tag = tagOf(messages);
   for (let nth = 0; nth < explanationsPerTurn; nth += 1) {
     const events = [{ key: `${nth}`, explanation: { content: `${tag} ${nth}` } }];
@@ -103,7 +106,8 @@ async function call({ client, url, random, stopped: gone }: CrashingWorker, meth
     });
     // biome-ignore lint/suspicious/noExplicitAny: the answer is read member by member, as a worker reads it
     const answer: any = await reply.json();
-    if (reply.status !== 200 && reply.status !== 400) throw new Error(`${method} answered ${reply.status}: ${JSON.stringify(answer)}`);
+    if (reply.status !== 200 && reply.status !== 400)
+      throw new Error(`${method} answered ${reply.status}: ${JSON.stringify(answer)}`);
     if (draw < 1) throw new Killed();
     return answer;
   } catch (thrown) {

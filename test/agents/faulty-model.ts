@@ -13,8 +13,14 @@ const faults: readonly ((answer: Answering) => Reply)[] = [
 /** Plan steps before the answer. */
 export const planSteps = 3;
 
-/** A model that plans in three steps and then answers. It repeats the text of the request, so that a repeated event is detected. */
-export function faultyModel(): { readonly script: (request: ModelRequest) => Reply; readonly faults: () => number } {
+/**
+ * A model that plans in three steps and then answers. It repeats the text of the request, so that a repeated
+ * event is detected.
+ */
+export function faultyModel(): {
+  readonly script: (request: ModelRequest) => Reply;
+  readonly faults: () => number;
+} {
   let count = 0;
   return {
     faults: () => count,
@@ -33,7 +39,14 @@ function answerTo({ messages }: ModelRequest): Answering {
   const step = messages.slice(lastQuestion + 1).filter(({ role }) => role === "tool").length;
   if (step >= planSteps) return { text: ["It is ", `${tag} that is done.`] };
   const plan = {
-    steps: Array.from({ length: planSteps }, (_, i) => ({ title: `Step ${i}`, status: i === step ? "doing" : i < step ? "done" : "todo" })),
+    steps: Array.from({ length: planSteps }, (_, i) => ({
+      title: `Step ${i}`,
+      status: i === step ? "doing" : i < step ? "done" : "todo",
+    })),
   };
-  return { reasoning: `${tag} thinks ${step}`, text: [`${tag} `, `says ${step}`], calls: [{ name: "update_plan", input: plan }] };
+  return {
+    reasoning: `${tag} thinks ${step}`,
+    text: [`${tag} `, `says ${step}`],
+    calls: [{ name: "update_plan", input: plan }],
+  };
 }

@@ -20,13 +20,15 @@ export function repliesOf(turns: readonly (readonly Act[])[]): readonly Reply[] 
       if (act.does === "think") step = { ...step, reasoning: act.what };
       else if (act.does === "say") step = { ...step, text: act.what };
       else if (act.does === "plan" || act.does === "step") {
-        plan = act.does === "plan" ? act.titles.map((title) => ({ title, status: "todo" })) : advancePlan(plan);
+        plan =
+          act.does === "plan" ? act.titles.map((title) => ({ title, status: "todo" })) : advancePlan(plan);
         call("update_plan", { steps: plan.map((each) => ({ ...each })) });
       } else if (act.does === "finish") {
         replies.push({ ...step, text: act.what });
         step = {};
         // The platform requests it separately, and a second time where it does not match the schema.
-        if (act.output !== undefined) replies.push(...Array.from({ length: 2 }, () => ({ text: JSON.stringify(act.output) })));
+        if (act.output !== undefined)
+          replies.push(...Array.from({ length: 2 }, () => ({ text: JSON.stringify(act.output) })));
       } else if (act.does === "fail") replies.push({ status: 400 });
       else call(...toolCallOf(act));
     }
@@ -34,7 +36,9 @@ export function repliesOf(turns: readonly (readonly Act[])[]): readonly Reply[] 
   return replies;
 }
 
-function toolCallOf(act: Exclude<Act, { does: "think" | "say" | "plan" | "step" | "fail" | "finish" }>): [name: string, input: Json] {
+function toolCallOf(
+  act: Exclude<Act, { does: "think" | "say" | "plan" | "step" | "fail" | "finish" }>,
+): [name: string, input: Json] {
   switch (act.does) {
     case "use":
       return [act.what, { text: "x" }];
@@ -52,11 +56,20 @@ function toolCallOf(act: Exclude<Act, { does: "think" | "say" | "plan" | "step" 
 /** Ends the current step and begins the next one. */
 function advancePlan(plan: readonly { readonly title: string; readonly status: string }[]) {
   const next = plan.findIndex(({ status }) => status === "todo");
-  return plan.map(({ title, status }, i) => ({ title, status: status === "doing" ? "done" : i === next ? "doing" : status }));
+  return plan.map(({ title, status }, i) => ({
+    title,
+    status: status === "doing" ? "done" : i === next ? "doing" : status,
+  }));
 }
 
 /** The tools that a script needs. */
-export const toolsOf = (current: () => Gate): readonly Tool[] => [echo(), askUser, saveFile, spendMuch, pause(current)];
+export const toolsOf = (current: () => Gate): readonly Tool[] => [
+  echo(),
+  askUser,
+  saveFile,
+  spendMuch,
+  pause(current),
+];
 
 const saveFile: Tool = {
   name: "save_file",
@@ -68,7 +81,10 @@ const saveFile: Tool = {
   },
   brief: () => "Hand over",
   async use({ input }) {
-    const file: NewFile = { filename: String(input["filename"]), content: [Buffer.from(String(input["content"]))] };
+    const file: NewFile = {
+      filename: String(input["filename"]),
+      content: [Buffer.from(String(input["content"]))],
+    };
     return { kind: "result", value: "Handed over.", files: [file] };
   },
 };
@@ -80,8 +96,14 @@ const spendMuch: Tool = {
   inputSchema: { type: "object", properties: {} },
   brief: () => "Spend",
   async use({ decisions: [decision] }) {
-    if (!decision) return { kind: "end", outcome: { kind: "confirm", action: "apiHighCreditNotice", variant: "", params: { credits: 5 } } };
-    return decision.accepted ? { kind: "result", value: "Spent." } : { kind: "result", value: "Not approved.", isError: true };
+    if (!decision)
+      return {
+        kind: "end",
+        outcome: { kind: "confirm", action: "apiHighCreditNotice", variant: "", params: { credits: 5 } },
+      };
+    return decision.accepted
+      ? { kind: "result", value: "Spent." }
+      : { kind: "result", value: "Not approved.", isError: true };
   },
 };
 

@@ -15,7 +15,10 @@ interface Expected {
   readonly refused?: Reason;
 }
 
-/** What each operation on one task does with a task of an agent, in the order of the calls (spec/api.md 6, 8, 9.11). */
+/**
+ * What each operation on one task does with a task of an agent, in the order of the calls (spec/api.md 6, 8,
+ * 9.11).
+ */
 const onTasks: Readonly<Record<string, Expected>> = {
   "task.sendMessage": { more: { message: { content: "[[forever]]" } } },
   "task.detail": {},
@@ -29,7 +32,9 @@ const onTasks: Readonly<Record<string, Expected>> = {
 };
 
 const isOnTask = ({ name, method }: Operation): boolean =>
-  name?.startsWith("task.") === true && method.methodKind === "unary" && method.input.field["taskId"] !== undefined;
+  name?.startsWith("task.") === true &&
+  method.methodKind === "unary" &&
+  method.input.field["taskId"] !== undefined;
 
 test("every operation on one task has an expectation for an agent's task", () => {
   const names = table.all.filter(isOnTask).map(({ name }) => name);
@@ -42,9 +47,14 @@ describe.each(wires)("over %s", (wire) => {
   let subtask: string;
   beforeAll(async () => {
     ben = await rig.service.person();
-    const { body } = await ben.v2("task.sendMessage", { task_id: shortcut, message: { content: "[[subtask Count]]" } });
+    const { body } = await ben.v2("task.sendMessage", {
+      task_id: shortcut,
+      message: { content: "[[subtask Count]]" },
+    });
     await rig.reach(body["task_id"], "stopped");
-    const [{ id }] = (await ben.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body["data"];
+    const [{ id }] = (await ben.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body[
+      "data"
+    ];
     subtask = id;
     await rig.reach(id, "stopped");
   });
@@ -53,13 +63,22 @@ describe.each(wires)("over %s", (wire) => {
     const operation = served.get(name);
     if (!operation) return;
     const { outcome } = await callerOf(rig.service.url)(wire, operation, { headers: ben.headers, json });
-    expect([name, json, outcome]).toEqual([name, json, refused === undefined ? "ok" : refusal(refused, wire)]);
+    expect([name, json, outcome]).toEqual([
+      name,
+      json,
+      refused === undefined ? "ok" : refusal(refused, wire),
+    ]);
   }
 
-  test.each(["its shortcut", "its id", "a subtask's id"])("an agent's task can be controlled but not deleted, by %s", async (which) => {
+  test.each([
+    "its shortcut",
+    "its id",
+    "a subtask's id",
+  ])("an agent's task can be controlled but not deleted, by %s", async (which) => {
     const main = (await ben.v2("task.detail", { task_id: shortcut })).body["task"].id;
     const task_id = { "its shortcut": shortcut, "its id": main, "a subtask's id": subtask }[which] ?? "";
-    for (const [name, { more = {}, refused }] of Object.entries(onTasks)) await expectCall(name, { task_id, ...more }, refused);
+    for (const [name, { more = {}, refused }] of Object.entries(onTasks))
+      await expectCall(name, { task_id, ...more }, refused);
   });
 
   test.each<[string, JsonObject, Reason?]>([

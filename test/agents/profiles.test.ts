@@ -12,7 +12,11 @@ describeOnOne("agentProfile.list", (database) => {
       research: { turn: 2 },
     };
     const profiles = "train=remote;labels=gpu+eu,manus-1.6-max=remote,research=offline";
-    await using service = await openService({ database, idle: true, env: { PRICES: JSON.stringify(prices), AGENT_PROFILES: profiles } });
+    await using service = await openService({
+      database,
+      idle: true,
+      env: { PRICES: JSON.stringify(prices), AGENT_PROFILES: profiles },
+    });
     const guest = await service.person({ with: await service.person(), role: "guest" });
     const { status, body } = await guest.v2("agentProfile.list", {}, { method: "GET" });
     expect(status).toBe(200);
@@ -21,16 +25,31 @@ describeOnOne("agentProfile.list", (database) => {
     expect(body["data"]).toEqual([
       { id: "manus-1.6", ...text, ...local, is_default: true, prices: prices["manus-1.6"] },
       { id: "manus-1.6-lite", ...text, ...local },
-      { id: "manus-1.6-max", ...text, ...local, is_remote: true, prices: { input: 0, output: 0, tool_call: 0, turn: 3 } },
+      {
+        id: "manus-1.6-max",
+        ...text,
+        ...local,
+        is_remote: true,
+        prices: { input: 0, output: 0, tool_call: 0, turn: 3 },
+      },
       { id: "train", title: "train", description: "", ...local, is_remote: true, labels: ["eu", "gpu"] },
-      { id: "research", title: "research", description: "", ...local, prices: { input: 0, output: 0, tool_call: 0, turn: 2 } },
+      {
+        id: "research",
+        title: "research",
+        description: "",
+        ...local,
+        prices: { input: 0, output: 0, tool_call: 0, turn: 2 },
+      },
     ]);
     for (const { id } of body["data"]) {
       const created = await guest.v2("task.create", { message: { content: "Hello" }, agent_profile: id });
       const detail = await guest.v2("task.detail", { task_id: created.body["task_id"] });
       expect(detail.body["task"].agent_profile).toBe(id);
     }
-    const unknown = await guest.v2("task.create", { message: { content: "Hello" }, agent_profile: "painter" });
+    const unknown = await guest.v2("task.create", {
+      message: { content: "Hello" },
+      agent_profile: "painter",
+    });
     expect([unknown.status, unknown.body["error"]?.message]).toEqual([
       400,
       expect.stringContaining("train, research, standard, lite, max"),
@@ -52,14 +71,25 @@ describeOnOne("a profile that AGENT_PROFILES adds", (database) => {
     expect(send.status).toBe(200);
     const headers = { "content-type": "application/json", API_KEY: rig.ann.key };
     const call = async (path: string, body?: object) => {
-      const reply = await fetch(`${rig.service.url}${path}`, { headers, ...(body && { method: "POST", body: JSON.stringify(body) }) });
-      return (await reply.json()) as { readonly task_id: string; readonly id: string; readonly data: readonly { readonly id: string }[] };
+      const reply = await fetch(`${rig.service.url}${path}`, {
+        headers,
+        ...(body && { method: "POST", body: JSON.stringify(body) }),
+      });
+      return (await reply.json()) as {
+        readonly task_id: string;
+        readonly id: string;
+        readonly data: readonly { readonly id: string }[];
+      };
     };
     const v1 = await call("/v1/tasks", { prompt: "Hello", agent_profile: "research" });
-    expect((await rig.ann.v2("task.detail", { task_id: v1.task_id })).body["task"].agent_profile).toBe("research");
+    expect((await rig.ann.v2("task.detail", { task_id: v1.task_id })).body["task"].agent_profile).toBe(
+      "research",
+    );
     for (const model of ["research", "research-agent"]) {
       const { id: response } = await call("/v1/responses", { input: "Hello", model });
-      expect((await rig.ann.v2("task.detail", { task_id: response })).body["task"].agent_profile).toBe("research");
+      expect((await rig.ann.v2("task.detail", { task_id: response })).body["task"].agent_profile).toBe(
+        "research",
+      );
     }
     const task = { message: { content: "Hello" }, agent_profile: "research" };
     const scheduled = await rig.ann.v2("schedule.create", {
@@ -95,7 +125,13 @@ describeOnOne("agentProfile.update", (database) => {
   const update = (who: Person, body: object) => who.v2("agentProfile.update", body);
 
   test("changes the texts and limits of the owner's space only, and restores the defaults (spec/api.md 8.78)", async () => {
-    const edit = { agent_profile: "research", title: "Researcher", description: "Reads", concurrency: 2, time_limit_seconds: 60 };
+    const edit = {
+      agent_profile: "research",
+      title: "Researcher",
+      description: "Reads",
+      concurrency: 2,
+      time_limit_seconds: 60,
+    };
     const { body } = await update(rig.ann, edit);
     const { agent_profile: id, ...set } = edit;
     expect(body["agent_profile"]).toEqual({ id, ...set, is_default: false, is_remote: false, labels: [] });
@@ -103,9 +139,26 @@ describeOnOne("agentProfile.update", (database) => {
     expect(await listed(bo, id)).toMatchObject({ title: "research", description: "" });
     expect(await listed(bo, id)).not.toHaveProperty("concurrency");
     await update(rig.ann, { agent_profile: id, concurrency: 3 });
-    expect(await listed(rig.ann, id)).toMatchObject({ title: "Researcher", concurrency: 3, time_limit_seconds: 60 });
-    await update(rig.ann, { agent_profile: id, title: "", description: "", concurrency: 0, time_limit_seconds: 0 });
-    expect(await listed(rig.ann, id)).toEqual({ id, title: "research", description: "", is_default: false, is_remote: false, labels: [] });
+    expect(await listed(rig.ann, id)).toMatchObject({
+      title: "Researcher",
+      concurrency: 3,
+      time_limit_seconds: 60,
+    });
+    await update(rig.ann, {
+      agent_profile: id,
+      title: "",
+      description: "",
+      concurrency: 0,
+      time_limit_seconds: 0,
+    });
+    expect(await listed(rig.ann, id)).toEqual({
+      id,
+      title: "research",
+      description: "",
+      is_default: false,
+      is_remote: false,
+      labels: [],
+    });
   });
 
   test("is refused without a change, for an unknown profile, and for a text or number beyond its limits", async () => {
@@ -119,7 +172,10 @@ describeOnOne("agentProfile.update", (database) => {
       [{ agent_profile: "research", time_limit_seconds: 2_592_001 }, 400, "time_limit_seconds"],
     ] as const) {
       const refused = await update(rig.ann, body);
-      expect([refused.status, refused.body["error"]?.message]).toEqual([status, expect.stringContaining(text)]);
+      expect([refused.status, refused.body["error"]?.message]).toEqual([
+        status,
+        expect.stringContaining(text),
+      ]);
     }
     expect(await listed(rig.ann, "research")).not.toHaveProperty("concurrency");
   });
@@ -130,7 +186,9 @@ describeOnOne("agentProfile.update", (database) => {
     const alone = await rig.service.person({ personal: true });
     expect((await update(alone, { agent_profile: "research", concurrency: 1 })).status).toBe(200);
     const session = await bo.session();
-    await session.client(AgentProfileService).updateAgentProfile({ agentProfile: "research", concurrency: 4 });
+    await session
+      .client(AgentProfileService)
+      .updateAgentProfile({ agentProfile: "research", concurrency: 4 });
     expect(await listed(admin, "research")).toMatchObject({ concurrency: 4 });
   });
 });

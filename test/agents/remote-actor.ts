@@ -8,7 +8,12 @@ interface AssignedRun extends RunOf {
 }
 
 /** A worker that follows a script; it knows its turns by their order. */
-export async function runScript(worker: TestWorker, turns: readonly (readonly Act[])[], gate: Gate, gone: AbortSignal): Promise<void> {
+export async function runScript(
+  worker: TestWorker,
+  turns: readonly (readonly Act[])[],
+  gate: Gate,
+  gone: AbortSignal,
+): Promise<void> {
   let turn = 0;
   for (let run: AssignedRun | undefined; !gone.aborted; ) {
     run ??= await worker.poll({ waitSeconds: 1 });
@@ -19,7 +24,10 @@ export async function runScript(worker: TestWorker, turns: readonly (readonly Ac
   }
 }
 
-/** Events that are stored already are sent again: the platform recognises them by their keys. Returns undefined when the run was lost. */
+/**
+ * Events that are stored already are sent again: the platform recognises them by their keys. Returns
+ * undefined when the run was lost.
+ */
 async function workOn(
   worker: TestWorker,
   run: AssignedRun,
@@ -40,7 +48,9 @@ async function workOn(
           events.map((event, part) => ({ key: `${i}.${part}`, ...event })),
         )
       ).status === 200;
-    const used = (tool: string, status = "success") => ({ toolUsed: { tool, actionId: `use-${i}`, status, brief: "Used" } });
+    const used = (tool: string, status = "success") => ({
+      toolUsed: { tool, actionId: `use-${i}`, status, brief: "Used" },
+    });
     let accepted = true;
     switch (act.does) {
       case "think":
@@ -58,14 +68,28 @@ async function workOn(
         break;
       case "step": {
         const next = steps.findIndex(({ status }) => status === "todo");
-        steps = steps.map(({ title, status }, at) => ({ title, status: status === "doing" ? "done" : at === next ? "doing" : status }));
-        accepted = await append({ planUpdate: { steps } }, { newPlanStep: { stepId: `step_${next + 1}`, title: steps[next]?.title } });
+        steps = steps.map(({ title, status }, at) => ({
+          title,
+          status: status === "doing" ? "done" : at === next ? "doing" : status,
+        }));
+        accepted = await append(
+          { planUpdate: { steps } },
+          { newPlanStep: { stepId: `step_${next + 1}`, title: steps[next]?.title } },
+        );
         break;
       }
       case "file": {
         const content = Buffer.from(act.content).toString("base64");
-        const { body } = await worker.call("Upload", { taskId: run.taskId, fence: run.fence, filename: act.filename, content });
-        accepted = await append({ assistantMessage: { content: "Here it is.", uploadIds: [body.uploadId] } }, used("save_file"));
+        const { body } = await worker.call("Upload", {
+          taskId: run.taskId,
+          fence: run.fence,
+          filename: act.filename,
+          content,
+        });
+        accepted = await append(
+          { assistantMessage: { content: "Here it is.", uploadIds: [body.uploadId] } },
+          used("save_file"),
+        );
         break;
       }
       case "confirm": {
@@ -85,9 +109,14 @@ async function workOn(
         return finish({ fail: { errorType: "timeout", content: "Too slow." } });
       case "finish": {
         const open = steps.some(({ status }) => status === "doing");
-        const closed = steps.map(({ title, status }) => ({ title, status: status === "doing" ? "done" : status }));
+        const closed = steps.map(({ title, status }) => ({
+          title,
+          status: status === "doing" ? "done" : status,
+        }));
         if (open) await append({ planUpdate: { steps: closed } });
-        return finish({ finish: { content: act.what, ...(act.output === undefined ? {} : { output: act.output }) } });
+        return finish({
+          finish: { content: act.what, ...(act.output === undefined ? {} : { output: act.output }) },
+        });
       }
     }
     if (!accepted) return undefined;

@@ -12,8 +12,8 @@ import { type AgentName, openScriptedAgent, type ScriptedAgent } from "./stages.
 const agents: readonly AgentName[] = ["remote", "model (openai)", "model (anthropic)"];
 
 /**
- * An event's type, with the value that describes it. Only the offline agent's message with a file has no such value, and only its result
- * has the files too.
+ * An event's type, with the value that describes it. Only the offline agent's message with a file has no such
+ * value, and only its result has the files too.
  */
 function kindOf({ type, ...payload }: V2Body): string {
   const { agent_status, status, delivery_kind, success, attachments } = payload[type];
@@ -28,22 +28,38 @@ describeOnOne("the same script", (database) => {
     return taskRig({ database, nodes: 1, idle: true, env });
   }
 
-  /** The events of a task that follows a script, and how often its agent itself reported that an approval is pending. */
-  async function playScript(agent: AgentName, script: Script): Promise<{ readonly kinds: readonly string[]; readonly reported: number }> {
+  /**
+   * The events of a task that follows a script, and how often its agent itself reported that an approval is
+   * pending.
+   */
+  async function playScript(
+    agent: AgentName,
+    script: Script,
+  ): Promise<{ readonly kinds: readonly string[]; readonly reported: number }> {
     const rig = agent === "remote" ? own.remote : own.offline;
     await using stage = await openScriptedAgent(agent, rig, script);
     const [first = [], ...others] = script.turns;
     const id = await rig.create(stage.message(first), { interactive_mode: true, ...script.create });
     const nextTurns = others.values();
-    for (const move of script.moves) await applyMove(rig, stage, id, move, () => stage.message(nextTurns.next().value ?? []));
+    for (const move of script.moves)
+      await applyMove(rig, stage, id, move, () => stage.message(nextTurns.next().value ?? []));
     await until(rig.service.store, id, ({ status }) => status === "stopped" || status === "error");
     const events = await rig.events(id);
     const isReported = ({ type, tool_used: use }: V2Body) =>
       type === "tool_used" && use.status === "pending_confirmation" && stage.reportsPending.has(use.tool);
-    return { kinds: events.filter((event) => !isReported(event)).map(kindOf), reported: events.filter(isReported).length };
+    return {
+      kinds: events.filter((event) => !isReported(event)).map(kindOf),
+      reported: events.filter(isReported).length,
+    };
   }
 
-  async function applyMove(rig: TaskRig, stage: ScriptedAgent, id: string, move: Move, next: () => string): Promise<void> {
+  async function applyMove(
+    rig: TaskRig,
+    stage: ScriptedAgent,
+    id: string,
+    move: Move,
+    next: () => string,
+  ): Promise<void> {
     const { store } = rig.service;
     if (move === "answer") {
       await untilStatus(store, id, "waiting");
@@ -75,14 +91,19 @@ describeOnOne("the same script", (database) => {
     test("is played to its end by the offline agent", () => {
       expect(offline.slice(0, 2)).toEqual(["user_message", "status_update running"]);
       const rests = offline.filter((kind) => /^status_update (?:waiting|stopped|error)$/.test(kind));
-      expect(rests).toHaveLength(1 + script.moves.filter((move) => ["answer", "accept", "refuse"].includes(move)).length);
+      expect(rests).toHaveLength(
+        1 + script.moves.filter((move) => ["answer", "accept", "refuse"].includes(move)).length,
+      );
     });
 
     // A short run plays each script with one of them.
-    test.each(share(agents, scripts.indexOf(script), agents.length))("leads to the same events when the agent is: %s", async (agent) => {
+    test.each(
+      share(agents, scripts.indexOf(script), agents.length),
+    )("leads to the same events when the agent is: %s", async (agent) => {
       const { kinds, reported } = await playScript(agent, script);
       expect(kinds).toEqual(offline);
-      // A model agent reports a pending use before the platform reports the approval, because the decision refers to that use.
+      // A model agent reports a pending use before the platform reports the approval, because the decision
+      // refers to that use.
       const approvals = script.turns.flat().filter(({ does }) => does === "confirm").length;
       expect(reported).toBe(agent === "remote" ? 0 : approvals);
     });

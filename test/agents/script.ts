@@ -48,7 +48,12 @@ const finish: Act = { does: "finish", what: "Done." };
 const think: Act = { does: "think", what: "Hm." };
 const say: Act = { does: "say", what: "I look." };
 const use: Act = { does: "use", what: "echo" };
-const schema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"], additionalProperties: false };
+const schema = {
+  type: "object",
+  properties: { total: { type: "integer" } },
+  required: ["total"],
+  additionalProperties: false,
+};
 
 /** Every act of an agent, one script after another. */
 export const scripts: readonly Script[] = [
@@ -68,8 +73,16 @@ export const scripts: readonly Script[] = [
     ],
     moves: ["answer"],
   },
-  { about: "an accepted approval", turns: [[use, { does: "confirm", accepted: true }, finish]], moves: ["accept"] },
-  { about: "a refused approval", turns: [[{ does: "confirm", accepted: false }, use, finish]], moves: ["refuse"] },
+  {
+    about: "an accepted approval",
+    turns: [[use, { does: "confirm", accepted: true }, finish]],
+    moves: ["accept"],
+  },
+  {
+    about: "a refused approval",
+    turns: [[{ does: "confirm", accepted: false }, use, finish]],
+    moves: ["refuse"],
+  },
   {
     about: "two approvals",
     turns: [[{ does: "confirm", accepted: true }, use, { does: "confirm", accepted: false }, finish]],

@@ -30,7 +30,9 @@ export type AgentName = "offline" | "remote" | `model (${ModelApi})`;
 /** Prepares an agent for a script, over a platform that runs no tasks itself. */
 export function openScriptedAgent(agent: AgentName, rig: TaskRig, script: Script): Promise<ScriptedAgent> {
   if (agent === "offline") return offlineStage(rig);
-  return agent === "remote" ? remoteStage(rig, script) : modelStage(agent === "model (openai)" ? "openai" : "anthropic", rig, script);
+  return agent === "remote"
+    ? remoteStage(rig, script)
+    : modelStage(agent === "model (openai)" ? "openai" : "anthropic", rig, script);
 }
 
 const plain = (): string => "Go on";
@@ -84,7 +86,11 @@ async function remoteStage(rig: TaskRig, { turns }: Script): Promise<ScriptedAge
 }
 
 /** Runs tasks next to a platform, with the test's agent. */
-async function startRunner({ service: { store } }: TaskRig, agent: Agent, turnGate: Gate): Promise<AsyncDisposable> {
+async function startRunner(
+  { service: { store } }: TaskRig,
+  agent: Agent,
+  turnGate: Gate,
+): Promise<AsyncDisposable> {
   const clock = gatedClock(() => turnGate);
   const files = agentFiles(store, clock);
   const lease = await openLease(store, clock, systemIds, true);

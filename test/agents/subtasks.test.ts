@@ -19,11 +19,15 @@ const shortcut = "agent-default-main_task";
 describeOnOne("an agent's subtasks", (database) => {
   const rig = taskRig({ database });
   const subtasks = async (person: Person) =>
-    (await person.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body["data"] as readonly {
+    (await person.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body[
+      "data"
+    ] as readonly {
       readonly id: string;
     }[];
   const messagesOf = async (person: Person, task_id: string) =>
-    (await person.v2("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 })).body["messages"];
+    (await person.v2("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 })).body[
+      "messages"
+    ];
   const usesIn = async (person: Person, task_id: string) =>
     (await messagesOf(person, task_id)).flatMap((event: { tool_used?: unknown }) => event.tool_used ?? []);
 
@@ -42,8 +46,17 @@ describeOnOne("an agent's subtasks", (database) => {
     const id = use.result.task_id;
     await rig.reach(id, "stopped");
     const [task] = await subtasks(ben);
-    expect(task).toMatchObject({ id, task_type: "agent_subtask", title: "Count the owls", status: "stopped", share_visibility: "private" });
-    expect((await messagesOf(ben, id))[0]).toMatchObject({ type: "user_message", user_message: { content: "Count the owls" } });
+    expect(task).toMatchObject({
+      id,
+      task_type: "agent_subtask",
+      title: "Count the owls",
+      status: "stopped",
+      share_visibility: "private",
+    });
+    expect((await messagesOf(ben, id))[0]).toMatchObject({
+      type: "user_message",
+      user_message: { content: "Count the owls" },
+    });
     expect((await rig.row(id)).agentId).toBe((await rig.row(main)).agentId);
   });
 
@@ -53,7 +66,9 @@ describeOnOne("an agent's subtasks", (database) => {
     const [{ id } = { id: "" }] = await subtasks(ben);
     await rig.reach(id, "stopped");
     await ben.v2("task.sendMessage", { task_id: id, message: { content: "[[forever]]" } });
-    expect((await ben.v2("task.delete", { task_id: id })).body.error).toMatchObject({ code: "failed_precondition" });
+    expect((await ben.v2("task.delete", { task_id: id })).body.error).toMatchObject({
+      code: "failed_precondition",
+    });
     expect((await ben.v2("task.stop", { task_id: id })).status).toBe(200);
     expect((await ben.v2("task.delete", { task_id: id })).status).toBe(412);
     expect(await rig.row(id)).toMatchObject({ status: "stopped" });
@@ -63,7 +78,10 @@ describeOnOne("an agent's subtasks", (database) => {
     const ben = await rig.service.person();
     await sendToMain(ben, "[[subtask Count]]");
     const [{ id } = { id: "" }] = await subtasks(ben);
-    for (const other of [await rig.service.person({ with: ben, role: "admin" }), await rig.service.person({ as: ben })]) {
+    for (const other of [
+      await rig.service.person({ with: ben, role: "admin" }),
+      await rig.service.person({ as: ben }),
+    ]) {
       expect(await subtasks(other)).toEqual([]);
       expect((await other.v2("task.detail", { task_id: id })).status).toBe(404);
     }
@@ -90,7 +108,12 @@ describeOnOne("a run that begins subtasks", (kind) => {
 
   async function claimMain(): Promise<Task> {
     const resting = idleTask(systemIds.short(), ann, clock.now());
-    const main: Task = { ...resting, agentId: systemIds.uuid(), status: "running", agentProfile: "manus-1.6" };
+    const main: Task = {
+      ...resting,
+      agentId: systemIds.uuid(),
+      status: "running",
+      agentProfile: "manus-1.6",
+    };
     const [task] = await db.store.change(async (tx) => {
       const inserted = await tx.tasks.insert(main, firstEvents("Go"));
       return claimTasks(tx, [inserted.task], "n1", clock.now());
@@ -120,7 +143,9 @@ describeOnOne("a run that begins subtasks", (kind) => {
       const task = await claimMain();
       await run(task, async function* ({ subtask }) {
         if (!subtask) throw new Error("a main task has subtasks");
-        const events = await Array.fromAsync({ length: livingMax }, async (_, i) => use(await subtask(`Part ${i}`)));
+        const events = await Array.fromAsync({ length: livingMax }, async (_, i) =>
+          use(await subtask(`Part ${i}`)),
+        );
         await expect(subtask("One more")).rejects.toMatchObject({ reason: "resource_exhausted" });
         yield { events };
         return done;
@@ -132,12 +157,19 @@ describeOnOne("a run that begins subtasks", (kind) => {
       const task = await claimMain();
       await run(task, async function* ({ subtask }) {
         if (!subtask) throw new Error("a main task has subtasks");
-        yield { events: await Array.fromAsync({ length: livingMax }, async (_, i) => use(await subtask(`Part ${i}`))) };
+        yield {
+          events: await Array.fromAsync({ length: livingMax }, async (_, i) =>
+            use(await subtask(`Part ${i}`)),
+          ),
+        };
         // Buffered events are written once the agent pauses.
         await new Promise((resolve) => setTimeout(resolve, 0));
-        while ((await subtasksOf(task)).length < livingMax) await new Promise((resolve) => setImmediate(resolve));
+        while ((await subtasksOf(task)).length < livingMax)
+          await new Promise((resolve) => setImmediate(resolve));
         const [first] = await subtasksOf(task);
-        await db.store.change((tx) => tx.tasks.advance(first?.id ?? "", { now: clock.now(), set: { status: "stopped" } }));
+        await db.store.change((tx) =>
+          tx.tasks.advance(first?.id ?? "", { now: clock.now(), set: { status: "stopped" } }),
+        );
         yield { events: [use(await subtask("One more"))] };
         return done;
       });
@@ -161,7 +193,9 @@ describeOnOne("a run that begins subtasks", (kind) => {
     await run(task, async function* ({ subtask }) {
       if (!subtask) throw new Error("a main task has subtasks");
       const begun = await subtask("Too late");
-      await db.store.change((tx) => tx.tasks.advance(task.id, { now: clock.now(), set: { raiseFence: true } }));
+      await db.store.change((tx) =>
+        tx.tasks.advance(task.id, { now: clock.now(), set: { raiseFence: true } }),
+      );
       yield { events: [use(begun)] };
       return done;
     });

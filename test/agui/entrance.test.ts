@@ -63,7 +63,11 @@ describe("the entrance /ag-ui (spec/api.md 8.110)", () => {
     const asked = (from: string) =>
       fetch(`${rig.service.url}/ag-ui`, {
         method: "OPTIONS",
-        headers: { origin: from, "access-control-request-method": "POST", "access-control-request-headers": "content-type" },
+        headers: {
+          origin: from,
+          "access-control-request-method": "POST",
+          "access-control-request-headers": "content-type",
+        },
       });
     expect((await asked(origin)).headers.get("access-control-allow-origin")).toBe(origin);
     expect((await asked("https://evil.example.com")).headers.get("access-control-allow-origin")).toBeNull();
@@ -82,22 +86,35 @@ describe("the entrance /ag-ui (spec/api.md 8.110)", () => {
       [{ state: { task_id: id }, resume: [{ interruptId: "ev_1", status: "resolved" }] }, "invalid_argument"],
     ] as const)
       expect((await eventsOf(runOf(more))).at(-1)).toMatchObject({ type: "RUN_ERROR", code });
-    expect((await eventsOf(runOf({ threadId: id }), stranger.headers)).at(-1)).toMatchObject({ type: "RUN_ERROR", code: "not_found" });
+    expect((await eventsOf(runOf({ threadId: id }), stranger.headers)).at(-1)).toMatchObject({
+      type: "RUN_ERROR",
+      code: "not_found",
+    });
   });
 
   test("a token decides approvals only with approve:task, and an abandoned interrupt stays open", async () => {
     const plain = await tokenOf(rig.service, rig.ann);
-    const able = await tokenOf(rig.service, rig.ann, { scopes: ["create_task", "manage_all_tasks", "approve:task"] });
+    const able = await tokenOf(rig.service, rig.ann, {
+      scopes: ["create_task", "manage_all_tasks", "approve:task"],
+    });
     const begun = await eventsOf(runOf(said("[[confirm terminalExecute]] [[say Done]]")), plain.headers);
     const [interrupt] = begun.at(-1).outcome.interrupts;
     expect(interrupt).toMatchObject({ reason: "approval", metadata: { can_answer: false } });
     expect(interrupt).not.toHaveProperty("responseSchema");
     const { snapshot: state } = begun.find(({ type }) => type === "STATE_SNAPSHOT");
     const resume = (status: string, headers: Record<string, string>) =>
-      eventsOf(runOf({ state, resume: [{ interruptId: interrupt.id, status, payload: { accept: true } }] }), headers);
-    expect((await resume("resolved", plain.headers)).at(-1)).toMatchObject({ type: "RUN_ERROR", code: "permission_denied" });
+      eventsOf(
+        runOf({ state, resume: [{ interruptId: interrupt.id, status, payload: { accept: true } }] }),
+        headers,
+      );
+    expect((await resume("resolved", plain.headers)).at(-1)).toMatchObject({
+      type: "RUN_ERROR",
+      code: "permission_denied",
+    });
     const abandoned = await resume("cancelled", able.headers);
-    expect(abandoned.at(-1)).toMatchObject({ outcome: { interrupts: [{ id: interrupt.id, responseSchema: { required: ["accept"] } }] } });
+    expect(abandoned.at(-1)).toMatchObject({
+      outcome: { interrupts: [{ id: interrupt.id, responseSchema: { required: ["accept"] } }] },
+    });
     expect((await resume("resolved", able.headers)).at(-1)).toMatchObject({ outcome: { type: "success" } });
     // The same answer again, as after a lost connection.
     expect((await resume("resolved", able.headers)).at(-1)).toMatchObject({ outcome: { type: "success" } });
@@ -108,10 +125,16 @@ describe("the entrance /ag-ui (spec/api.md 8.110)", () => {
     const content = [
       { type: "text", text: "Read this" },
       { type: "document", source: { type: "data", value: data, mimeType: "text/csv" } },
-      { type: "document", source: { type: "data", value: data, mimeType: "text/csv" }, metadata: { filename: "q3.csv" } },
+      {
+        type: "document",
+        source: { type: "data", value: data, mimeType: "text/csv" },
+        metadata: { filename: "q3.csv" },
+      },
       { type: "document", source: { type: "data", value: data, mimeType: "text/csv" }, filename: "q4.csv" },
     ];
-    const events = await eventsOf(runOf({ ...said(content), tools: [{ name: "t", description: "" }], context: [] }));
+    const events = await eventsOf(
+      runOf({ ...said(content), tools: [{ name: "t", description: "" }], context: [] }),
+    );
     expect(events).toContainEqual({ type: "CUSTOM", name: "atp.ignored", value: { members: ["tools"] } });
     const { snapshot } = events.find(({ type }) => type === "STATE_SNAPSHOT");
     const [message] = await rig.events(snapshot.task_id);
@@ -128,7 +151,11 @@ describe("the entrance /ag-ui (spec/api.md 8.110)", () => {
     const cancel = new AbortController();
     const watch = () =>
       fetch(`${rig.service.url}/ag-ui`, {
-        ...{ method: "POST", signal: cancel.signal, headers: { "content-type": "application/json", ...rig.ann.headers } },
+        ...{
+          method: "POST",
+          signal: cancel.signal,
+          headers: { "content-type": "application/json", ...rig.ann.headers },
+        },
         body: JSON.stringify(runOf({ state: { task_id: id, last_seq: lastSeq } })),
       });
     for (const { body } of [await watch(), await watch()]) {
@@ -172,13 +199,25 @@ describe("texts that are written (spec/api.md 8.72)", () => {
     });
     return watched
       .flatMap(createNarrator())
-      .map((passage) => `${passage.kind} ${"text" in passage ? passage.text : "rest" in passage ? passage.rest : ""}`);
+      .map(
+        (passage) =>
+          `${passage.kind} ${"text" in passage ? passage.text : "rest" in passage ? passage.rest : ""}`,
+      );
   };
 
   test("the event completes its parts, and a text that is written again replaces the one before", () => {
-    expect(kinds([delta(1, 0, "ab"), delta(1, 2, "c"), event("abcd")])).toEqual(["part ab", "part c", "end d"]);
+    expect(kinds([delta(1, 0, "ab"), delta(1, 2, "c"), event("abcd")])).toEqual([
+      "part ab",
+      "part c",
+      "end d",
+    ]);
     expect(kinds([delta(1, 0, "ab"), delta(1, 5, "f"), event("abcdef")])).toEqual(["part ab", "end cdef"]);
-    expect(kinds([delta(1, 0, "ab"), delta(2, 0, "x"), event("xy")])).toEqual(["part ab", "lost ", "part x", "end y"]);
+    expect(kinds([delta(1, 0, "ab"), delta(2, 0, "x"), event("xy")])).toEqual([
+      "part ab",
+      "lost ",
+      "part x",
+      "end y",
+    ]);
     expect(kinds([delta(1, 0, "ab"), event("xy")])).toEqual(["part ab", "lost ", "end xy"]);
     expect(kinds([delta(1, 3, "d"), event("abcd")])).toEqual(["end abcd"]);
     const stop = { id: "s", seq: 2, type: "user_stop", user_stop: {} } as TaskEvent;

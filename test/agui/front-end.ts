@@ -1,7 +1,17 @@
-import { type AgentSubscriber, type BaseEvent, HttpAgent, type Message, type RunAgentParameters } from "@ag-ui/client";
+import {
+  type AgentSubscriber,
+  type BaseEvent,
+  HttpAgent,
+  type Message,
+  type RunAgentParameters,
+} from "@ag-ui/client";
 
 /** A front end: the client of the protocol, and the events that it received. */
-export function frontEnd(url: string, headers: Readonly<Record<string, string>>, threadId = `thread-${Math.random()}`) {
+export function frontEnd(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  threadId = `thread-${Math.random()}`,
+) {
   const agent = new HttpAgent({ url: `${url}/ag-ui`, headers: { ...headers }, threadId });
   const events: BaseEvent[] = [];
   const subscriber: AgentSubscriber = { onEvent: ({ event }) => void events.push(event) };

@@ -13,7 +13,9 @@ test("a run that is repeated after a lost connection creates nothing again, and 
   await agent.runAgent({}, { onRunStartedEvent: () => agent.abortRun() });
   await run();
   await run();
-  const before = (await rig.ann.v2("task.list")).body["data"].filter(({ title }: { title: string }) => title.startsWith("[[plan Look"));
+  const before = (await rig.ann.v2("task.list")).body["data"].filter(({ title }: { title: string }) =>
+    title.startsWith("[[plan Look"),
+  );
   expect(before).toHaveLength(1);
   expect(agent.state).toMatchObject({
     plan: [
@@ -50,7 +52,11 @@ test("a run that is repeated after a lost connection creates nothing again, and 
 test("a failed task ends its run with an error, and a refusal too", async () => {
   const { run, say } = openThread();
   say("[[fail quota_limit | No credits]]");
-  await expect(run()).resolves.toMatchObject({ type: "RUN_ERROR", code: "quota_limit", message: "No credits" });
+  await expect(run()).resolves.toMatchObject({
+    type: "RUN_ERROR",
+    code: "quota_limit",
+    message: "No credits",
+  });
   const stranger = await rig.service.person();
   const other = openThread(stranger.headers, await rig.create("[[say x]]"));
   expect(await other.run()).toMatchObject({ type: "RUN_ERROR", code: "not_found" });

@@ -36,7 +36,14 @@ function rigOf(items: Item[], more: Partial<DispatchedWork<Item, number>> = {}) 
     },
     ...more,
   });
-  return { clock, dispatcher, logged, recorded, started, end: (id: number, outcome?: number) => running.get(id)?.(outcome) };
+  return {
+    clock,
+    dispatcher,
+    logged,
+    recorded,
+    started,
+    end: (id: number, outcome?: number) => running.get(id)?.(outcome),
+  };
 }
 
 const of = (...holders: string[]): Item[] => holders.map((holder, index) => ({ id: index + 1, holder }));
@@ -60,7 +67,8 @@ describe("a dispatcher", () => {
     const { clock, dispatcher, logged, end, started } = rigOf(items, {
       async round(_, outcomes) {
         given.push(outcomes);
-        if (outcomes.length > 0 && given.filter((one) => one.length > 0).length === 1) throw new Error("no database");
+        if (outcomes.length > 0 && given.filter((one) => one.length > 0).length === 1)
+          throw new Error("no database");
         return { taken: items.splice(0), more: false };
       },
     });

@@ -36,6 +36,9 @@ test("an item whose mapping fails closes the source and passes the error on", as
 });
 
 test("the source's errors reach the reader", async () => {
-  const broken = mapIterable({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("broken")) }) }, (item) => item);
+  const broken = mapIterable(
+    { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("broken")) }) },
+    (item) => item,
+  );
   await expect(Array.fromAsync(broken)).rejects.toThrow("broken");
 });

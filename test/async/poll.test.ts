@@ -31,6 +31,9 @@ test("an error is logged under the function's name, and the next round follows a
   const failing = (round: number) => {
     if (round === 1) throw new Error("no");
   };
-  expect(await pollRounds(5_000, 3, failing)).toEqual({ begun: [0, 1_010, 6_020], logged: ["lookAround failed"] });
+  expect(await pollRounds(5_000, 3, failing)).toEqual({
+    begun: [0, 1_010, 6_020],
+    logged: ["lookAround failed"],
+  });
   expect(await pollRounds(300, 2, failing)).toMatchObject({ begun: [0, 310] });
 });

@@ -27,7 +27,8 @@ const isConversation = ({ method }: Operation): boolean => method.methodKind ===
 const isTransfer = ({ rpc }: Operation): boolean => rpc === "settings.v1.TeamService/TransferOwnership";
 /** A read of the complete installation has no subject (installation/status.test.ts has its row). */
 const isStatus = ({ name }: Operation): boolean => name === "operator.status";
-const isRecorded = (operation: Operation): boolean => (operation.isChange || operation.isAudited) && !isWorkerCall(operation);
+const isRecorded = (operation: Operation): boolean =>
+  (operation.isChange || operation.isAudited) && !isWorkerCall(operation);
 const changes = operationTable()
   .all.filter((operation) => isRecorded(operation) && !isConversation(operation) && !isStatus(operation))
   .toSorted((a, b) => Number(isTransfer(a)) - Number(isTransfer(b)));
@@ -38,7 +39,11 @@ describe("the audit row of a change", () => {
 
   beforeAll(async () => {
     database = await openTestStore("sqlite");
-    service = await openService({ over: database, idle: true, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
+    service = await openService({
+      over: database,
+      idle: true,
+      env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" },
+    });
     keyring = await keyringOf(service);
   });
   afterAll(async () => {
@@ -53,7 +58,10 @@ describe("the audit row of a change", () => {
     const input = await entryOf(operation).prepare(person, service.store);
     const countBefore = (await rows()).length;
     const json = { ...input, ...userContent[name] };
-    const answer = await callerOf(service.url)("connect-json", operation, { headers: keyring.permitted(operation), json });
+    const answer = await callerOf(service.url)("connect-json", operation, {
+      headers: keyring.permitted(operation),
+      json,
+    });
     expect(`${answer.outcome} ${answer.message}`).toBe("ok ");
     secrets.push(...secretsIn(answer.body));
     const [row, ...more] = (await rows()).slice(countBefore);

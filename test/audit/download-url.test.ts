@@ -23,7 +23,9 @@ describeOnOne("an address of audit.downloadUrl", (kind) => {
     const { spaceId, accountId } = owner;
     await service.store.change(async (tx) => {
       for (let n = 0; n < rows; n += 1)
-        await tx.audit.insert(sampleAudit({ id: `${spaceId}-${n}`, spaceId, accountId, at: 1_000_000 + n, subject: `s${n % 3}` }));
+        await tx.audit.insert(
+          sampleAudit({ id: `${spaceId}-${n}`, spaceId, accountId, at: 1_000_000 + n, subject: `s${n % 3}` }),
+        );
     });
     return owner;
   }
@@ -67,7 +69,9 @@ describeOnOne("an address of audit.downloadUrl", (kind) => {
       for (const line of lines) expect(line["class_uid"]).toBeTypeOf("number");
     }
     for (const filter of [{ limit: 5 }, { cursor: "x" }])
-      expect((await owner.v2("audit.downloadUrl", { filter })).body.error?.message).toMatch(/cannot be given: a download has no pages/);
+      expect((await owner.v2("audit.downloadUrl", { filter })).body.error?.message).toMatch(
+        /cannot be given: a download has no pages/,
+      );
   });
 
   test("is 404 after 60 s, with one character changed, and for another kind of signed address", async () => {
@@ -75,12 +79,23 @@ describeOnOne("an address of audit.downloadUrl", (kind) => {
     const address = await addressOf(owner);
     const token = new URL(address).searchParams.get("token") ?? "";
     const [value = "", signature = ""] = token.split(".");
-    const later = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(value, "base64url").toString()).with(4, 9e15))).toString("base64url");
+    const later = Buffer.from(
+      JSON.stringify(JSON.parse(Buffer.from(value, "base64url").toString()).with(4, 9e15)),
+    ).toString("base64url");
     const changed = `${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`;
     const { body } = await owner.v2("task.create", { message: { content: "Hello" } });
     const watch = (await owner.v2("task.watchUrl", { task_id: body["task_id"] })).body["url"];
     const watchToken = new URL(watch).searchParams.get("token") ?? "";
-    for (const bad of [`${value}.${changed}`, `${later}.${signature}`, value, `${token}.`, `${token}=`, "", ".", watchToken])
+    for (const bad of [
+      `${value}.${changed}`,
+      `${later}.${signature}`,
+      value,
+      `${token}.`,
+      `${token}=`,
+      "",
+      ".",
+      watchToken,
+    ])
       expect(await statusOf(address.replace(token, bad))).toBe(404);
     expect(await statusOf(address, { method: "POST" })).toBe(405);
     await clock.advance(59_000);
@@ -93,13 +108,22 @@ describeOnOne("an address of audit.downloadUrl", (kind) => {
     const owner = await ownerWith(3);
     const session = await owner.session();
     const format = AuditDownloadFormat.NDJSON;
-    for (const client of [...rpcWires.map((wire) => owner.client(AuditService, wire)), session.client(AuditService)])
+    for (const client of [
+      ...rpcWires.map((wire) => owner.client(AuditService, wire)),
+      session.client(AuditService),
+    ])
       expect(await statusOf(reach((await client.getAuditDownloadUrl({ format })).url))).toBe(200);
     for (const role of ["admin", "member"] as const) {
       const member = await service.person({ with: owner, role });
       expect((await member.v2("audit.downloadUrl")).status).toBe(403);
     }
-    expect((await service.person({ with: owner, role: "super_admin" }).then((admin) => admin.v2("audit.downloadUrl"))).status).toBe(200);
+    expect(
+      (
+        await service
+          .person({ with: owner, role: "super_admin" })
+          .then((admin) => admin.v2("audit.downloadUrl"))
+      ).status,
+    ).toBe(200);
   });
 
   test("is 404 once its key is revoked, its session has ended, or its session has switched to another space", async () => {
@@ -107,7 +131,8 @@ describeOnOne("an address of audit.downloadUrl", (kind) => {
     const ofKey = await addressOf(owner);
     const other = await service.person({ as: owner });
     const [ended, switched] = [await owner.session(), await owner.session()];
-    const sessionAddress = async (session: typeof ended) => reach((await session.client(AuditService).getAuditDownloadUrl({})).url);
+    const sessionAddress = async (session: typeof ended) =>
+      reach((await session.client(AuditService).getAuditDownloadUrl({})).url);
     const [ofEnded, ofSwitched] = [await sessionAddress(ended), await sessionAddress(switched)];
     for (const address of [ofKey, ofEnded, ofSwitched]) expect(await statusOf(address)).toBe(200);
     await service.store.change((tx) => tx.keys.revoke(owner.keyId, clock.now()));

@@ -23,15 +23,27 @@ describeOnOne("audit.download", (kind) => {
       for (let n = 0; n < rows; n += 1) {
         const id = `${spaceId}-${String(n).padStart(6, "0")}`;
         await tx.audit.insert(
-          sampleAudit({ id, spaceId, accountId, at: 1_000_000 + n, subject: `s${n % 3}`, before: { ü: n }, after: { padding } }),
+          sampleAudit({
+            id,
+            spaceId,
+            accountId,
+            at: 1_000_000 + n,
+            subject: `s${n % 3}`,
+            before: { ü: n },
+            after: { padding },
+          }),
         );
       }
     });
     return owner;
   }
-  const download = (person: Person, query = "") => fetch(`${service.url}/v2/audit.download${query}`, { headers: person.headers });
+  const download = (person: Person, query = "") =>
+    fetch(`${service.url}/v2/audit.download${query}`, { headers: person.headers });
   const linesOf = async (reply: Response): Promise<Line[]> => {
-    expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/x-ndjson; charset=utf-8"]);
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([
+      200,
+      "application/x-ndjson; charset=utf-8",
+    ]);
     return (await reply.text())
       .split("\n")
       .filter(Boolean)
@@ -43,7 +55,9 @@ describeOnOne("audit.download", (kind) => {
     const lines = await linesOf(await download(owner));
     expect(lines).toHaveLength(1_050);
     expect(new Set(lines.map(({ id }) => id)).size).toBe(1_050);
-    expect(lines.slice(0, 100).map(({ id }) => id)).toEqual((await owner.v2("audit.list")).body["data"].map(({ id }: Line) => id));
+    expect(lines.slice(0, 100).map(({ id }) => id)).toEqual(
+      (await owner.v2("audit.list")).body["data"].map(({ id }: Line) => id),
+    );
     expect(await linesOf(await download(owner, "?subject=s1&order=asc"))).toHaveLength(350);
     expect(await linesOf(await download(owner, "?start_time=5000"))).toEqual([]);
   });
@@ -55,8 +69,26 @@ describeOnOne("audit.download", (kind) => {
     let { hash } = genesis;
     for (const line of lines.toSorted((a, b) => Number(a["seq"]) - Number(b["seq"]))) {
       const text = (value: unknown) => (value === null ? null : JSON.stringify(value));
-      const { id, at, space_id: spaceId, account_id: accountId, request_id: requestId, before, after, ...same } = line;
-      const row = { ...same, id, at, spaceId, accountId, requestId, before: text(before), after: text(after) };
+      const {
+        id,
+        at,
+        space_id: spaceId,
+        account_id: accountId,
+        request_id: requestId,
+        before,
+        after,
+        ...same
+      } = line;
+      const row = {
+        ...same,
+        id,
+        at,
+        spaceId,
+        accountId,
+        requestId,
+        before: text(before),
+        after: text(after),
+      };
       hash = rowHash(hash, Number(line["seq"]), row as Parameters<typeof rowHash>[2]); // with the values of the line
       expect(line["hash"]).toBe(hash);
     }
@@ -73,7 +105,8 @@ describeOnOne("audit.download", (kind) => {
   ])("refuses with v2's envelope: $why", async ({ who, query, status }) => {
     const owner = await ownerWith(1);
     const person = who === "member" ? await service.person({ with: owner, role: "member" }) : owner;
-    const reply = who === "nobody" ? await fetch(`${service.url}/v2/audit.download`) : await download(person, query);
+    const reply =
+      who === "nobody" ? await fetch(`${service.url}/v2/audit.download`) : await download(person, query);
     expect([reply.status, await reply.json()]).toEqual([
       status,
       expect.objectContaining({ ok: false, request_id: expect.stringMatching(/^req_/) }),
@@ -82,7 +115,11 @@ describeOnOne("audit.download", (kind) => {
 
   test("accepts only GET and HEAD", async () => {
     const owner = await ownerWith(1);
-    const reply = await fetch(`${service.url}/v2/audit.download`, { method: "POST", headers: owner.headers, body: "{}" });
+    const reply = await fetch(`${service.url}/v2/audit.download`, {
+      method: "POST",
+      headers: owner.headers,
+      body: "{}",
+    });
     expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 

@@ -23,10 +23,23 @@ describeOnOne("audit.list", (kind) => {
     const { spaceId, accountId } = owner;
     await service.store.change(async (tx) => {
       for (let n = 0; n < 5; n += 1) {
-        const what = { subject: `task-${n % 2}`, requestId: `req_${n}`, before: { n }, after: { deep: { n } } };
-        await tx.audit.insert(sampleAudit({ id: `${spaceId}-${n}`, spaceId, accountId, at: (noon + n) * 1000, ...what }));
+        const what = {
+          subject: `task-${n % 2}`,
+          requestId: `req_${n}`,
+          before: { n },
+          after: { deep: { n } },
+        };
+        await tx.audit.insert(
+          sampleAudit({ id: `${spaceId}-${n}`, spaceId, accountId, at: (noon + n) * 1000, ...what }),
+        );
       }
-      const refused = { spaceId, accountId, credential: "token:t", operation: "task.v2.TaskService/GetTask", count: 7 };
+      const refused = {
+        spaceId,
+        accountId,
+        credential: "token:t",
+        operation: "task.v2.TaskService/GetTask",
+        count: 7,
+      };
       await tx.audit.addRefusals([sampleRefusal({ id: `${spaceId}-5`, at: (noon + 5) * 1000, ...refused })]);
     });
     return owner;
@@ -46,8 +59,19 @@ describeOnOne("audit.list", (kind) => {
     await sealer(service.store, { now: () => noon * 2_000 })(new AbortController().signal);
     const [refused, done] = await listLines(owner);
     expect(done).toEqual({
-      ...{ id: `${owner.spaceId}-4`, at: (noon + 4) * 1000, space_id: owner.spaceId, account_id: owner.accountId, credential: "key:k" },
-      ...{ operation: "task.v2.TaskService/DeleteTask", request_id: "req_4", address: "127.0.0.1", subject: "task-0" },
+      ...{
+        id: `${owner.spaceId}-4`,
+        at: (noon + 4) * 1000,
+        space_id: owner.spaceId,
+        account_id: owner.accountId,
+        credential: "key:k",
+      },
+      ...{
+        operation: "task.v2.TaskService/DeleteTask",
+        request_id: "req_4",
+        address: "127.0.0.1",
+        subject: "task-0",
+      },
       ...{
         before: { n: 4 },
         after: { deep: { n: 4 } },
@@ -58,13 +82,23 @@ describeOnOne("audit.list", (kind) => {
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     });
-    expect(refused).toMatchObject({ outcome: "refused", reason: "forbidden", count: 7, subject: null, before: null, after: null, seq: 6 });
+    expect(refused).toMatchObject({
+      outcome: "refused",
+      reason: "forbidden",
+      count: 7,
+      subject: null,
+      before: null,
+      after: null,
+      seq: 6,
+    });
   });
 
   test("an unsealed row has null as its sequence number", async () => {
     const owner = await service.person();
     await service.store.change((tx) =>
-      tx.audit.addRefusals([sampleRefusal({ id: `${owner.spaceId}-0`, spaceId: owner.spaceId, at: Date.now() })]),
+      tx.audit.addRefusals([
+        sampleRefusal({ id: `${owner.spaceId}-0`, spaceId: owner.spaceId, at: Date.now() }),
+      ]),
     );
     expect(await listLines(owner)).toMatchObject([{ seq: null, hash: null }]);
   });
@@ -75,14 +109,26 @@ describeOnOne("audit.list", (kind) => {
     { why: "of a credential", filter: { credential: "token:t" }, found: [5] },
     { why: "of an operation by its RPC", filter: { operation: "task.v2.TaskService/GetTask" }, found: [5] },
     { why: "of operations by their v2 name", filter: { operation: "task.delete" }, found: [4, 3, 2, 1, 0] },
-    { why: "of operations that begin with a text", filter: { operation_prefix: "task.v2.TaskService/Get" }, found: [5] },
-    { why: "of operations that begin with a text without wildcards", filter: { operation_prefix: "task_v2" }, found: [] },
+    {
+      why: "of operations that begin with a text",
+      filter: { operation_prefix: "task.v2.TaskService/Get" },
+      found: [5],
+    },
+    {
+      why: "of operations that begin with a text without wildcards",
+      filter: { operation_prefix: "task_v2" },
+      found: [],
+    },
     { why: "that were refused", filter: { outcome: "refused" }, found: [5] },
     { why: "that were done", filter: { outcome: "done", order: "asc" }, found: [0, 1, 2, 3, 4] },
     { why: "of a subject", filter: { subject: "task-1" }, found: [3, 1] },
     { why: "of a request", filter: { request_id: "req_2" }, found: [2] },
     { why: "of another account", filter: { account_id: "somebody" }, found: [] },
-    { why: "from a time whose milliseconds exceed the number range", filter: { start_time: 9_007_199_254_740_991 }, found: [] },
+    {
+      why: "from a time whose milliseconds exceed the number range",
+      filter: { start_time: 9_007_199_254_740_991 },
+      found: [],
+    },
     { why: "under an empty filter", filter: { subject: "", operation: "" }, found: [5, 4, 3, 2, 1, 0] },
   ])("lists only rows $why", async ({ filter, found }) => {
     const owner = await withLog();
@@ -112,7 +158,14 @@ describeOnOne("audit.list", (kind) => {
     const elsewhere = await service.person();
     const foreign = await elsewhere.v2("project.create", { name: "Secret" });
     await service.store.change((tx) =>
-      tx.audit.insert(sampleAudit({ id: `${spaceId}-x`, spaceId, accountId: elsewhere.accountId, subject: foreign.body["project"].id })),
+      tx.audit.insert(
+        sampleAudit({
+          id: `${spaceId}-x`,
+          spaceId,
+          accountId: elsewhere.accountId,
+          subject: foreign.body["project"].id,
+        }),
+      ),
     );
     const answer = (await owner.v2("audit.list", { order: "desc" })).body;
     expect(answer["names"]).toEqual([
@@ -146,7 +199,9 @@ describeOnOne("audit.list", (kind) => {
   test("refuses every enterprise key, and personal spaces", async () => {
     const owner = await service.person();
     for (const key of ["siem", "ediscovery", "team_user_mgmt"] as const)
-      expect((await (await service.person({ as: owner, with: owner, kind: key })).v2("audit.list")).status).toBe(403);
+      expect(
+        (await (await service.person({ as: owner, with: owner, kind: key })).v2("audit.list")).status,
+      ).toBe(403);
     expect((await (await service.person({ personal: true })).v2("audit.list")).status).toBe(403);
   });
 });

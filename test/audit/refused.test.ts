@@ -39,11 +39,16 @@ describeOnOne("audit rows of refused calls", (kind) => {
     { why: "an expired token", present: () => credentials.expiredToken(), kind: "token" },
     { why: "a token of a revoked grant", present: () => credentials.tokenOfRevokedGrant(), kind: "token" },
     { why: "a token of a deleted app", present: () => credentials.tokenOfDeletedApp(), kind: "token" },
-    { why: "a token of an earlier generation", present: () => credentials.tokenOfEarlierGeneration(), kind: "token" },
+    {
+      why: "a token of an earlier generation",
+      present: () => credentials.tokenOfEarlierGeneration(),
+      kind: "token",
+    },
   ])("refusals of $why are in the log of its space after a drain", async ({ present, kind: credential }) => {
     const headers = await present();
     await using other = await openMinuteProcess();
-    for (let n = 0; n < 3; n += 1) expect((await callV2(other.url, "user.me", {}, { headers })).status).toBe(401);
+    for (let n = 0; n < 3; n += 1)
+      expect((await callV2(other.url, "user.me", {}, { headers })).status).toBe(401);
     const before = await refusalRows();
     await other.drain();
     const rows = (await refusalRows()).slice(before.length);
@@ -64,7 +69,12 @@ describeOnOne("audit rows of refused calls", (kind) => {
     await using other = await openMinuteProcess();
     const unknown = newKeyText(systemRandom);
     const before = (await refusalRows()).length;
-    for (const headers of [{}, { "x-api-key": "sk-no" }, { "x-api-key": unknown }, { authorization: "Bearer x.y.z" }])
+    for (const headers of [
+      {},
+      { "x-api-key": "sk-no" },
+      { "x-api-key": unknown },
+      { authorization: "Bearer x.y.z" },
+    ])
       expect((await callV2(other.url, "user.me", {}, { headers })).status).toBe(401);
     await other.drain();
     expect((await refusalRows()).length).toBe(before);
@@ -91,7 +101,11 @@ describeOnOne("audit rows of refused calls", (kind) => {
         .catch(() => undefined);
     await other.drain();
     const rows = (await refusalRows()).slice(before);
-    expect(rows.map(({ reason, operation, count }) => `${reason} ${String(operation).split("/")[1]} ${count}`).toSorted()).toEqual(
+    expect(
+      rows
+        .map(({ reason, operation, count }) => `${reason} ${String(operation).split("/")[1]} ${count}`)
+        .toSorted(),
+    ).toEqual(
       [
         "forbidden GetCurrentUser 1",
         "forbidden ListUsers 1",
@@ -105,17 +119,23 @@ describeOnOne("audit rows of refused calls", (kind) => {
     await using other = await openMinuteProcess();
     const admin: Person = await other.person({ with: credentials.owner, role: "admin" });
     const keys = (await admin.session()).client(ApiKeyService);
-    await expect(keys.createApiKey({ name: "x", kind: 3 })).rejects.toThrow("only the team's owner can create an enterprise key");
+    await expect(keys.createApiKey({ name: "x", kind: 3 })).rejects.toThrow(
+      "only the team's owner can create an enterprise key",
+    );
     const before = (await refusalRows()).length;
     await other.drain();
     expect((await refusalRows()).slice(before)).toEqual([
-      expect.objectContaining({ reason: "forbidden", operation: "settings.v1.ApiKeyService/CreateApiKey", account_id: admin.accountId }),
+      expect.objectContaining({
+        reason: "forbidden",
+        operation: "settings.v1.ApiKeyService/CreateApiKey",
+        account_id: admin.accountId,
+      }),
     ]);
   });
 
   const refusalRows = (): Promise<readonly Row[]> =>
-    runDirectly(database, "SELECT * FROM audit_event WHERE outcome = 'refused' ORDER BY at, id").then((rows) =>
-      rows.map((row) => ({ ...row, count: Number(row["count"]) })),
+    runDirectly(database, "SELECT * FROM audit_event WHERE outcome = 'refused' ORDER BY at, id").then(
+      (rows) => rows.map((row) => ({ ...row, count: Number(row["count"]) })),
     );
 });
 
@@ -126,9 +146,15 @@ describeOnOne("audit log on a timer", (kind) => {
     await using service = await openService({ over: database, idle: true, clock });
     const ann = await service.person();
     await ann.v2("project.create", { name: "Garden" });
-    const rows = () => runDirectly(database, `SELECT seq, outcome, count FROM audit_event WHERE space_id = '${ann.spaceId}' ORDER BY at`);
+    const rows = () =>
+      runDirectly(
+        database,
+        `SELECT seq, outcome, count FROM audit_event WHERE space_id = '${ann.spaceId}' ORDER BY at`,
+      );
     const logLines = async () =>
-      (await rows()).map(({ seq, outcome, count }) => `${outcome} ${Number(count)} ${seq === null ? "open" : Number(seq)}`);
+      (await rows()).map(
+        ({ seq, outcome, count }) => `${outcome} ${Number(count)} ${seq === null ? "open" : Number(seq)}`,
+      );
     /** Advances the clock again, for a node that was waiting for the database when its timer fired. */
     async function advancedLines(): Promise<string[]> {
       await clock.advance(250);

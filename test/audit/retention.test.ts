@@ -22,7 +22,8 @@ async function openLog(kind: TestStore["kind"], rows: number): Promise<TestStore
 
 const seal = ({ store }: TestStore) => sealer(store, { now: () => 1_790_000_000_000 })(never);
 const retain = ({ store }: TestStore, now: number, auditDays = 30) => retainAt(store, now, { auditDays });
-const operations = async (database: TestStore) => (await auditRows(database)).map(({ operation }) => operation);
+const operations = async (database: TestStore) =>
+  (await auditRows(database)).map(({ operation }) => operation);
 
 describeOnOne("AUDIT_DAYS", (kind) => {
   test("removes sealed rows that are older, records the removal, and the rest of the chain is intact", async () => {
@@ -32,7 +33,9 @@ describeOnOne("AUDIT_DAYS", (kind) => {
     const head = await database.store.auditChain.head("north");
     await retain(database, muchLater);
     const left = await auditRows(database);
-    expect(left.filter(({ operation }) => operation !== "retention/RemoveAudit").map(({ seq }) => Number(seq))).toEqual([301, 302]);
+    expect(
+      left.filter(({ operation }) => operation !== "retention/RemoveAudit").map(({ seq }) => Number(seq)),
+    ).toEqual([301, 302]);
     const report = await verifyChain(database.store, "north", head);
     expect(report).toMatchObject({ anchor: { seq: 300 }, fault: null, head: { seq: 302 } });
     await seal(database);
@@ -58,7 +61,10 @@ describeOnOne("AUDIT_DAYS", (kind) => {
     await using database = await openLog(kind, 3);
     await retain(database, muchLater, 0);
     expect(await auditRows(database)).toHaveLength(3);
-    await runDirectly(database, "INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case 7', 'space', 'north', 1)");
+    await runDirectly(
+      database,
+      "INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case 7', 'space', 'north', 1)",
+    );
     await retain(database, muchLater);
     expect(await auditRows(database)).toHaveLength(3);
     await runDirectly(database, "DELETE FROM legal_hold");
@@ -85,10 +91,17 @@ describeOnOne("AUDIT_DAYS", (kind) => {
     ["rows deleted by hand after the anchor", ["DELETE FROM audit_event WHERE seq = 4"], "missing at 4"],
     [
       "rows deleted by hand with an anchor of their own",
-      ["UPDATE audit_anchor SET seq = 4, hash = (SELECT hash FROM audit_event WHERE seq = 4)", "DELETE FROM audit_event WHERE seq = 4"],
+      [
+        "UPDATE audit_anchor SET seq = 4, hash = (SELECT hash FROM audit_event WHERE seq = 4)",
+        "DELETE FROM audit_event WHERE seq = 4",
+      ],
       "anchor at 5",
     ],
-    ["a record of removal that was deleted", ["DELETE FROM audit_event WHERE operation = 'retention/RemoveAudit'"], "anchor at 4"],
+    [
+      "a record of removal that was deleted",
+      ["DELETE FROM audit_event WHERE operation = 'retention/RemoveAudit'"],
+      "anchor at 4",
+    ],
     ["an anchor that was deleted", ["DELETE FROM audit_anchor"], "missing at 1"],
   ])("leaves %s detectable", async (_, statements, fault) => {
     await using database = await openLog(kind, 3);
@@ -108,7 +121,11 @@ describeOnOne("AUDIT_DAYS", (kind) => {
       if (removals++ === 0) await retain(database, muchLater);
       return store.auditChain.lastRemoval(spaceId);
     };
-    const { fault, anchor } = await verifyChain({ auditChain: { ...store.auditChain, lastRemoval } }, "north", null);
+    const { fault, anchor } = await verifyChain(
+      { auditChain: { ...store.auditChain, lastRemoval } },
+      "north",
+      null,
+    );
     expect([fault, anchor?.seq, removals]).toEqual([null, 20, 2]);
   });
 

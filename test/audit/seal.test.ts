@@ -17,7 +17,9 @@ describeOnOne("sealing", (kind) => {
     const { store } = database;
     await store.change((tx) => tx.audit.insert(sampleAudit({ id: "b", at: 5 })));
     await store.change((tx) => tx.audit.insert(sampleAudit({ id: "c", at: 2 })));
-    await store.change((tx) => tx.audit.insert(sampleAudit({ id: "a", at: 5, before: { x: "ü" }, after: null })));
+    await store.change((tx) =>
+      tx.audit.insert(sampleAudit({ id: "a", at: 5, before: { x: "ü" }, after: null })),
+    );
     await putRows(store, 2, { spaceId: "south" });
     expect(await sealAll(store)).toBe(5);
     const rows = await store.auditChain.sealed("north", null, 9);
@@ -53,12 +55,14 @@ describeOnOne("sealing", (kind) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await store.change(async (tx) => {
-      for (let n = 0; n < 120; n += 1) await tx.audit.insert(sampleAudit({ spaceId: `space-${n % 60}`, at: n }));
+      for (let n = 0; n < 120; n += 1)
+        await tx.audit.insert(sampleAudit({ spaceId: `space-${n % 60}`, at: n }));
       for (let n = 0; n < 1_100; n += 1) await tx.audit.insert(sampleAudit({ spaceId: "busy", at: n }));
     });
     expect(await sealAll(store)).toBe(1_220);
     expect(await checkChain(store, "busy")).toEqual({ fault: null, sealed: 1_100, unsealed: 0 });
-    for (let n = 0; n < 60; n += 1) expect(await checkChain(store, `space-${n}`)).toEqual({ fault: null, sealed: 2, unsealed: 0 });
+    for (let n = 0; n < 60; n += 1)
+      expect(await checkChain(store, `space-${n}`)).toEqual({ fault: null, sealed: 2, unsealed: 0 });
   });
 
   test("with concurrent sealers, changes in between and sealers that die, makes one chain without a gap", async () => {
@@ -79,7 +83,9 @@ describeOnOne("sealing", (kind) => {
         written += 1;
         return putRows(store, 1, { from: written });
       });
-      const sealers = [store, failingStore, store, failingStore, store].map((of) => sealer(of, later)(never).catch(() => "killed"));
+      const sealers = [store, failingStore, store, failingStore, store].map((of) =>
+        sealer(of, later)(never).catch(() => "killed"),
+      );
       await Promise.all([...rows, ...sealers]);
     }
     await sealAll(store);

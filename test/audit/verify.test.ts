@@ -19,7 +19,8 @@ const at = (seq: number) => `space_id = 'north' AND seq = ${seq}`;
 const swap = (columns: string) =>
   `UPDATE audit_event SET (${columns}) = (SELECT ${columns} FROM audit_event o WHERE o.space_id = 'north' AND o.seq = 9 - audit_event.seq)
    WHERE space_id = 'north' AND seq IN (4, 5)`;
-const copied = "at, space_id, account_id, credential, operation, request_id, address, subject, before, after, outcome, reason, count";
+const copied =
+  "at, space_id, account_id, credential, operation, request_id, address, subject, before, after, outcome, reason, count";
 
 describeOnOne("the check of a chain", (kind) => {
   /** A chain that each case changes, and its rows as they were. */
@@ -27,7 +28,8 @@ describeOnOne("the check of a chain", (kind) => {
   const written = ["audit_event", "audit_head"];
   beforeAll(async () => {
     chain = await chainOf(kind, 8);
-    for (const table of written) await runDirectly(chain, `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
+    for (const table of written)
+      await runDirectly(chain, `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
   });
   async function restore(): Promise<void> {
     for (const table of written) {
@@ -50,28 +52,58 @@ describeOnOne("the check of a chain", (kind) => {
       head: expect.objectContaining(head ?? {}),
       unsealed: 2,
     });
-    expect(await checkChain(database.store, "south"), "a space without a log").toEqual({ fault: null, sealed: 0, unsealed: 0 });
+    expect(await checkChain(database.store, "south"), "a space without a log").toEqual({
+      fault: null,
+      sealed: 0,
+      unsealed: 0,
+    });
   });
 
   test.each<{ why: string; sql: readonly string[]; fault: string; undo?: readonly string[] }>([
-    ...["id", "account_id", "credential", "operation", "request_id", "address", "subject", "before", "after", "reason", "hash"].map(
-      (column) => ({
-        why: `another ${column}`,
-        sql: [`UPDATE audit_event SET ${column} = 'x' WHERE ${at(4)}`],
-        fault: "changed at 4",
-      }),
-    ),
+    ...[
+      "id",
+      "account_id",
+      "credential",
+      "operation",
+      "request_id",
+      "address",
+      "subject",
+      "before",
+      "after",
+      "reason",
+      "hash",
+    ].map((column) => ({
+      why: `another ${column}`,
+      sql: [`UPDATE audit_event SET ${column} = 'x' WHERE ${at(4)}`],
+      fault: "changed at 4",
+    })),
     ...["at", "count"].map((column) => ({
       why: `another ${column}`,
       sql: [`UPDATE audit_event SET ${column} = 77 WHERE ${at(4)}`],
       fault: "changed at 4",
     })),
-    { why: "another outcome", sql: [`UPDATE audit_event SET outcome = 'refused' WHERE ${at(4)}`], fault: "changed at 4" },
-    { why: "a removed subject", sql: [`UPDATE audit_event SET subject = NULL WHERE ${at(1)}`], fault: "changed at 1" },
-    { why: "a row moved to another space", sql: [`UPDATE audit_event SET space_id = 'south' WHERE ${at(4)}`], fault: "missing at 4" },
+    {
+      why: "another outcome",
+      sql: [`UPDATE audit_event SET outcome = 'refused' WHERE ${at(4)}`],
+      fault: "changed at 4",
+    },
+    {
+      why: "a removed subject",
+      sql: [`UPDATE audit_event SET subject = NULL WHERE ${at(1)}`],
+      fault: "changed at 1",
+    },
+    {
+      why: "a row moved to another space",
+      sql: [`UPDATE audit_event SET space_id = 'south' WHERE ${at(4)}`],
+      fault: "missing at 4",
+    },
     { why: "a row deleted", sql: [`DELETE FROM audit_event WHERE ${at(4)}`], fault: "missing at 4" },
     { why: "the first row deleted", sql: [`DELETE FROM audit_event WHERE ${at(1)}`], fault: "missing at 1" },
-    { why: "a row unsealed", sql: [`UPDATE audit_event SET seq = NULL WHERE ${at(4)}`], fault: "missing at 4" },
+    {
+      why: "a row unsealed",
+      sql: [`UPDATE audit_event SET seq = NULL WHERE ${at(4)}`],
+      fault: "missing at 4",
+    },
     {
       why: "a row deleted and the gap closed",
       sql: [
@@ -109,8 +141,16 @@ describeOnOne("the check of a chain", (kind) => {
       ],
       fault: "reordered at 4",
     },
-    { why: "two rows whose contents are swapped", sql: [swap("operation, subject, before, after, at, request_id")], fault: "changed at 4" },
-    { why: "a truncated end", sql: [`DELETE FROM audit_event WHERE space_id = 'north' AND seq > 6`], fault: "missing at 7" },
+    {
+      why: "two rows whose contents are swapped",
+      sql: [swap("operation, subject, before, after, at, request_id")],
+      fault: "changed at 4",
+    },
+    {
+      why: "a truncated end",
+      sql: [`DELETE FROM audit_event WHERE space_id = 'north' AND seq > 6`],
+      fault: "missing at 7",
+    },
     { why: "all rows deleted, but not the head", sql: ["DELETE FROM audit_event"], fault: "missing at 1" },
     { why: "an outdated head", sql: ["UPDATE audit_head SET seq = 6"], fault: "head at 8" },
     { why: "a deleted head", sql: ["DELETE FROM audit_head"], fault: "head at 8" },
@@ -129,7 +169,10 @@ describeOnOne("the check of a chain", (kind) => {
     const { store } = database;
     const kept = (await store.auditChain.head("north")) ?? { seq: 0, hash: "" };
     expect((await verifyChain(store, "north", kept)).fault).toBeNull();
-    expect((await verifyChain(store, "north", { ...kept, hash: "0".repeat(64) })).fault).toMatchObject({ seq: 8, kind: "changed" });
+    expect((await verifyChain(store, "north", { ...kept, hash: "0".repeat(64) })).fault).toMatchObject({
+      seq: 8,
+      kind: "changed",
+    });
     const [fifth] = (await store.auditChain.sealed("north", null, 9)).slice(4);
     await runDirectly(database, "DELETE FROM audit_event WHERE seq > 5");
     await runDirectly(database, `UPDATE audit_head SET seq = 5, hash = '${fifth?.hash}'`);
@@ -137,7 +180,10 @@ describeOnOne("the check of a chain", (kind) => {
     expect((await verifyChain(store, "north", kept)).fault).toMatchObject({ seq: 6, kind: "missing" });
     await putRows(store, 5, { from: 200 });
     await sealer(store, { now: () => 1_790_000_000_000 })(never);
-    expect((await verifyChain(store, "north", kept)).fault, "a continued chain differs").toMatchObject({ seq: 8, kind: "changed" });
+    expect((await verifyChain(store, "north", kept)).fault, "a continued chain differs").toMatchObject({
+      seq: 8,
+      kind: "changed",
+    });
   });
 
   test("checks more rows than one read returns, next to a sealer that continues", async () => {

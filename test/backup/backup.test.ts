@@ -26,7 +26,11 @@ const createTask = async (person: Person, text: string): Promise<string> =>
 
 /** Serves the restored installation. */
 async function serve(place: Place, env: Record<string, string> = {}) {
-  const store = await openStore({ databaseUrl: place.config.databaseUrl, clock: systemClock, random: systemRandom });
+  const store = await openStore({
+    databaseUrl: place.config.databaseUrl,
+    clock: systemClock,
+    random: systemRandom,
+  });
   const over = { store, url: place.config.databaseUrl };
   const service = await openService({ over, idle: true, env: { DATA_DIR: place.dataDir, ...env } });
   return {
@@ -40,7 +44,9 @@ async function serve(place: Place, env: Record<string, string> = {}) {
 }
 
 describeOnEach("a backup", (kind) => {
-  test("that is made under load restores tasks, events, files, keys and the audit log as they were", { timeout: 120_000 }, async () => {
+  test("that is made under load restores tasks, events, files, keys and the audit log as they were", {
+    timeout: 120_000,
+  }, async () => {
     await using rig = await openBackupRig(kind, { idle: false });
     const person = await rig.platform.service.person();
     const tasks = await Promise.all(["one", "two"].map((text) => createTask(person, `[[say ${text}]]`)));
@@ -48,7 +54,9 @@ describeOnEach("a backup", (kind) => {
     await sealer(rig.platform.service.store, systemClock)(never);
     const head = await rig.platform.service.store.auditChain.head(person.spaceId);
     const [first = ""] = tasks;
-    await expect.poll(async () => (await person.v2("task.detail", { task_id: first })).body["task"].status).toBe("stopped");
+    await expect
+      .poll(async () => (await person.v2("task.detail", { task_id: first })).body["task"].status)
+      .toBe("stopped");
     const messages = await person.v2("task.listMessages", { task_id: first });
 
     const over = new AbortController();
@@ -67,14 +75,18 @@ describeOnEach("a backup", (kind) => {
 
     const place = await rig.place();
     await place.restore(folder);
-    await expect(openInstallation(place.config, ambient, async () => undefined)).rejects.toThrow("atp resume");
+    await expect(openInstallation(place.config, ambient, async () => undefined)).rejects.toThrow(
+      "atp resume",
+    );
     await using served = await serve(place);
     expect(await served.store.change((tx) => release(tx))).toBe(true);
     const { store } = await openInstallation(place.config, ambient, async () => undefined);
     await store.close();
 
     const restored = served.calling(person.headers);
-    expect((await restored.v2("task.listMessages", { task_id: first })).body["messages"]).toEqual(messages.body["messages"]);
+    expect((await restored.v2("task.listMessages", { task_id: first })).body["messages"]).toEqual(
+      messages.body["messages"],
+    );
     for (const id of tasks) expect((await restored.v2("task.detail", { task_id: id })).status).toBe(200);
     const { body } = await restored.v2("file.detail", { file_id: file });
     expect(body["file"]).toMatchObject({ id: file, status: "uploaded" });
@@ -96,14 +108,19 @@ describeOnEach("a backup", (kind) => {
     expect(manifest).toMatchObject({ version: 1, database: kind, files: 1, bytes: made.bytes });
     const names = readdirSync(folder, { recursive: true, withFileTypes: true });
     for (const entry of names)
-      expect(statSync(join(entry.parentPath, entry.name)).mode & 0o777, entry.name).toBe(entry.isDirectory() ? 0o700 : 0o600);
+      expect(statSync(join(entry.parentPath, entry.name)).mode & 0o777, entry.name).toBe(
+        entry.isDirectory() ? 0o700 : 0o600,
+      );
     const key = Buffer.alloc(32, 7);
     for (const entry of names.filter((each) => each.isFile())) {
       const content = readFileSync(join(entry.parentPath, entry.name));
       expect(content.includes(key) || content.includes(key.toString("base64")), entry.name).toBe(false);
     }
     const lines = readFileSync(join(folder, "SHA256SUMS"), "utf8").split("\n").filter(Boolean);
-    expect(lines).toEqual([expect.stringMatching(/^[0-9a-f]{64} {2}database\//), expect.stringMatching(/^[0-9a-f]{64} {2}files\//)]);
+    expect(lines).toEqual([
+      expect.stringMatching(/^[0-9a-f]{64} {2}database\//),
+      expect.stringMatching(/^[0-9a-f]{64} {2}files\//),
+    ]);
   });
 
   test("keeps the bytes of deleted files while it runs, and no longer", async () => {
@@ -132,7 +149,9 @@ describeOnEach("a backup", (kind) => {
     await using rig = await openBackupRig(kind);
     await upload(rig, await rig.platform.service.person(), "lost");
     const blobs = { read: () => Promise.reject(new Error("the disk is broken")) };
-    await expect(rig.backUp(rig.path("backup"), { blobs })).rejects.toThrow("the bytes of a file cannot be copied to");
+    await expect(rig.backUp(rig.path("backup"), { blobs })).rejects.toThrow(
+      "the bytes of a file cannot be copied to",
+    );
     const place = await rig.place();
     await expect(place.restore(rig.path("backup"))).rejects.toThrow("has no complete backup");
   });
@@ -140,7 +159,9 @@ describeOnEach("a backup", (kind) => {
   test("is refused in a folder that has contents", async () => {
     await using rig = await openBackupRig(kind);
     await rig.backUp(rig.path("backup"));
-    await expect(rig.backUp(rig.path("backup"))).rejects.toThrow("is not empty: name a new folder for each backup");
+    await expect(rig.backUp(rig.path("backup"))).rejects.toThrow(
+      "is not empty: name a new folder for each backup",
+    );
   });
 
   test("restored with revoked credentials admits no key, session, token or worker of before", async () => {
@@ -153,15 +174,29 @@ describeOnEach("a backup", (kind) => {
     await using served = await serve(place);
     expect((await served.calling(person.headers).v2("task.list")).status).toBe(401);
     expect((await served.calling(session.headers).v2("task.list")).status).toBe(401);
-    for (const table of ["session", "sign_in_link", "mailed_link", "oauth_code", "oauth_device", "site_visit"])
+    for (const table of [
+      "session",
+      "sign_in_link",
+      "mailed_link",
+      "oauth_code",
+      "oauth_device",
+      "site_visit",
+    ])
       expect(await rowsIn(place.database.url, `SELECT * FROM ${table}`), table).toEqual([]);
     for (const table of ["api_key", "worker", "oauth_family"])
-      expect(await rowsIn(place.database.url, `SELECT * FROM ${table} WHERE revoked_at IS NULL`), table).toEqual([]);
+      expect(
+        await rowsIn(place.database.url, `SELECT * FROM ${table} WHERE revoked_at IS NULL`),
+        table,
+      ).toEqual([]);
   });
 });
 
 /** One round of the sweep, as maintenance runs it. */
 async function sweep({ platform }: BackupRig): Promise<void> {
-  const parts = { changeBytes: platform.service.store.change, blobs: createLocalBlobs(platform.folder), clock: systemClock };
+  const parts = {
+    changeBytes: platform.service.store.change,
+    blobs: createLocalBlobs(platform.folder),
+    clock: systemClock,
+  };
   await fileSweep({ ...parts, log: () => undefined }).sweep(never);
 }

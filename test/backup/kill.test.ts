@@ -40,7 +40,11 @@ function run(command: string, words: readonly string[], env: Readonly<Record<str
 }
 
 /** Kills a command after a random time below `below` milliseconds. */
-async function runAndKill(started: ReturnType<typeof run>, below: number, dice: { below(max: number): number }): Promise<void> {
+async function runAndKill(
+  started: ReturnType<typeof run>,
+  below: number,
+  dice: { below(max: number): number },
+): Promise<void> {
   await Promise.race([started.ended, delay(dice.below(below))]);
   started.child.kill("SIGKILL");
   await started.ended;
@@ -56,10 +60,18 @@ test.skipIf(postgresTemplate === undefined)(
     const place = await rig.place();
     // The command dies as soon as the rows are committed.
     mkdirSync(rig.path("bin"));
-    writeFileSync(rig.path("bin/pg_restore"), '#!/bin/sh\nPATH="$REAL_PATH" pg_restore "$@" && kill -9 "$PPID"\n');
+    writeFileSync(
+      rig.path("bin/pg_restore"),
+      '#!/bin/sh\nPATH="$REAL_PATH" pg_restore "$@" && kill -9 "$PPID"\n',
+    );
     chmodSync(rig.path("bin/pg_restore"), 0o755);
     const { PATH = "" } = process.env;
-    const env = { PATH: `${rig.path("bin")}:${PATH}`, REAL_PATH: PATH, DATABASE_URL: place.database.url, DATA_DIR: place.dataDir };
+    const env = {
+      PATH: `${rig.path("bin")}:${PATH}`,
+      REAL_PATH: PATH,
+      DATABASE_URL: place.database.url,
+      DATA_DIR: place.dataDir,
+    };
     const { child, ended } = run("restore", [folder], env);
     await ended;
     expect(child.signalCode).toBe("SIGKILL");
@@ -129,8 +141,13 @@ describeOnOne("moves", (kind) => {
         const [source, target] = [await rig.place(kind), await rig.place(to)];
         const serving = await source.serve();
         const person = await serving.person();
-        for (let nth = 0; nth < 20; nth += 1) await person.v2("task.create", { message: { content: `task ${nth}` } });
-        await uploadFile({ reach: (link) => link.replace("https://platform.test", serving.url) }, person, "content");
+        for (let nth = 0; nth < 20; nth += 1)
+          await person.v2("task.create", { message: { content: `task ${nth}` } });
+        await uploadFile(
+          { reach: (link) => link.replace("https://platform.test", serving.url) },
+          person,
+          "content",
+        );
         await serving[Symbol.asyncDispose]();
         const words = ["--from", kind, "--to", to, "--files", "copy", "--json"];
         const env = { ...settingsOf(source), ...settingsOf(target, "TARGET_") };
@@ -138,7 +155,10 @@ describeOnOne("moves", (kind) => {
         const begun = performance.now();
         const { code, out, err } = await run("move", words, env).ended;
         duration = Math.ceil(performance.now() - begun);
-        expect({ code, report: JSON.parse(out || "null") }, err).toMatchObject({ code: 0, report: { files: 1, bytes: 7 } });
+        expect({ code, report: JSON.parse(out || "null") }, err).toMatchObject({
+          code: 0,
+          report: { files: 1, bytes: 7 },
+        });
         expect(await contentOf(target.url)).toEqual(await contentOf(source.url));
       }
     },

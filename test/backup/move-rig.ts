@@ -51,17 +51,31 @@ export function openMoveRig(): MoveRig {
 }
 
 function placeOf(url: string, dataDir: string): MovePlace {
-  const env = { DATA_DIR: dataDir, DATA_DIR_SHARED: "true", ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") };
+  const env = {
+    DATA_DIR: dataDir,
+    DATA_DIR_SHARED: "true",
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+  };
   const config = loadConfig({ ...env, DATABASE_URL: url });
   const readSegment = readSegmentOf(env, () => undefined);
   const opening = (isIncomplete: boolean) => (databaseUrl: string) =>
     openStore({ databaseUrl, clock: systemClock, random: systemRandom, isIncomplete, readSegment });
   const open = () => opening(false)(url);
   return {
-    ...{ url, dataDir, open, config, side: { config, cipher, blobs: createLocalBlobs(join(dataDir, "files")), open: opening(true) } },
+    ...{
+      url,
+      dataDir,
+      open,
+      config,
+      side: { config, cipher, blobs: createLocalBlobs(join(dataDir, "files")), open: opening(true) },
+    },
     async serve({ idle = true } = {}) {
       const store = await open();
-      const service = await openService({ over: { store, url }, idle, env: { DATA_DIR: dataDir, WEBHOOK_ALLOW: "loopback" } });
+      const service = await openService({
+        over: { store, url },
+        idle,
+        env: { DATA_DIR: dataDir, WEBHOOK_ALLOW: "loopback" },
+      });
       return {
         ...service,
         get url() {
@@ -77,9 +91,20 @@ function placeOf(url: string, dataDir: string): MovePlace {
 }
 
 /** Moves an installation; `change` replaces some of the parts. */
-export function moveBetween(source: MovePlace, target: MovePlace, change: Partial<MoveParts> = {}): Promise<MoveReport> {
+export function moveBetween(
+  source: MovePlace,
+  target: MovePlace,
+  change: Partial<MoveParts> = {},
+): Promise<MoveReport> {
   return move({
-    ...{ source: source.side, target: target.side, copiesFiles: false, env: process.env, now: systemClock.now, newId: randomUUID },
+    ...{
+      source: source.side,
+      target: target.side,
+      copiesFiles: false,
+      env: process.env,
+      now: systemClock.now,
+      newId: randomUUID,
+    },
     isServed: async (store) => (await findPeers(store.nodes, systemClock)).live !== null,
     onProgress: () => undefined,
     ...change,
@@ -90,14 +115,22 @@ export function moveBetween(source: MovePlace, target: MovePlace, change: Partia
 const remade: Readonly<Record<string, readonly string[]>> = { task: ["indexed_seq", "texts_behind"] };
 
 /** All rows of all tables, sorted, read without the store; booleans and bytes in one form. */
-export async function contentOf(url: string, except: readonly string[] = []): Promise<Readonly<Record<string, readonly string[]>>> {
-  const tables = [...plainTables.values()].filter(({ name }) => !["job", "rate_counter", "setting", ...except].includes(name));
+export async function contentOf(
+  url: string,
+  except: readonly string[] = [],
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  const tables = [...plainTables.values()].filter(
+    ({ name }) => !["job", "rate_counter", "setting", ...except].includes(name),
+  );
   const found = await rowsOfEach(
     url,
     tables.map(({ name }) => `SELECT * FROM ${name}`),
   );
   return Object.fromEntries(
-    tables.map((table, index) => [table.name, (found[index] ?? []).map((row) => plainText(table, row)).toSorted()]),
+    tables.map((table, index) => [
+      table.name,
+      (found[index] ?? []).map((row) => plainText(table, row)).toSorted(),
+    ]),
   );
 }
 

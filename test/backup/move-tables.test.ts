@@ -27,21 +27,28 @@ const rowsEach = 12;
 
 const pick = <T>(all: readonly T[], nth: number): T => all[nth % all.length] as T; // all is not empty
 
-/** A row of a table with the values that a column can have: nulls, both booleans, bytes, large integers, unusual texts. */
+/**
+ * A row of a table with the values that a column can have: nulls, both booleans, bytes, large integers,
+ * unusual texts.
+ */
 function rowOf({ name, columns, key }: PlainTable, nth: number, nullable: ReadonlySet<string>): StoredRow {
   const value = (member: string, column: string, kind: string, at: number): StoredRow[string] => {
     const isKey = key.some(([each]) => each === member);
     if (!isKey && nth === 1 && nullable.has(`${name}.${column}`)) return null;
     if (kind === "boolean") return nth % 2 === 0;
     if (kind === "bytes") return Uint8Array.from([0, 255, nth, 10, 13]);
-    if (kind === "integer") return isKey ? nth : pick(/(_at|until|timestamp)$/.test(column) ? times : counts, nth + at);
+    if (kind === "integer")
+      return isKey ? nth : pick(/(_at|until|timestamp)$/.test(column) ? times : counts, nth + at);
     // Rows refer to the rows of other tables with the same number.
-    if (column === "id" || column.endsWith("_id")) return `${column === "id" ? name : column.slice(0, -3)}-${nth}`;
+    if (column === "id" || column.endsWith("_id"))
+      return `${column === "id" ? name : column.slice(0, -3)}-${nth}`;
     const text = `${nth} ${column} ${pick(texts, nth + at)}`;
     // PostgreSQL's indexes accept at most 2,700 bytes.
     return freeTexts.test(column) ? text : text.slice(0, 60).toWellFormed();
   };
-  return Object.fromEntries(Object.entries(columns).map(([member, [column, kind]], at) => [member, value(member, column, kind, at)]));
+  return Object.fromEntries(
+    Object.entries(columns).map(([member, [column, kind]], at) => [member, value(member, column, kind, at)]),
+  );
 }
 
 const freeTexts = /^(payload|body|before|after|content|instruction|description|template|value)$/;
@@ -57,12 +64,15 @@ async function fill(store: Store, url: string): Promise<void> {
       await tx.transfer.insert(table.name, rows);
     });
   }
-  expect(Object.values(await contentOf(url)).map(({ length }) => length)).toEqual(movedTables.slice(1).map(() => rowsEach));
+  expect(Object.values(await contentOf(url)).map(({ length }) => length)).toEqual(
+    movedTables.slice(1).map(() => rowsEach),
+  );
 }
 
 async function nullableColumns(): Promise<ReadonlySet<string>> {
   await using database = await openTestStore("sqlite");
-  const query = "SELECT m.name || '.' || c.name AS name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE c.\"notnull\" = 0";
+  const query =
+    "SELECT m.name || '.' || c.name AS name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE c.\"notnull\" = 0";
   return new Set((await rowsIn(database.url, query)).map(({ name }) => String(name)));
 }
 
@@ -116,10 +126,20 @@ describeOnOne("the copy of all tables to the other database and back", (kind) =>
       postgresql: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
     };
     const names = (await rowsIn(database.url, query[kind])).map(({ name }) => String(name));
-    const left = names.filter((name) => !movedTables.includes(name) && !name.startsWith("task_words")).toSorted();
+    const left = names
+      .filter((name) => !movedTables.includes(name) && !name.startsWith("task_words"))
+      .toSorted();
     expect(left).toEqual(["_prisma_migrations", "job", "rate_counter", "running_task", "task_text"]);
-    const sequences = { sqlite: "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'", postgresql: "SELECT 1 FROM pg_sequences" };
-    expect(await rowsIn(database.url, `${sequences[kind]}${kind === "sqlite" ? "" : " WHERE schemaname = 'public'"}`)).toEqual([]);
+    const sequences = {
+      sqlite: "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'",
+      postgresql: "SELECT 1 FROM pg_sequences",
+    };
+    expect(
+      await rowsIn(
+        database.url,
+        `${sequences[kind]}${kind === "sqlite" ? "" : " WHERE schemaname = 'public'"}`,
+      ),
+    ).toEqual([]);
   });
 
   test("reads pages of at most the given bytes, in the order of keys, and a larger row by itself", async () => {
@@ -130,7 +150,11 @@ describeOnOne("the copy of all tables to the other database and back", (kind) =>
     await store.change((tx) => tx.transfer.insert("setting", rows));
     const pages: number[] = [];
     const read: unknown[] = [];
-    for (let page = await store.transfer.page("setting", null, 40); ; page = await store.transfer.page("setting", page.last, 40)) {
+    for (
+      let page = await store.transfer.page("setting", null, 40);
+      ;
+      page = await store.transfer.page("setting", page.last, 40)
+    ) {
       pages.push(page.rows.length);
       read.push(...page.rows);
       if (page.last === null) break;
@@ -142,14 +166,21 @@ describeOnOne("the copy of all tables to the other database and back", (kind) =>
   test("reads every waiting job once, for the queue of the target", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const jobs = ["a", "b", "c"].flatMap((key) => (["deliver", "publish"] as const).map((of) => ({ kind: of, key })));
+    const jobs = ["a", "b", "c"].flatMap((key) =>
+      (["deliver", "publish"] as const).map((of) => ({ kind: of, key })),
+    );
     const runAt = systemClock.now() + 3_600_000;
     await store.change(async (tx) => {
       for (const job of jobs) await tx.jobs.put({ ...job, runAt });
     });
-    const [first, second] = [await store.transfer.jobs(null, 4), await store.transfer.jobs({ kind: "publish", key: "a" }, 4)];
+    const [first, second] = [
+      await store.transfer.jobs(null, 4),
+      await store.transfer.jobs({ kind: "publish", key: "a" }, 4),
+    ];
     const read = [...first, ...second];
-    expect(read.map(({ kind, key }) => `${kind} ${key}`)).toEqual(jobs.map((job) => `${job.kind} ${job.key}`).toSorted());
+    expect(read.map(({ kind, key }) => `${kind} ${key}`)).toEqual(
+      jobs.map((job) => `${job.kind} ${job.key}`).toSorted(),
+    );
     for (const job of read) expect(Math.abs(job.runAt - runAt)).toBeLessThan(5_000);
   });
 });

@@ -14,7 +14,13 @@ import { lockFolder } from "../../src/store/folder.ts";
 import { openReceiver } from "../egress/receiver.ts";
 import { seededRandom } from "../faults/harness/seeded-random.ts";
 import { uploadFile } from "../files/files-rig.ts";
-import { type DatabaseKind, describeOnEach, describeOnOne, postgresTemplate, rowsIn } from "../support/database.ts";
+import {
+  type DatabaseKind,
+  describeOnEach,
+  describeOnOne,
+  postgresTemplate,
+  rowsIn,
+} from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { type Calling, callingWith, type Service } from "../support/service.ts";
 import { contentOf, type MovePlace, moveBetween, openMoveRig } from "./move-rig.ts";
@@ -37,7 +43,9 @@ async function putPublications(place: MovePlace, keys: readonly string[]): Promi
   await store.close();
 }
 
-const platformOf = (service: Service) => ({ reach: (link: string) => link.replace("https://platform.test", service.url) });
+const platformOf = (service: Service) => ({
+  reach: (link: string) => link.replace("https://platform.test", service.url),
+});
 
 async function openHook() {
   const got: { readonly headers: Record<string, string>; readonly body: string }[] = [];
@@ -68,7 +76,9 @@ describeOnOne("a move to the other database", (kind) => {
       const file = (await uploadFile(platformOf(first), person, "kept content")).id;
       const messages = (await person.v2("task.listMessages", { task_id: task })).body["messages"];
       await expect.poll(() => hook.got.length).toBeGreaterThan(2);
-      await expect.poll(() => rowsIn(source.url, "SELECT 1 FROM delivery WHERE state = 'pending'")).toEqual([]);
+      await expect
+        .poll(() => rowsIn(source.url, "SELECT 1 FROM delivery WHERE state = 'pending'"))
+        .toEqual([]);
       await sealer(first.store, systemClock)(new AbortController().signal);
       await first[Symbol.asyncDispose]();
 
@@ -86,24 +96,32 @@ describeOnOne("a move to the other database", (kind) => {
       const moved = callingWith(person.headers, () => second.url);
       expect((await moved.v2("task.listMessages", { task_id: task })).body["messages"]).toEqual(messages);
       expect((await moved.v2("task.list", { query: "heron" })).body).toMatchObject({ data: [{ id: task }] });
-      expect((await moved.v2("file.detail", { file_id: file })).body["file"]).toMatchObject({ status: "uploaded" });
+      expect((await moved.v2("file.detail", { file_id: file })).body["file"]).toMatchObject({
+        status: "uploaded",
+      });
       const user = callingWith(session.headers, () => second.url).client(UserService);
       expect((await user.getCurrentUser({})).userId).toBe(person.accountId);
       hook.got.length = 0;
       await runTask(moved, "[[say Done]]");
       await expect.poll(() => hook.got.length).toBeGreaterThan(1);
       const [delivered = { headers: {}, body: "" }] = hook.got;
-      expect(() => new StandardWebhook(String(made["signing_secret"])).verify(delivered.body, delivered.headers)).not.toThrow();
-      await expect.poll(() => rowsIn(target.url, "SELECT 1 FROM delivery WHERE state = 'pending'")).toEqual([]);
+      expect(() =>
+        new StandardWebhook(String(made["signing_secret"])).verify(delivered.body, delivered.headers),
+      ).not.toThrow();
+      await expect
+        .poll(() => rowsIn(target.url, "SELECT 1 FROM delivery WHERE state = 'pending'"))
+        .toEqual([]);
       await second[Symbol.asyncDispose]();
 
       const home = await rig.place(kind);
       const back = await moveBetween(target, home, { copiesFiles: true });
       expect(back).toMatchObject({ files: 1, bytes: "kept content".length });
       expect(await contentOf(home.url)).toEqual(await contentOf(target.url));
-      expect(await text(await home.side.blobs.read(String((await rowsIn(home.url, "SELECT id FROM blob"))[0]?.["id"])))).toBe(
-        "kept content",
-      );
+      expect(
+        await text(
+          await home.side.blobs.read(String((await rowsIn(home.url, "SELECT id FROM blob"))[0]?.["id"])),
+        ),
+      ).toBe("kept content");
     },
   );
 
@@ -132,21 +150,31 @@ describeOnOne("a move to the other database", (kind) => {
           steps.push(`${step} ${rows} ${files}`);
           throw new Error("stopped");
         };
-        await expect(moveBetween(source, target, { copiesFiles: true, onProgress: stop })).rejects.toThrow("stopped");
+        await expect(moveBetween(source, target, { copiesFiles: true, onProgress: stop })).rejects.toThrow(
+          "stopped",
+        );
         await expect(start(source)).rejects.toThrow("was moved to");
-        if (other === "postgresql") await expect(start(target)).rejects.toThrow("a restore or a move into it has not ended");
-        else expect(readdirSync(join(target.url.slice("file:".length), "..")).filter((name) => name === "platform.db")).toEqual([]);
+        if (other === "postgresql")
+          await expect(start(target)).rejects.toThrow("a restore or a move into it has not ended");
+        else
+          expect(
+            readdirSync(join(target.url.slice("file:".length), "..")).filter(
+              (name) => name === "platform.db",
+            ),
+          ).toEqual([]);
       }
       expect(new Set(steps).size).toBeGreaterThan(1);
       const report = await moveBetween(source, target, { copiesFiles: true });
       expect(report).toMatchObject({ files: 3, bytes: 11 });
       expect(await contentOf(target.url)).toEqual(await contentOf(source.url));
       // SQLite has no jobs of runs.
-      const postgresql = "SELECT singleton_key AS key FROM pgboss.job WHERE state < 'active' AND name <> 'run'";
+      const postgresql =
+        "SELECT singleton_key AS key FROM pgboss.job WHERE state < 'active' AND name <> 'run'";
       const jobs = { sqlite: "SELECT key FROM job", postgresql };
       const keysOf = async (place: MovePlace, of: keyof typeof jobs) =>
         (await rowsIn(place.url, jobs[of])).map(({ key }) => String(key)).toSorted();
-      for (const keys of [await keysOf(source, kind), await keysOf(target, other)]) expect(keys).toEqual(["a", "b", "c"]);
+      for (const keys of [await keysOf(source, kind), await keysOf(target, other)])
+        expect(keys).toEqual(["a", "b", "c"]);
       // The last run may have died after its last step.
       const { rows, files, bytes } = report;
       expect(await moveBetween(source, target, { copiesFiles: true })).toEqual({ rows, files, bytes });
@@ -168,12 +196,16 @@ describeOnOne("a move to the other database", (kind) => {
       const cipher = cipherFrom(Buffer.alloc(32, 8), systemRandom);
       await refused({ target: { ...target.side, cipher } }).toThrow("the target has another ENCRYPTION_KEY");
       await refused({ copiesFiles: false }).toThrow("the target has another storage of files");
-      await refused({ target: { ...target.side, config: source.side.config } }).toThrow("are the same database");
+      await refused({ target: { ...target.side, config: source.side.config } }).toThrow(
+        "are the same database",
+      );
       await refused({}, full).toThrow("is not empty: move into an empty place");
       await (await start(source)).store.close();
 
       await refused({ onProgress: stopNow }).toThrow("stopped");
-      await refused({}, await rig.place(other)).toThrow(/a move to the (database|file) .+ has begun: continue it, or abandon it by/);
+      await refused({}, await rig.place(other)).toThrow(
+        /a move to the (database|file) .+ has begun: continue it, or abandon it by/,
+      );
       const store = await source.open();
       await expect(store.change((tx) => release(tx))).rejects.toThrow("was moved to");
       expect(await store.change((tx) => release(tx, true))).toBe(true);
@@ -192,19 +224,22 @@ describeOnOne("a move to the other database", (kind) => {
 });
 
 describeOnEach("a move from a database", (kind) => {
-  test.skipIf(postgresTemplate === undefined)("is refused while a process has the source open, and the source stays in use", async () => {
-    await using rig = openMoveRig();
-    const [source, target] = [await rig.place(kind), await rig.place(otherThan(kind))];
-    await using serving = await source.serve();
-    await serving.person();
-    const lock = kind === "sqlite" ? await lockFolder(source.dataDir) : null;
-    await expect(moveBetween(source, target, { copiesFiles: true })).rejects.toThrow(
-      kind === "sqlite" ? "another server runs on the folder" : "servers or commands use the database",
-    );
-    const store = await start(source);
-    await store.store.close();
-    await lock?.release();
-  });
+  test.skipIf(postgresTemplate === undefined)(
+    "is refused while a process has the source open, and the source stays in use",
+    async () => {
+      await using rig = openMoveRig();
+      const [source, target] = [await rig.place(kind), await rig.place(otherThan(kind))];
+      await using serving = await source.serve();
+      await serving.person();
+      const lock = kind === "sqlite" ? await lockFolder(source.dataDir) : null;
+      await expect(moveBetween(source, target, { copiesFiles: true })).rejects.toThrow(
+        kind === "sqlite" ? "another server runs on the folder" : "servers or commands use the database",
+      );
+      const store = await start(source);
+      await store.store.close();
+      await lock?.release();
+    },
+  );
 });
 
 const otherThan = (kind: DatabaseKind): DatabaseKind => (kind === "sqlite" ? "postgresql" : "sqlite");

@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cipherFrom } from "../../src/core/cipher.ts";
@@ -57,28 +67,50 @@ const faults: readonly (readonly [string, (folder: string) => void, RegExp])[] =
     },
     /files\/.+: not a folder/,
   ],
-  ["a changed list of sums", (folder) => writeFileSync(join(folder, "SHA256SUMS"), ""), /SHA256SUMS: its sum differs/],
-  ...["../outside", "/etc/passwd", "files/ab/../../x", "files/ab/c d", "database/other.db", "files/abc/x", "manifest.json"].map(
-    (path): (typeof faults)[number] => [
-      `the path ${path}`,
-      (folder) => forgeSums(folder, (text) => text + line(path)),
-      /is damaged: .+: not a path of a backup/,
-    ],
-  ),
+  [
+    "a changed list of sums",
+    (folder) => writeFileSync(join(folder, "SHA256SUMS"), ""),
+    /SHA256SUMS: its sum differs/,
+  ],
+  ...[
+    "../outside",
+    "/etc/passwd",
+    "files/ab/../../x",
+    "files/ab/c d",
+    "database/other.db",
+    "files/abc/x",
+    "manifest.json",
+  ].map((path): (typeof faults)[number] => [
+    `the path ${path}`,
+    (folder) => forgeSums(folder, (text) => text + line(path)),
+    /is damaged: .+: not a path of a backup/,
+  ]),
   ["no manifest", (folder) => rmSync(join(folder, "manifest.json")), /has no complete backup: ENOENT/],
   [
     "a manifest of another form",
     (folder) => forgeManifest(folder, { version: 2 }),
     /has no complete backup: manifest.json has another form/,
   ],
-  ["a large manifest", (folder) => forgeManifest(folder, { more: "x".repeat(70_000) }), /manifest.json has another form/],
-  ["a manifest that is not JSON", (folder) => writeFileSync(join(folder, "manifest.json"), "{"), /manifest.json has another form/],
+  [
+    "a large manifest",
+    (folder) => forgeManifest(folder, { more: "x".repeat(70_000) }),
+    /manifest.json has another form/,
+  ],
+  [
+    "a manifest that is not JSON",
+    (folder) => writeFileSync(join(folder, "manifest.json"), "{"),
+    /manifest.json has another form/,
+  ],
   [
     "the key of another installation",
     (folder) => forgeManifest(folder, { key_fingerprint: "0".repeat(64) }),
     /ENCRYPTION_KEY is not the key/,
   ],
-  ["a newer release", (folder) => forgeManifest(folder, { migration: "9999_later" }), /newer release \(9999_later\)/],
+  [
+    "a newer release",
+    (folder) => forgeManifest(folder, { migration: "9999_later" }),
+    /newer release \(9999_later\)/,
+  ],
 ];
 
 describeOnOne("a restore", (kind) => {
@@ -90,10 +122,9 @@ describeOnOne("a restore", (kind) => {
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  test.each(faults.map((fault, index) => ({ fault, index })))("refuses a backup with $fault.0, and writes nothing", async ({
-    fault: [, damage, refusal],
-    index,
-  }) => {
+  test.each(
+    faults.map((fault, index) => ({ fault, index })),
+  )("refuses a backup with $fault.0, and writes nothing", async ({ fault: [, damage, refusal], index }) => {
     const folder = rig.path(`damaged-${index}`);
     cpSync(rig.path("backup"), folder, { recursive: true });
     damage(folder);
@@ -101,7 +132,10 @@ describeOnOne("a restore", (kind) => {
     await expect(place.restore(folder)).rejects.toThrow(refusal);
     expect(existsSync(place.dataDir)).toBe(false);
     if (kind === "sqlite") expect(readdirSync(dirname(pathOf(place.database.url)))).toEqual([]);
-    else expect(await rowsIn(place.database.url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
+    else
+      expect(
+        await rowsIn(place.database.url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),
+      ).toEqual([]);
   });
 });
 
@@ -112,7 +146,9 @@ describeOnEach("a restore", (kind) => {
     await rig.backUp(folder);
     const place = await rig.place();
     const cipher = cipherFrom(Buffer.alloc(32, 8), systemRandom);
-    await expect(place.restore(folder, { cipher })).rejects.toThrow("ENCRYPTION_KEY is not the key of this backup");
+    await expect(place.restore(folder, { cipher })).rejects.toThrow(
+      "ENCRYPTION_KEY is not the key of this backup",
+    );
     const database = kind === "sqlite" ? "postgresql" : "sqlite";
     await expect(place.restore(folder, { config: { ...place.config, database } })).rejects.toThrow(
       /^the backup is of .+, and DATABASE_URL names /,

@@ -26,10 +26,16 @@ export interface Place {
   readonly database: TestDatabase;
   readonly config: Config;
   readonly dataDir: string;
-  restore(folder: string, change?: Partial<RestoreParts> & { readonly revokesAll?: boolean }): ReturnType<typeof restore>;
+  restore(
+    folder: string,
+    change?: Partial<RestoreParts> & { readonly revokesAll?: boolean },
+  ): ReturnType<typeof restore>;
 }
 
-export async function openBackupRig(kind: TestDatabase["kind"], options: Parameters<typeof openFilePlatform>[1] = {}): Promise<BackupRig> {
+export async function openBackupRig(
+  kind: TestDatabase["kind"],
+  options: Parameters<typeof openFilePlatform>[1] = {},
+): Promise<BackupRig> {
   const root = mkdtempSync(join(tmpdir(), "backup-"));
   const platform = await openFilePlatform(kind, options);
   const databases: TestDatabase[] = [];
@@ -41,7 +47,13 @@ export async function openBackupRig(kind: TestDatabase["kind"], options: Paramet
       backUp(
         {
           config: { database: kind, databaseUrl: platform.database.url },
-          ...{ store: platform.service.store, cipher, blobs: createLocalBlobs(platform.folder), clock: systemClock, env },
+          ...{
+            store: platform.service.store,
+            cipher,
+            blobs: createLocalBlobs(platform.folder),
+            clock: systemClock,
+            env,
+          },
           ...{ log: () => undefined, onProgress: () => undefined, ...change },
         },
         folder,
@@ -54,13 +66,22 @@ export async function openBackupRig(kind: TestDatabase["kind"], options: Paramet
         ...{ DATA_DIR: dataDir, DATABASE_URL: database.url, DATA_DIR_SHARED: "true" },
         ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
       });
-      const open = (url: string) => openStore({ databaseUrl: url, clock: systemClock, random: systemRandom, isIncomplete: true });
+      const open = (url: string) =>
+        openStore({ databaseUrl: url, clock: systemClock, random: systemRandom, isIncomplete: true });
       return {
         ...{ database, config, dataDir },
         restore: (folder, { revokesAll = false, ...change } = {}) =>
           restore(
             {
-              ...{ config, cipher, blobs: createLocalBlobs(join(dataDir, "files")), now: systemClock.now, env, open, erasures: [] },
+              ...{
+                config,
+                cipher,
+                blobs: createLocalBlobs(join(dataDir, "files")),
+                now: systemClock.now,
+                env,
+                open,
+                erasures: [],
+              },
               ...{ onProgress: () => undefined, ...change },
             },
             folder,

@@ -3,7 +3,10 @@ import { expect, test } from "vitest";
 import { alternate, type Contender } from "../../bench/load.ts";
 
 /** Contenders that record when they were called. */
-function noting(names: readonly string[]): { readonly contenders: readonly Contender[]; readonly called: string[] } {
+function noting(names: readonly string[]): {
+  readonly contenders: readonly Contender[];
+  readonly called: string[];
+} {
   const called: string[] = [];
   const contenders = names.map((name) => ({
     name,
@@ -25,7 +28,11 @@ test("contenders alternate, and every second round reverses the order, after a w
 });
 
 test("a call that fails ends the measurement and is not left out of it", async () => {
-  const broken: Contender = { name: "broken", pid: process.pid, call: () => Promise.reject(new Error("500")) };
+  const broken: Contender = {
+    name: "broken",
+    pid: process.pid,
+    call: () => Promise.reject(new Error("500")),
+  };
   await expect(alternate([broken], { rounds: 1, ms: 1, warmUpMs: 1, concurrency: 2 })).rejects.toThrow("500");
 });
 

@@ -14,7 +14,10 @@ const results = {
 };
 
 test("a line has the members that readers of --json use, with only numbers in them", () => {
-  const { figure, ours, floor, ratio, spread, p50_ms, p99_ms, cpu_ms, cpu_quartiles } = createLine("task.create", results);
+  const { figure, ours, floor, ratio, spread, p50_ms, p99_ms, cpu_ms, cpu_quartiles } = createLine(
+    "task.create",
+    results,
+  );
   expect({ figure, ours, floor, ratio, spread, p50_ms, p99_ms, cpu_ms, cpu_quartiles }).toEqual({
     figure: "task.create",
     ours: 100,

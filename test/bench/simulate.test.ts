@@ -15,7 +15,8 @@ describe("the calls of a day", () => {
     const calls = arrivalsOf(day);
     expect(arrivalsOf(day)).toEqual(calls);
     expect(arrivalsOf({ ...day, seed: 4 })).not.toEqual(calls);
-    const between = (from: number, to: number) => calls.filter(({ at }) => at >= from * 1000 && at < to * 1000).length;
+    const between = (from: number, to: number) =>
+      calls.filter(({ at }) => at >= from * 1000 && at < to * 1000).length;
     // A twentieth of the day around noon has nearly the peak, and at night a quarter of it.
     expect(between(23.75, 26.25) / 2.5).toBeGreaterThan(160);
     expect(between(0, 2.5) / 2.5).toBeLessThan(90);
@@ -32,11 +33,18 @@ describe("the calls of a day", () => {
     };
     const server = { post } as Server;
     const arrivals = arrivalsOf({ ...day, seconds: 0.4 });
-    const people = new Map(arrivals.map(({ person }): [number, Person] => [person, { accountId: "a", key: "k", tasks: [] }]));
+    const people = new Map(
+      arrivals.map(({ person }): [number, Person] => [person, { accountId: "a", key: "k", tasks: [] }]),
+    );
     const running = runDay([server], people, arrivals);
     await expect.poll(() => begun.length).toBe(arrivals.length);
     refuse.reject(new Error("refused"));
-    expect(await running).toMatchObject({ calls: arrivals.length, failed: arrivals.length, unanswered: 0, messages: 0 });
+    expect(await running).toMatchObject({
+      calls: arrivals.length,
+      failed: arrivals.length,
+      unanswered: 0,
+      messages: 0,
+    });
   });
 });
 
@@ -54,10 +62,12 @@ test("a simulated day on a server breaks nothing, and what is broken by hand is 
   expect(only?.tasks).toBeGreaterThan(5);
   if (only) expect(carried({ ...only, p99Ms: { ...only.p99Ms, create: 1_001 } })).toBe(false);
   const rows = async (sql: string) => (await rowsIn(database.url, sql)).map((row) => Object.values(row));
-  const people: Person[] = (await rows("SELECT account_id, id FROM task WHERE agent_id IS NULL")).map(([accountId, id]) => ({
-    ...{ accountId: String(accountId), key: "" },
-    tasks: [String(id)],
-  }));
+  const people: Person[] = (await rows("SELECT account_id, id FROM task WHERE agent_id IS NULL")).map(
+    ([accountId, id]) => ({
+      ...{ accountId: String(accountId), key: "" },
+      tasks: [String(id)],
+    }),
+  );
   const [first, second] = people.map(({ tasks }) => tasks[0]);
   await runOn(database.url, `DELETE FROM task WHERE id = '${first}'`);
   await runOn(database.url, `DELETE FROM task_event WHERE task_id = '${second}' AND seq = 1`);

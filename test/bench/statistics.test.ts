@@ -20,5 +20,7 @@ test("the spread is the least and the greatest value", () => {
 });
 
 test("figures are rounded to three digits, small ones too", () => {
-  expect([roundSignificant(12_345), roundSignificant(0.012345), roundSignificant(0)]).toEqual([12_300, 0.0123, 0]);
+  expect([roundSignificant(12_345), roundSignificant(0.012345), roundSignificant(0)]).toEqual([
+    12_300, 0.0123, 0,
+  ]);
 });

@@ -4,12 +4,19 @@ import { halfYear, liveYears, type Month } from "../../bench/years.ts";
 import { databaseUrl, describeOnOne } from "../support/database.ts";
 
 describeOnOne("16 months of 60 tasks each, with retention", (kind) => {
-  /** PostgreSQL chooses between the indexes of small tables by estimates, which change; so only what it reads as a whole counts. */
-  const comparable = (month: Month | undefined) => month?.plans.map((plan) => (kind === "sqlite" ? plan : plan.match(/Seq Scan on .*/g)));
+  /**
+   * PostgreSQL chooses between the indexes of small tables by estimates, which change; so only what it reads
+   * as a whole counts.
+   */
+  const comparable = (month: Month | undefined) =>
+    month?.plans.map((plan) => (kind === "sqlite" ? plan : plan.match(/Seq Scan on .*/g)));
 
   test("keep the numbers of rows, the size of the database and the plans of lists as they were after half a year", async () => {
     await using database = await databaseUrl(kind);
-    const installed = await install({ DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") });
+    const installed = await install({
+      DATABASE_URL: database.url,
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+    });
     const months: Month[] = [];
     const years = { months: 16, tasksEach: 60, accounts: 2, eventsEach: 8, retention: halfYear, lists: 3 };
     for await (const month of liveYears(installed, years)) months.push(month);

@@ -17,7 +17,9 @@ const consoleCard: OpenSurface = async ({ service, person }) => {
       await card.waitFor();
       const found = await card
         .locator("[data-path]")
-        .evaluateAll((rows) => rows.map((row) => [row.getAttribute("data-path"), row.querySelector("dd")?.textContent]));
+        .evaluateAll((rows) =>
+          rows.map((row) => [row.getAttribute("data-path"), row.querySelector("dd")?.textContent]),
+        );
       const values = new Map(found as [string, string][]);
       return {
         text: (await card.textContent()) ?? "",

@@ -12,8 +12,8 @@ export const executablePath: string = allOnPath("chromium")[0] ?? "chromium";
 let launched: Promise<Browser> | undefined;
 
 /**
- * The browser of this test process, for tests that open separate contexts: headless and without traffic to others. It ends with the
- * process.
+ * The browser of this test process, for tests that open separate contexts: headless and without traffic to
+ * others. It ends with the process.
  */
 export const sharedChromium = (): Promise<Browser> =>
   (launched ??= chromium.launch({
@@ -23,7 +23,10 @@ export const sharedChromium = (): Promise<Browser> =>
   }));
 
 /** A context whose timeouts only guard against hangs. */
-export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+export async function openContext(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(pageMs);
   return context;

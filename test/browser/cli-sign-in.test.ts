@@ -7,7 +7,9 @@ describe.skipIf(!hasChromium)("atp login in a real browser", () => {
   test("without scripts: sign in, choose a team with the keyboard, allow, and return to the terminal; then revoke", async () => {
     await using stage = await openBrowserRig();
     const { accountId } = await stage.rig.invite({ email: stage.email, team: "Elsewhere", role: "owner" });
-    await stage.rig.store.change((tx) => tx.accounts.insertSpace({ id: "own", kind: "personal", accountId, createdAt: 1 }));
+    await stage.rig.store.change((tx) =>
+      tx.accounts.insertSpace({ id: "own", kind: "personal", accountId, createdAt: 1 }),
+    );
     const home = testFolder();
     const session = runOnTerminal(home, stage, {}, ["login", stage.url]);
     await expect.poll(() => session.opened).toHaveLength(1);
@@ -28,7 +30,10 @@ describe.skipIf(!hasChromium)("atp login in a real browser", () => {
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme });
         if (process.env["PICTURES"])
-          await page.screenshot({ path: `${process.env["PICTURES"]}/cli-${width}-${colorScheme}.png`, fullPage: true });
+          await page.screenshot({
+            path: `${process.env["PICTURES"]}/cli-${width}-${colorScheme}.png`,
+            fullPage: true,
+          });
         expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
       }
     await page.getByRole("radio", { name: "Elsewhere" }).focus();
@@ -49,6 +54,9 @@ describe.skipIf(!hasChromium)("atp login in a real browser", () => {
     await apps.getByRole("button", { name: "Continue" }).click();
     await apps.waitForURL("**/settings/authorized-apps");
     await revokeApp(apps, "Command line");
-    expect(await runWith(home, stage, ["whoami"])).toMatchObject({ code: 4, err: expect.stringContaining("atp login") });
+    expect(await runWith(home, stage, ["whoami"])).toMatchObject({
+      code: 4,
+      err: expect.stringContaining("atp login"),
+    });
   });
 });

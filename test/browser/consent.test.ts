@@ -20,12 +20,19 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
 
   const exchange = async (mode: (typeof modes)[number], code: string) => {
     const { app } = stage.testApp;
-    const members = { grant_type: "authorization_code", code, redirect_uri: app.redirectUris[0], ...exchangeProof(mode, stage.testApp) };
+    const members = {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: app.redirectUris[0],
+      ...exchangeProof(mode, stage.testApp),
+    };
     return postForm(stage.url, "/oauth/token", members);
   };
   const codes = (): string[] => stage.callbacks.flatMap((callback) => callback.get("code") ?? []);
 
-  test.each(share(modes, 0, modes.length))("without scripts, the flow in the mode %s ends with a working token", async (mode) => {
+  test.each(
+    share(modes, 0, modes.length),
+  )("without scripts, the flow in the mode %s ends with a working token", async (mode) => {
     await using context = await stage.open({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(stage.request(mode));
@@ -38,7 +45,12 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     expect([callback?.get("state"), callback?.get("iss")]).toEqual(["xyz", stage.url]);
     const { status, body } = await exchange(mode, callback?.get("code") ?? "");
     expect([status, body.scope]).toEqual([200, "create_task use_connectors"]);
-    const account = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
+    const account = await callV2(
+      stage.url,
+      "user.me",
+      {},
+      { headers: { authorization: `Bearer ${body.access_token}` } },
+    );
     expect(account.status).toBe(200);
   });
 
@@ -48,15 +60,22 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     const page = await context.newPage();
     await all.goSignedIn(page, all.request("pkce"));
     await page.getByRole("heading", { name: "Allow Garden planner?" }).waitFor();
-    expect((await page.getByRole("main").getByRole("listitem").allTextContents()).map((text) => text.slice(0, 30))).toEqual([
+    expect(
+      (await page.getByRole("main").getByRole("listitem").allTextContents()).map((text) => text.slice(0, 30)),
+    ).toEqual([
       "see, change and delete all of ",
       "create tasks for you, which us",
       "see your projects and create n",
     ]);
-    expect(await page.locator(".mark").allTextContents()).toEqual(["Can delete your tasks", "Can delete its own tasks"]);
+    expect(await page.locator(".mark").allTextContents()).toEqual([
+      "Can delete your tasks",
+      "Can delete its own tasks",
+    ]);
     await page.getByText("When Garden planner has not used it for 30 days, it must ask you again.").waitFor();
     expect(await page.locator("dl").textContent()).toContain(`Made by${all.email}`);
-    expect(await page.getByRole("link", { name: "revoke it" }).getAttribute("href")).toBe("/settings/authorized-apps");
+    expect(await page.getByRole("link", { name: "revoke it" }).getAttribute("href")).toBe(
+      "/settings/authorized-apps",
+    );
     expect(await page.locator("header a").getAttribute("href")).toBe("/");
   });
 
@@ -71,11 +90,18 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     const { client_id: clientId } = (await registered.json()) as { readonly client_id: string }; // RFC 7591 3.2.1
     await using context = await open.open();
     const page = await context.newPage();
-    await open.goSignedIn(page, open.request("pkce", { client_id: clientId, scope: "create_task approve:task" }));
+    await open.goSignedIn(
+      page,
+      open.request("pkce", { client_id: clientId, scope: "create_task approve:task" }),
+    );
     await page.getByRole("heading", { name: `Allow Garden planner (${new URL(callback).host})?` }).waitFor();
-    expect(await page.locator(".notice").textContent()).toContain("Not verified. The operators of this server have not checked this app.");
+    expect(await page.locator(".notice").textContent()).toContain(
+      "Not verified. The operators of this server have not checked this app.",
+    );
     expect(await page.locator("dl").textContent()).toContain(`${new URL(callback).host}, this computer`);
-    expect(await page.locator(".mark.danger").allTextContents()).toEqual(["Dangerous: decides in your place"]);
+    expect(await page.locator(".mark.danger").allTextContents()).toEqual([
+      "Dangerous: decides in your place",
+    ]);
     await page.getByRole("button", allow).click();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();
     expect(open.callbacks.map((query) => query.has("code"))).toEqual([true]);
@@ -111,7 +137,8 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     const { link } = await stage.rig.invite({ email: "new@example.com" });
     await page.goto(`/link/${link}`);
     await page.getByRole("button", { name: "Sign in" }).click();
-    for (const label of ["New password", "Repeat new password"]) await page.getByLabel(label, { exact: true }).fill(goodPassword);
+    for (const label of ["New password", "Repeat new password"])
+      await page.getByLabel(label, { exact: true }).fill(goodPassword);
     await page.getByRole("button", { name: "Choose this password" }).click();
     await page.getByRole("button", allow).click();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();
@@ -125,9 +152,9 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await fillSignIn(page, stage.email);
     await page.getByRole("button", { name: "Decline" }).click();
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();
-    expect(stage.callbacks.map((callback) => [callback.get("error"), callback.get("state"), callback.get("code")])).toEqual([
-      ["access_denied", "xyz", null],
-    ]);
+    expect(
+      stage.callbacks.map((callback) => [callback.get("error"), callback.get("state"), callback.get("code")]),
+    ).toEqual([["access_denied", "xyz", null]]);
     await page.goto("/account/apps");
     await page.getByText("No app may act for you.").waitFor();
   });
@@ -228,7 +255,12 @@ describe.skipIf(!hasChromium)("consent in a real browser", () => {
     await page.getByRole("heading", { name: "Back in the app" }).waitFor();
     const { body } = await exchange("pkce", codes()[0] ?? "");
     await revokeApp(page, "Garden planner");
-    const account = await callV2(stage.url, "user.me", {}, { headers: { authorization: `Bearer ${body.access_token}` } });
+    const account = await callV2(
+      stage.url,
+      "user.me",
+      {},
+      { headers: { authorization: `Bearer ${body.access_token}` } },
+    );
     expect(account.status).toBe(401);
   });
 });

@@ -47,12 +47,21 @@ describeWithChromium("hostile texts in the console", (database) => {
   /** A task whose agent has used tools, with hostile texts in each field that people see. */
   async function useTools(): Promise<string> {
     const worker = await createWorker(stage.service, stage.owner);
-    await stage.owner.v2("task.create", { message: { content: "Use the tools" }, agent_profile: "manus-1.6-lite" });
+    await stage.owner.v2("task.create", {
+      message: { content: "Use the tools" },
+      agent_profile: "manus-1.6-lite",
+    });
     const run: RunOf = await worker.pollUntilRun();
     const uses = tags.map((tag, number) => ({
       key: `${number}`,
       toolUsed: {
-        ...{ tool: "read_file", status: "success", brief: tag, description: tag, message: { action: tag, param: tag } },
+        ...{
+          tool: "read_file",
+          status: "success",
+          brief: tag,
+          description: tag,
+          message: { action: tag, param: tag },
+        },
         ...{ params: { [tag]: tag }, result: { [tag]: [tag] } },
       },
     }));
@@ -62,13 +71,21 @@ describeWithChromium("hostile texts in the console", (database) => {
   }
 
   /** Opens everything that is folded. */
-  const unfold = (): Promise<void> => page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })");
+  const unfold = (): Promise<void> =>
+    page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })");
 
   const expectInert = async (path: string): Promise<void> => {
     await page.getByText("window.taken=1").filter({ visible: true }).first().waitFor();
     expect(await page.evaluate("typeof taken"), path).toBe("undefined");
-    expect(await page.locator(":is(main, dialog) :is(script, iframe, svg[onload], img, form[action], style)").count(), path).toBe(0);
-    const addresses = await page.locator("main a").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+    expect(
+      await page
+        .locator(":is(main, dialog) :is(script, iframe, svg[onload], img, form[action], style)")
+        .count(),
+      path,
+    ).toBe(0);
+    const addresses = await page
+      .locator("main a")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
     expect(
       addresses.filter((address) => /^\s*(javascript|data):/i.test(address)),
       path,
@@ -87,7 +104,9 @@ describeWithChromium("hostile texts in the console", (database) => {
     await page.getByRole("button", { name: /steps$/ }).click();
     await unfold();
     await expectInert(path);
-    expect(await page.locator("details pre").filter({ hasText: "window.taken=1" }).count()).toBeGreaterThan(10);
+    expect(await page.locator("details pre").filter({ hasText: "window.taken=1" }).count()).toBeGreaterThan(
+      10,
+    );
     await page.goto("/settings/connectors");
     await page.getByText(/^\d+ tools$/).click();
     await expectInert("/settings/connectors");
@@ -96,15 +115,27 @@ describeWithChromium("hostile texts in the console", (database) => {
   test("100 payloads in messages, titles and names stay text on every page that shows them", async () => {
     expect(payloads).toHaveLength(100);
     const all = payloads.join("\n\n");
-    const { body } = await stage.owner.v2("task.create", { message: { content: all }, title: tags[0], share_visibility: "public" });
-    for (const title of tags) await stage.owner.v2("task.create", { message: { content: `[[say ${title}]]` }, title });
+    const { body } = await stage.owner.v2("task.create", {
+      message: { content: all },
+      title: tags[0],
+      share_visibility: "public",
+    });
+    for (const title of tags)
+      await stage.owner.v2("task.create", { message: { content: `[[say ${title}]]` }, title });
     for (const name of tags.slice(0, 3)) {
       await stage.owner.v2("project.create", { name, instruction: name });
       await stage.owner.v2("file.upload", { filename: name.replaceAll("/", "_") });
       await putApp(stage.service, stage.owner, { name });
     }
     await stage.owner.v2("task.detail", { task_id: body["task_id"], wait_seconds: 30 });
-    for (const path of ["/", `/app/${body["task_id"]}`, `/share/${body["task_id"]}`, "/projects", "/settings/apps", "/settings/files"]) {
+    for (const path of [
+      "/",
+      `/app/${body["task_id"]}`,
+      `/share/${body["task_id"]}`,
+      "/projects",
+      "/settings/apps",
+      "/settings/files",
+    ]) {
       await page.goto(path);
       await expectInert(path);
     }

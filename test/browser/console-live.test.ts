@@ -31,7 +31,14 @@ describeWithChromium("the list of tasks", (database) => {
       for (let n = 0; n < 120; n += 1) {
         const status = n < 55 ? "running" : "stopped";
         await tx.tasks.insert(
-          sampleTask({ id: idOf(n), title: `Post ${n}`, ...owned, status, createdAt: 1_000 + n, updatedAt: 1_000 + n }),
+          sampleTask({
+            id: idOf(n),
+            title: `Post ${n}`,
+            ...owned,
+            status,
+            createdAt: 1_000 + n,
+            updatedAt: 1_000 + n,
+          }),
           [],
         );
         // The newest of them has waited for the longest time.
@@ -47,7 +54,9 @@ describeWithChromium("the list of tasks", (database) => {
     const needsYou = visit.page.getByRole("region", { name: "Needs you" });
     await needsYou.getByRole("heading", { name: "Needs you 55" }).waitFor();
     const rows = needsYou.locator("[data-row]");
-    expect([await rows.count(), await rows.first().getByText("Post 54", { exact: true }).count()]).toEqual([50, 1]);
+    expect([await rows.count(), await rows.first().getByText("Post 54", { exact: true }).count()]).toEqual([
+      50, 1,
+    ]);
     expect(await rows.first().locator("time").textContent()).toMatch(/^waits [\d,]+ days$/);
     await expect.poll(() => visit.page.title()).toBe("(55) Tasks · Agent Task Platform");
     expect(await visit.page.locator("link[rel=icon]").getAttribute("href")).toMatch(/icon-waiting/);
@@ -55,7 +64,10 @@ describeWithChromium("the list of tasks", (database) => {
     expect(counted.filter((count) => count !== undefined)[0]).toBe(55);
     await needsYou.getByRole("button", { name: "Show more" }).click();
     await needsYou.getByText("Post 0", { exact: true }).waitFor();
-    expect([await rows.count(), await visit.page.getByRole("region", { name: "Ended" }).locator("[data-row]").count()]).toEqual([55, 50]);
+    expect([
+      await rows.count(),
+      await visit.page.getByRole("region", { name: "Ended" }).locator("[data-row]").count(),
+    ]).toEqual([55, 50]);
     await who.v2("task.delete", { task_id: idOf(54), stop: true });
     await needsYou.getByRole("heading", { name: "Needs you 54" }).waitFor();
     await expect.poll(() => visit.page.title()).toBe("(54) Tasks · Agent Task Platform");
@@ -143,11 +155,15 @@ describeWithChromium("the list of tasks", (database) => {
   });
 
   test("folds subtasks below the task that started them, and marks one that needs the person", async () => {
-    const content = "[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say Done.]]";
+    const content =
+      "[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say Done.]]";
     const root = await createTask("Fruit", content);
     await page.goto("/");
     await row("Fruit").getByText("Waits for subtasks").first().waitFor();
-    const asking = page.getByRole("region", { name: "Needs you" }).locator("[data-row]").filter({ hasText: "Weigh the apples" });
+    const asking = page
+      .getByRole("region", { name: "Needs you" })
+      .locator("[data-row]")
+      .filter({ hasText: "Weigh the apples" });
     await asking.getByText("Subtask of Fruit").waitFor();
     await row("Counted").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "1 of 2 subtasks ended" }).click();
@@ -181,10 +197,16 @@ describeWithChromium("the page of a task", (database) => {
     const source = { origin: "https://old.example", id: "t1" };
     const times = { created_at: 1_700_000_000, updated_at: 1_700_000_001 };
     const { body } = await stage.owner.v2("import.task", { source, title: "Moved in", ...times });
-    const event = { id: "e1", timestamp: 1_700_000_000_001, user_message: { content: "Compare the old offers" } };
+    const event = {
+      id: "e1",
+      timestamp: 1_700_000_000_001,
+      user_message: { content: "Compare the old offers" },
+    };
     await stage.owner.v2("import.taskEvents", { source, after: 0, events: [event], complete: true });
     await page.goto(`/app/${body["task_id"]}`);
     await page.getByText("Compare the old offers").first().waitFor();
-    expect(await page.getByText("Imported from").locator("xpath=following-sibling::dd[1]").textContent()).toBe("old.example");
+    expect(
+      await page.getByText("Imported from").locator("xpath=following-sibling::dd[1]").textContent(),
+    ).toBe("old.example");
   });
 });

@@ -10,7 +10,10 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** The findings of axe on the present page, one line each. axe is injected past the page's policy, which is still observed. */
+/**
+ * The findings of axe on the present page, one line each. axe is injected past the page's policy, which is
+ * still observed.
+ */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>("axe.run()");
@@ -18,7 +21,8 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 /** By how many pixels the page is wider than the window. */
-const overflow = (page: Page): Promise<number> => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
 /** Pages whose data takes longer than the page, each with a heading that comes with the data. */
 const slow: Readonly<Record<string, string>> = { "/settings/installation": "Queue by profile" };
@@ -38,14 +42,24 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
   beforeAll(async () => {
     stage = await openConsoleStage();
     await stage.service.store.change((tx) => tx.accounts.setOperator(stage.owner.accountId, true));
-    const { body } = await stage.owner.v2("task.create", { message: { content: story }, share_visibility: "public" });
+    const { body } = await stage.owner.v2("task.create", {
+      message: { content: story },
+      share_visibility: "public",
+    });
     const taskId = String(body["task_id"]);
-    await stage.owner.v2("task.create", { message: { content: "[[fail internal | It broke]]" }, title: "A failed task" });
+    await stage.owner.v2("task.create", {
+      message: { content: "[[fail internal | It broke]]" },
+      title: "A failed task",
+    });
     const { context, page } = await stage.open();
     await page.goto("/settings/profile");
     await page.getByRole("button", { name: "Save" }).waitFor();
-    const links = await page.locator("nav a").evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
-    paths = [...new Set([...links, "/new", "/welcome", `/app/${taskId}`, `/share/${taskId}`])].filter((path) => path !== "/settings");
+    const links = await page
+      .locator("nav a")
+      .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
+    paths = [...new Set([...links, "/new", "/welcome", `/app/${taskId}`, `/share/${taskId}`])].filter(
+      (path) => path !== "/settings",
+    );
     await context.close();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
@@ -62,7 +76,11 @@ describe.skipIf(!hasChromium)("every page of the console", () => {
     part,
   }) => {
     const chosen = share(paths, part, 4);
-    const { context, page, faults } = await stage.open({ colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" });
+    const { context, page, faults } = await stage.open({
+      colorScheme,
+      viewport: { width, height: 900 },
+      reducedMotion: "reduce",
+    });
     const found: string[] = [];
     for (const path of chosen) {
       await page.goto(path);

@@ -32,7 +32,8 @@ describeWithChromium("the settings of the console", (database) => {
   });
 
   const press = (name: string | RegExp) => page.getByRole("button", { name }).click();
-  const submit = (name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+  const submit = (name: string) =>
+    page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
   const choose = async (menu: RegExp, name: string) => {
     await press(menu);
     await press(name);
@@ -46,8 +47,26 @@ describeWithChromium("the settings of the console", (database) => {
     const { body } = await owner.v2("task.create", { message: { content: "[[say done]]" } });
     const taskId = String(body["task_id"]);
     const config = (configId: string, url: string): PushConfig => ({
-      ...{ taskId, clientId: "", configId, accountId: owner.accountId, spaceId: owner.spaceId, url, secrets: null, hasEvents: false },
-      ...{ state: "active", sentSeq: 1_000, attempts: 0, nextAt: 0, claim: null, lastError: null, createdAt: 1, apiKeyId: owner.keyId },
+      ...{
+        taskId,
+        clientId: "",
+        configId,
+        accountId: owner.accountId,
+        spaceId: owner.spaceId,
+        url,
+        secrets: null,
+        hasEvents: false,
+      },
+      ...{
+        state: "active",
+        sentSeq: 1_000,
+        attempts: 0,
+        nextAt: 0,
+        claim: null,
+        lastError: null,
+        createdAt: 1,
+        apiKeyId: owner.keyId,
+      },
     });
     await service.store.change(async (tx) => {
       await tx.pushConfigs.put(config("one", "https://hooks.example.com/a2a?secret=1"));
@@ -80,7 +99,10 @@ describeWithChromium("the settings of the console", (database) => {
     await page.getByText(/· 200 ·/).waitFor();
     await page.goto(`/app/${made["task_id"]}`);
     await press("Deliveries to webhooks");
-    const delivery = page.getByRole("dialog").getByRole("listitem").filter({ hasText: "Task done or waiting" });
+    const delivery = page
+      .getByRole("dialog")
+      .getByRole("listitem")
+      .filter({ hasText: "Task done or waiting" });
     await delivery.getByText("Reports").waitFor();
     await delivery.getByRole("button", { name: "Send again" }).click();
     await delivery.getByText("It is sent again.").waitFor();
@@ -138,7 +160,11 @@ describeWithChromium("the settings of the console", (database) => {
   test("add a skill, switch it off and delete it", async () => {
     await page.goto("/settings/skills");
     await press("Add skill");
-    const file = { name: "minutes.zip", mimeType: "application/zip", buffer: Buffer.from(skillZip("minutes")) };
+    const file = {
+      name: "minutes.zip",
+      mimeType: "application/zip",
+      buffer: Buffer.from(skillZip("minutes")),
+    };
     await page.getByLabel("ZIP file").setInputFiles(file);
     await submit("Add skill");
     const enabled = page.getByRole("checkbox", { name: "On: minutes" });
@@ -158,14 +184,24 @@ describeWithChromium("the settings of the console", (database) => {
     await press("Delete: minutes");
     await submit("Delete");
     await enabled.waitFor({ state: "detached" });
-    expect((await listed("skill.list")).map(({ name }: { readonly name: string }) => name)).not.toContain("minutes");
+    expect((await listed("skill.list")).map(({ name }: { readonly name: string }) => name)).not.toContain(
+      "minutes",
+    );
   });
 
   test("show the files that tasks made, with a filter", async () => {
-    const { body } = await stage.owner.v2("task.create", { message: { content: "[[file sums.csv | tea,12]]" } });
-    await expect.poll(async () => (await stage.owner.v2("task.detail", { task_id: body["task_id"] })).body["task"].status).toBe("stopped");
+    const { body } = await stage.owner.v2("task.create", {
+      message: { content: "[[file sums.csv | tea,12]]" },
+    });
+    await expect
+      .poll(
+        async () => (await stage.owner.v2("task.detail", { task_id: body["task_id"] })).body["task"].status,
+      )
+      .toBe("stopped");
     await page.goto("/settings/files");
-    expect(await page.getByRole("link", { name: "Task: sums.csv" }).getAttribute("href")).toBe(`/app/${body["task_id"]}`);
+    expect(await page.getByRole("link", { name: "Task: sums.csv" }).getAttribute("href")).toBe(
+      `/app/${body["task_id"]}`,
+    );
     await page.getByLabel("Which files").selectOption("Uploaded");
     await page.getByText("sums.csv").waitFor({ state: "detached" });
     await page.getByLabel("Which files").selectOption("Made by tasks");
@@ -176,7 +212,9 @@ describeWithChromium("the settings of the console", (database) => {
 
   test("upload a file and delete it", async () => {
     await page.goto("/settings/files");
-    await page.locator("input[type=file]").setInputFiles({ name: "cost.csv", mimeType: "text/csv", buffer: Buffer.from("a,b") });
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "cost.csv", mimeType: "text/csv", buffer: Buffer.from("a,b") });
     const link = page.getByRole("link", { name: "Download: cost.csv" });
     expect(await (await page.request.get((await link.getAttribute("href")) ?? "")).text()).toBe("a,b");
     await press("Delete: cost.csv");
@@ -221,7 +259,9 @@ describeWithChromium("the settings of the console", (database) => {
     await submit("Save");
     await closed();
     await page.getByText("Prices in dollars.").waitFor();
-    expect(await listed("project.list")).toMatchObject([{ name: "Season", instruction: "Prices in dollars." }]);
+    expect(await listed("project.list")).toMatchObject([
+      { name: "Season", instruction: "Prices in dollars." },
+    ]);
     await choose(/^More: Season/, "Delete");
     await submit("Delete");
     await page.getByText("You have no project yet").waitFor();
@@ -235,7 +275,9 @@ describeWithChromium("the settings of the console", (database) => {
     await dialog().getByLabel("Address of the MCP server").fill("https://mcp.example.com/half");
     await dialog().getByLabel("Sign-in").selectOption("Token in a header");
     await dialog().getByLabel("Value").fill("Bearer secret-token");
-    expect(await page.evaluate<string>("JSON.stringify({ ...sessionStorage, ...localStorage })")).not.toContain("secret-token");
+    expect(
+      await page.evaluate<string>("JSON.stringify({ ...sessionStorage, ...localStorage })"),
+    ).not.toContain("secret-token");
     const cookies = await page.context().cookies();
     await page.context().clearCookies();
     await submit("Add connector");
@@ -244,14 +286,19 @@ describeWithChromium("the settings of the console", (database) => {
     await page.reload();
     await press("Add connector");
     expect(await dialog().getByLabel("Name").inputValue()).toBe("Half a name");
-    expect(await dialog().getByLabel("Address of the MCP server").inputValue()).toBe("https://mcp.example.com/half");
+    expect(await dialog().getByLabel("Address of the MCP server").inputValue()).toBe(
+      "https://mcp.example.com/half",
+    );
     await submit("Cancel");
     await press("Add connector");
     expect(await dialog().getByLabel("Name").inputValue()).toBe("");
   });
 
   test("publish a website, roll it back, change who sees it, link a domain, and take all of it away", async () => {
-    const { body: made } = await stage.owner.v2("task.create", { title: "Site", message: { content: "[[site Tea | one]][[say One.]]" } });
+    const { body: made } = await stage.owner.v2("task.create", {
+      title: "Site",
+      message: { content: "[[site Tea | one]][[say One.]]" },
+    });
     const { task_id } = made;
     await stage.owner.v2("task.detail", { task_id, wait_seconds: 30 });
     const status = async () => (await stage.owner.v2("website.status", { task_id })).body;
@@ -333,7 +380,9 @@ describeWithChromium("the settings of the console", (database) => {
     await page.getByText("Paused", { exact: true }).waitFor();
     await press("Run now: Report");
     await page.getByRole("status").getByRole("link").waitFor();
-    expect(await listed("schedule.list")).toMatchObject([{ name: "Report", status: "paused", last_task_id: expect.any(String) }]);
+    expect(await listed("schedule.list")).toMatchObject([
+      { name: "Report", status: "paused", last_task_id: expect.any(String) },
+    ]);
     await choose(/^More: Report/, "Delete");
     await submit("Delete");
     await page.getByText("You have no schedule yet").waitFor();

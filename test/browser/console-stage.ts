@@ -15,7 +15,10 @@ export interface ConsoleStage extends AsyncDisposable {
   readonly service: Service;
   readonly url: string;
   readonly owner: Person;
-  /** A browser window in which a person, by default the owner, is signed in; null: a visitor without a session. */
+  /**
+   * A browser window in which a person, by default the owner, is signed in; null: a visitor without a
+   * session.
+   */
   open(options?: BrowserContextOptions, who?: Person | null): Promise<Visit>;
 }
 
@@ -43,7 +46,11 @@ export async function openConsoleStage(
 }
 
 /** A browser window at a server, in which a person is signed in; null: a visitor without a session. */
-export async function openWindow(url: string, who: Person | null, options: BrowserContextOptions = {}): Promise<Visit> {
+export async function openWindow(
+  url: string,
+  who: Person | null,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
   const context = await openContext(await sharedChromium(), { baseURL: url, locale: "en-GB", ...options });
   if (who) await signInto(context, url, who);
   const faults = watchFaults(context);
@@ -67,8 +74,8 @@ function watchFaults(context: BrowserContext): readonly string[] {
 }
 
 /**
- * The stage of a test file: opened before its tests and closed after them. Each test has a new window of the owner, which must end
- * without faults.
+ * The stage of a test file: opened before its tests and closed after them. Each test has a new window of the
+ * owner, which must end without faults.
  *
  * @param onOpen gets the window of each test.
  */

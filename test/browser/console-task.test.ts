@@ -45,7 +45,11 @@ describeWithChromium("the page of a task", (database) => {
   });
 
   const stylesOf = (elements: Locator, name: string) =>
-    elements.evaluateAll((all, of) => all.map((each) => each.ownerDocument.defaultView?.getComputedStyle(each)[of as "overflowY"]), name);
+    elements.evaluateAll(
+      (all, of) =>
+        all.map((each) => each.ownerDocument.defaultView?.getComputedStyle(each)[of as "overflowY"]),
+      name,
+    );
   const card = () => page.locator("[data-act]");
   const button = (name: string | RegExp) => page.getByRole("button", { name, exact: true });
   const done = () => page.locator("header").getByText("Done").waitFor();
@@ -63,18 +67,33 @@ describeWithChromium("the page of a task", (database) => {
       ...{ connector: "Bank\u200b", tool: "pay\u202e", count: 3, ok: false, none: null, "a b.c": "odd" },
       ...{ input: { text: "line one\nline two\u0007", list: [], deep: [{ x: [1, "last"] }], long } },
     };
-    await worker.finish(run, { confirm: { kind: "connectorAction", description: "Use pay\u202e of Bank.", params } });
+    await worker.finish(run, {
+      confirm: { kind: "connectorAction", description: "Use pay\u202e of Bank.", params },
+    });
     await card().waitFor();
     const rows = await card()
       .locator("[data-path]")
       .evaluateAll((all) => all.map((row) => [row.getAttribute("data-path"), row.lastChild?.textContent]));
     expect(Object.fromEntries(rows)).toEqual({
-      ...{ connector: "Bank\\u{200B}", tool: "pay\\u{202E}", count: "3", ok: "false", none: "null", '["a b.c"]': "odd" },
-      ...{ "input.text": "line one\nline two\\u{7}", "input.list": "[]", "input.deep[0].x[0]": "1", "input.deep[0].x[1]": "last" },
+      ...{
+        connector: "Bank\\u{200B}",
+        tool: "pay\\u{202E}",
+        count: "3",
+        ok: "false",
+        none: "null",
+        '["a b.c"]': "odd",
+      },
+      ...{
+        "input.text": "line one\nline two\\u{7}",
+        "input.list": "[]",
+        "input.deep[0].x[0]": "1",
+        "input.deep[0].x[1]": "last",
+      },
       "input.long": long,
     });
     expect(await card().getByRole("heading").first().textContent()).toBe("Use pay\\u{202E} of Bank.");
-    // Its beginning is on the screen, below the head of the page, and each value is shown by its lines or scrolls.
+    // Its beginning is on the screen, below the head of the page, and each value is shown by its lines or
+    // scrolls.
     const top = () => card().evaluate((element) => element.getBoundingClientRect().top);
     const head = await page.locator("header").evaluate((element) => element.getBoundingClientRect().bottom);
     await expect.poll(async () => Math.round(await top()) - Math.round(head)).toBe(12);
@@ -87,7 +106,9 @@ describeWithChromium("the page of a task", (database) => {
   test("offers no decision about an act that it cannot show whole, also to the keys", async () => {
     const { run, worker } = await openRun();
     const numbers = Array.from({ length: 2_001 }, (_, at) => at);
-    await worker.finish(run, { confirm: { kind: "connectorAction", description: "Use it.", params: { numbers } } });
+    await worker.finish(run, {
+      confirm: { kind: "connectorAction", description: "Use it.", params: { numbers } },
+    });
     await card().getByText("too large to be shown whole").waitFor();
     expect(await card().getByRole("button").allTextContents()).toEqual(["Say what to do instead"]);
     await page.keyboard.press("Control+Enter");
@@ -99,11 +120,17 @@ describeWithChromium("the page of a task", (database) => {
   test("asks for each secret by its name, masked; a missing one is a fault at its field, and a sent one leaves the page", async () => {
     await openTask("[[confirm webdevRequestSecrets]][[say Thanks.]]");
     const [key, password] = [page.getByLabel("PAYMENT_KEY"), page.getByLabel("MAIL_PASSWORD")];
-    expect([await key.getAttribute("type"), await password.getAttribute("type")]).toEqual(["password", "password"]);
+    expect([await key.getAttribute("type"), await password.getAttribute("type")]).toEqual([
+      "password",
+      "password",
+    ]);
     await key.fill("pk-1");
     await button(/^Give the secrets/).click();
     await page.getByText("Fill this in, or refuse.").waitFor();
-    expect([await key.getAttribute("aria-invalid"), await password.getAttribute("aria-invalid")]).toEqual(["false", "true"]);
+    expect([await key.getAttribute("aria-invalid"), await password.getAttribute("aria-invalid")]).toEqual([
+      "false",
+      "true",
+    ]);
     await password.fill("hunter2");
     expect(await inputOf(() => button(/^Give the secrets/).click())).toEqual({
       accept: true,
@@ -113,17 +140,22 @@ describeWithChromium("the page of a task", (database) => {
       ],
     });
     await done();
-    expect(await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }]) + document.body.outerHTML")).not.toContain(
-      "hunter2",
-    );
+    expect(
+      await page.evaluate(
+        "JSON.stringify([{ ...localStorage }, { ...sessionStorage }]) + document.body.outerHTML",
+      ),
+    ).not.toContain("hunter2");
   });
 
   test("has a control for each optional member, and sends what is chosen", async () => {
-    // A narrow page begins with the beginning of the card, although items above it become shorter when they are measured.
+    // A narrow page begins with the beginning of the card, although items above it become shorter when they
+    // are measured.
     await page.setViewportSize({ width: 390, height: 844 });
     await openTask("[[plan A | B]][[step]][[confirm gmailSendAction]]");
     const places = () =>
-      page.evaluate("['header', '[data-act] h2'].map((of) => document.querySelector(of).getBoundingClientRect().bottom)");
+      page.evaluate(
+        "['header', '[data-act] h2'].map((of) => document.querySelector(of).getBoundingClientRect().bottom)",
+      );
     await card().waitFor();
     // Until the page has placed it for the last time.
     await page.evaluate(
@@ -132,7 +164,9 @@ describeWithChromium("the page of a task", (database) => {
     const [head = 0, title = 0] = (await places()) as number[];
     expect(title).toBeGreaterThan(head);
     await page.setViewportSize({ width: 1280, height: 900 });
-    await openTask("[[confirm gmailSendAction]][[confirm metaMarketingAction]][[confirm needConnectMyBrowser]]");
+    await openTask(
+      "[[confirm gmailSendAction]][[confirm metaMarketingAction]][[confirm needConnectMyBrowser]]",
+    );
     await page.getByLabel("Mail 1 · Minutes of Monday · ann@example.com").uncheck();
     await page.getByLabel("Save as a draft instead of sending").check();
     const draft = () => button(/^Save draft/).click();
@@ -143,7 +177,10 @@ describeWithChromium("the page of a task", (database) => {
     await button(/^Allow/).click();
     await page.getByText("Choose at least one, or refuse.").waitFor();
     await shop.check();
-    expect(await inputOf(() => button(/^Allow/).click())).toEqual({ accept: true, selectedAccountIds: ["act_1"] });
+    expect(await inputOf(() => button(/^Allow/).click())).toEqual({
+      accept: true,
+      selectedAccountIds: ["act_1"],
+    });
     await page.getByText("No browser of yours is online.").waitFor();
     expect(await inputOf(() => button("Continue without one").click())).toEqual({ action: "skip" });
     await done();
@@ -154,14 +191,19 @@ describeWithChromium("the page of a task", (database) => {
       ["Alpha", "connectorAction"],
       ["Omega", "shopifyAction"],
     ])
-      await stage.owner.v2("task.create", { message: { content: `[[confirm ${kind}]][[say Went on.]]` }, title });
+      await stage.owner.v2("task.create", {
+        message: { content: `[[confirm ${kind}]][[say Went on.]]` },
+        title,
+      });
     const openByKeys = async (title: string) => {
       await page.goto(`/?q=${title}`);
       await page.getByRole("link", { name: title, exact: true }).waitFor();
       await page.keyboard.press("j");
       await page.keyboard.press("Enter");
       await card().waitFor();
-      await expect.poll(() => page.evaluate("document.activeElement?.matches('[data-act]')"), { timeout: pageMs }).toBe(true);
+      await expect
+        .poll(() => page.evaluate("document.activeElement?.matches('[data-act]')"), { timeout: pageMs })
+        .toBe(true);
     };
     await openByKeys("Alpha");
     expect(await inputOf(() => page.keyboard.press("r"))).toEqual({ accept: false });
@@ -191,12 +233,23 @@ describeWithChromium("the page of a task", (database) => {
   });
 
   test("offers a decision in the list only about an act that its row shows whole, with a refusal next to it", async () => {
-    const kinds = ["connectorAction", "gmailSendAction", "webdevRequestSecrets", "connectorOauthExpired", "terminalExecute"];
+    const kinds = [
+      "connectorAction",
+      "gmailSendAction",
+      "webdevRequestSecrets",
+      "connectorOauthExpired",
+      "terminalExecute",
+    ];
     for (const kind of kinds)
-      await stage.owner.v2("task.create", { message: { content: `[[confirm ${kind}]]` }, title: `In list ${kind}` });
+      await stage.owner.v2("task.create", {
+        message: { content: `[[confirm ${kind}]]` },
+        title: `In list ${kind}`,
+      });
     const long = "x".repeat(200);
     const { run, worker } = await openRun("List it");
-    await worker.finish(run, { confirm: { kind: "connectorAction", description: `Use: ${long}`, params: { tool: long } } });
+    await worker.finish(run, {
+      confirm: { kind: "connectorAction", description: `Use: ${long}`, params: { tool: long } },
+    });
     await page.goto("/?show=waiting");
     const row = (title: string) => page.locator("[data-row]").filter({ hasText: title });
     const offers = async (title: string) => [
@@ -205,7 +258,11 @@ describeWithChromium("the page of a task", (database) => {
     ];
     await row("In list connectorAction").waitFor();
     for (const kind of kinds.slice(0, 4)) expect(await offers(`In list ${kind}`), kind).toEqual(["Review"]);
-    expect(await offers("In list terminalExecute")).toEqual(["Allow once", "Say what to do instead", "Review"]);
+    expect(await offers("In list terminalExecute")).toEqual([
+      "Allow once",
+      "Say what to do instead",
+      "Review",
+    ]);
     expect(await offers("List it")).toEqual(["Allow once", "Refuse", "Review"]);
     expect(
       await row("List it")
@@ -222,16 +279,24 @@ describeWithChromium("the page of a task", (database) => {
 
   test("wraps options, keeps a person's line breaks, and shows tables and boxes as such", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
-    const options = Array.from({ length: 8 }, (_, at) => `${at} ${"option ".repeat(40)}`.slice(0, 200).trim());
+    const options = Array.from({ length: 8 }, (_, at) =>
+      `${at} ${"option ".repeat(40)}`.slice(0, 200).trim(),
+    );
     const table = "| Rate | Price |\n| ---: | :---: |\n| 210/ms | 4 |\n\n- [x] packed\n- [ ] **paid** today";
-    await openTask(`Dear agent\nsecond line\n[[say ${table}]][[ask Which? | ${options.join(" | ")}]]`, { interactive_mode: true });
+    await openTask(`Dear agent\nsecond line\n[[say ${table}]][[ask Which? | ${options.join(" | ")}]]`, {
+      interactive_mode: true,
+    });
     const shown = page.getByRole("button", { name: /^\d option/ });
     await shown.nth(7).waitFor();
     const places = await shown.evaluateAll((all) =>
       all.map((each) => each.getBoundingClientRect()).map(({ left, right }) => [left, right]),
     );
     expect(places.every(([left = -1, right = 999]) => left >= 0 && right <= 390)).toBe(true);
-    expect(await shown.evaluateAll((all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length)).toBe(0);
+    expect(
+      await shown.evaluateAll(
+        (all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length,
+      ),
+    ).toBe(0);
     const own = await page.getByRole("article", { name: "You" }).innerText();
     expect(own).toMatch(/Dear agent\nsecond line/);
     const answer = page.getByRole("article", { name: "Agent" }).first();
@@ -245,7 +310,9 @@ describeWithChromium("the page of a task", (database) => {
   });
 
   test("turns nothing that has ended, and shows what is finished in its colour", async () => {
-    const id = await openTask("[[plan Read | Write]][[step]][[tool read_file]][[tool fetch_url | error]][[forever]]");
+    const id = await openTask(
+      "[[plan Read | Write]][[step]][[tool read_file]][[tool fetch_url | error]][[forever]]",
+    );
     await page.locator("aside .spin").waitFor();
     await page.getByText("Used read_file", { exact: true }).waitFor();
     await page.getByText("Using fetch_url failed", { exact: true }).waitFor();
@@ -268,8 +335,12 @@ describeWithChromium("the page of a task", (database) => {
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe("Some **text**");
     await button("Retry").click();
     await expect.poll(() => page.getByRole("article", { name: "You" }).count()).toBe(2);
-    expect(await page.getByRole("article", { name: "You" }).last().textContent()).toContain("[[fail internal | It broke]]");
-    await expect.poll(() => page.getByRole("article", { name: "You" }).last().getByText("offer.txt").count()).toBe(1);
+    expect(await page.getByRole("article", { name: "You" }).last().textContent()).toContain(
+      "[[fail internal | It broke]]",
+    );
+    await expect
+      .poll(() => page.getByRole("article", { name: "You" }).last().getByText("offer.txt").count())
+      .toBe(1);
   });
 
   test("shows a message that is sent while the agent writes below that text, also once it has ended", async () => {
@@ -288,7 +359,10 @@ describeWithChromium("the page of a task", (database) => {
     const placeOf = async (text: string) => (await order()).findIndex((each) => each.includes(text));
     expect(await placeOf("Half of")).toBeLessThan(await placeOf("Wait, also this"));
     expect(
-      await second.evaluate((element) => element.getBoundingClientRect().bottom < element.ownerDocument.documentElement.clientHeight),
+      await second.evaluate(
+        (element) =>
+          element.getBoundingClientRect().bottom < element.ownerDocument.documentElement.clientHeight,
+      ),
     ).toBe(true);
     await worker.finish(run, { finish: { content: "Half of it, and the rest." } });
     await page.getByText("and the rest.").waitFor();
@@ -326,7 +400,8 @@ describeWithChromium("the page of a task", (database) => {
     expect(await page.getByRole("link", { name: /^Sign in/ }).count()).toBe(1);
     expect(
       await button("Send").evaluate(
-        (element) => element.getBoundingClientRect().bottom <= element.ownerDocument.documentElement.clientHeight,
+        (element) =>
+          element.getBoundingClientRect().bottom <= element.ownerDocument.documentElement.clientHeight,
       ),
     ).toBe(true);
   });

@@ -17,7 +17,11 @@ const test = sampledTest(3);
 describeWithChromium("the console of a team", (database) => {
   let context: BrowserContext;
   let page: Page;
-  const models = modelsFile("openai", { baseUrl: "http://127.0.0.1:9/v1" }, { fetch: "ask", fetch_hosts: ["*.example.com", "one.test"] });
+  const models = modelsFile(
+    "openai",
+    { baseUrl: "http://127.0.0.1:9/v1" },
+    { fetch: "ask", fetch_hosts: ["*.example.com", "one.test"] },
+  );
   afterAll(() => models[Symbol.dispose]());
   const stage = consoleStage(
     database,
@@ -28,7 +32,8 @@ describeWithChromium("the console of a team", (database) => {
   );
 
   const dialog = (): Locator => page.getByRole("dialog");
-  const press = (name: string, within: Page | Locator = page): Promise<void> => within.getByRole("button", { name, exact: true }).click();
+  const press = (name: string, within: Page | Locator = page): Promise<void> =>
+    within.getByRole("button", { name, exact: true }).click();
   const row = (text: string): Locator => page.getByRole("listitem").filter({ hasText: text });
   const closed = (): Promise<void> => dialog().waitFor({ state: "detached" });
 
@@ -65,10 +70,15 @@ describeWithChromium("the console of a team", (database) => {
     await page.getByRole("link", { name: "Audit log" }).waitFor();
     expect(await page.getByRole("link", { name: "Installation" }).count()).toBe(0);
     await page.goto("/settings/installation");
-    const refusal = page.getByRole("alert").filter({ hasText: "You are not allowed to do this. Ask the owner of the team." });
+    const refusal = page
+      .getByRole("alert")
+      .filter({ hasText: "You are not allowed to do this. Ask the owner of the team." });
     await refusal.getByText(/^Request req_\w+/).waitFor();
     await stage.service.store.change((tx) => tx.accounts.setOperator(stage.owner.accountId, true));
-    const { body } = await stage.owner.v2("task.create", { message: { content: "[[forever]]" }, title: "Hidden title" });
+    const { body } = await stage.owner.v2("task.create", {
+      message: { content: "[[forever]]" },
+      title: "Hidden title",
+    });
     await page.goto("/settings/profile");
     await page.getByRole("link", { name: "Installation" }).click();
     await page.getByRole("heading", { name: "Queue by profile" }).waitFor();
@@ -76,7 +86,10 @@ describeWithChromium("the console of a team", (database) => {
     await page.getByText(/^Heartbeat: /).waitFor();
     expect(await page.getByRole("main").textContent()).not.toContain("Hidden title");
     await stage.owner.v2("task.stop", { task_id: body["task_id"] });
-    const { body: audit } = await stage.owner.v2("audit.list", { operation: "operator.status", outcome: "done" });
+    const { body: audit } = await stage.owner.v2("audit.list", {
+      operation: "operator.status",
+      outcome: "done",
+    });
     expect(audit["data"].length).toBeGreaterThan(0);
   });
 
@@ -104,7 +117,8 @@ describeWithChromium("the console of a team", (database) => {
       user_name: "Bo",
       role: "TEAM_MEMBER_ROLE_MEMBER",
     });
-    const profile = async () => (await stage.owner.v2("team.user.detail", { team_user_id: body["user"].team_user_id })).body["user"];
+    const profile = async () =>
+      (await stage.owner.v2("team.user.detail", { team_user_id: body["user"].team_user_id })).body["user"];
     await page.goto("/settings/members");
     await choose("Bo", "Deactivate");
     await press("Deactivate", dialog());
@@ -138,7 +152,8 @@ describeWithChromium("the console of a team", (database) => {
   });
 
   test("sets and removes a budget", async () => {
-    const budgets = async () => (await stage.owner.client(BudgetService).listBudgets({})).data.map(({ credits }) => credits);
+    const budgets = async () =>
+      (await stage.owner.client(BudgetService).listBudgets({})).data.map(({ credits }) => credits);
     await page.goto("/settings/usage");
     await page.getByText("No credits were used in this time.").waitFor();
     await press("New budget");
@@ -192,16 +207,22 @@ describeWithChromium("the console of a team", (database) => {
     const secret = (await dialog().locator("pre").textContent()) ?? "";
     expect(secret).toMatch(/^secret_/);
     await press("Done", dialog());
-    const origins = async () => (await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data[0]?.allowedOrigins;
+    const origins = async () =>
+      (await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data[0]?.allowedOrigins;
     expect(await origins()).toEqual(["https://app.example.com", "https://b.example:8443"]);
     await choose("Reader", "Edit");
     await dialog().getByLabel("Origins of pages").fill("");
     await press("Save", dialog());
     await closed();
     expect(await origins()).toEqual([]);
-    const skillIds = async () => (await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data[0]?.skillIds;
+    const skillIds = async () =>
+      (await stage.owner.client(OAuth2AppService).listOAuth2Apps({})).data[0]?.skillIds;
     await choose("Reader", "Skills");
-    const file = { name: "minutes.zip", mimeType: "application/zip", buffer: Buffer.from(skillZip("minutes")) };
+    const file = {
+      name: "minutes.zip",
+      mimeType: "application/zip",
+      buffer: Buffer.from(skillZip("minutes")),
+    };
     await dialog().getByLabel("Add skill: a ZIP file").setInputFiles(file);
     await dialog().getByText("minutes", { exact: true }).waitFor();
     expect(await skillIds()).toHaveLength(1);
@@ -216,9 +237,18 @@ describeWithChromium("the console of a team", (database) => {
   });
 
   test("shows what an authorized app did and spent and who uses it, and revokes it after a question", async () => {
-    const app = await putApp(stage.service, stage.owner, { name: "Post office", scopes: ["create_project", "create_task"] });
-    const token = await tokenOf(stage.service, stage.owner, { of: app, scopes: ["create_project", "create_task"] });
-    const { body } = await token.v2("task.create", { title: "Sort the post", message: { content: "[[credits 7]][[say Sorted.]]" } });
+    const app = await putApp(stage.service, stage.owner, {
+      name: "Post office",
+      scopes: ["create_project", "create_task"],
+    });
+    const token = await tokenOf(stage.service, stage.owner, {
+      of: app,
+      scopes: ["create_project", "create_task"],
+    });
+    const { body } = await token.v2("task.create", {
+      title: "Sort the post",
+      message: { content: "[[credits 7]][[say Sorted.]]" },
+    });
     await token.v2("task.detail", { task_id: body["task_id"], wait_seconds: 30 });
     await stage.owner.v2("task.create", { title: "Another task", message: { content: "[[say Hello]]" } });
     const grants = async () => (await stage.owner.client(OAuth2AppService).listOAuth2Grants({})).data.length;
@@ -252,7 +282,8 @@ describeWithChromium("the console of a team", (database) => {
   });
 
   test("lets the owner forbid unverified apps after a question, and allow them again", async () => {
-    const isAllowed = async () => (await stage.owner.client(OAuth2AppService).getOAuth2ClientPolicy({})).allowUnverifiedClients;
+    const isAllowed = async () =>
+      (await stage.owner.client(OAuth2AppService).getOAuth2ClientPolicy({})).allowUnverifiedClients;
     await page.goto("/settings/authorized-apps");
     await press("Forbid");
     await dialog().getByText("refused from their next call on").waitFor();
@@ -266,7 +297,8 @@ describeWithChromium("the console of a team", (database) => {
   });
 
   test("renames an agent, and makes and revokes a worker", async () => {
-    const workers = async () => (await stage.owner.client(WorkerService).listWorkers({})).data.map(({ name }) => name);
+    const workers = async () =>
+      (await stage.owner.client(WorkerService).listWorkers({})).data.map(({ name }) => name);
     await page.goto("/settings/agents");
     await press("Edit: Agent");
     await dialog().getByLabel("Name").fill("Scout");
@@ -330,7 +362,9 @@ describeWithChromium("the console of a team", (database) => {
     await closed();
     expect(await held()).toMatchObject({ mode: "ask", hosts: ["docs.example.com"] });
     await press("Edit: manus-1.6-lite");
-    expect(await dialog().getByLabel("Requests to addresses").locator("option").allTextContents()).not.toContain("Allowed");
+    expect(
+      await dialog().getByLabel("Requests to addresses").locator("option").allTextContents(),
+    ).not.toContain("Allowed");
     await dialog().getByLabel("Requests to addresses").selectOption("Off");
     await press("Save", dialog());
     await row("no requests").waitFor();
@@ -348,7 +382,9 @@ describeWithChromium("the console of a team", (database) => {
     await dialog().getByLabel("At most visible to").selectOption("Team");
     await press("Save", dialog());
     await row("Shared plan").getByText("limited to: Team").waitFor();
-    expect((await stage.owner.v2("task.detail", { task_id: body["task_id"] })).body["task"].share_visibility).toBe("team");
+    expect(
+      (await stage.owner.v2("task.detail", { task_id: body["task_id"] })).body["task"].share_visibility,
+    ).toBe("team");
   });
 
   test("says what the server answers when the ownership cannot be transferred", async () => {

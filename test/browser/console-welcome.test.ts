@@ -21,7 +21,10 @@ describe.skipIf(!hasChromium)("the first page of the console", () => {
     writeFileSync(join(folder.path, "first-key"), "the first key");
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    await using _ = await openService({ over: database, env: { PORT: `${port}`, BASE_URL: url, DATA_DIR: folder.path } });
+    await using _ = await openService({
+      over: database,
+      env: { PORT: `${port}`, BASE_URL: url, DATA_DIR: folder.path },
+    });
     const secret = await database.store.change((tx) => createFirstLink(tx, context()));
     const { context: window, page, faults } = await openWindow(url, null);
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
@@ -53,7 +56,8 @@ describe.skipIf(!hasChromium)("the first page of the console", () => {
     await page.getByRole("article", { name: "Agent" }).getByText("48").waitFor();
     await page.goto("/welcome");
     await page.getByRole("button", { name: "Make a key" }).waitFor();
-    for (const step of ["Make an API key", "Create a first task"]) await page.getByRole("heading", { name: `${step} Done` }).waitFor();
+    for (const step of ["Make an API key", "Create a first task"])
+      await page.getByRole("heading", { name: `${step} Done` }).waitFor();
     expect(await page.title()).toBe("Welcome · Agent Task Platform");
     expect(await page.content()).not.toContain(key);
     await window.close();

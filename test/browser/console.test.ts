@@ -203,7 +203,9 @@ describeWithChromium("the console", (database) => {
   });
 
   test("shows the subtasks of a task with their states, and leads to them and back", async () => {
-    await createTask("[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say All counted.]]");
+    await createTask(
+      "[[subtask Weigh the apples [[ask Which?]]]][[subtask [[say Counted]]]][[wait all]][[say All counted.]]",
+    );
     await expect.poll(() => page.title()).not.toBe("Agent Task Platform");
     const title = await page.title();
     const subtasks = page.getByRole("region", { name: "Subtasks" });
@@ -225,7 +227,9 @@ describeWithChromium("the console", (database) => {
     const { body } = await stage.owner.v2("task.create", { message: { content: "[[forever]]" } });
     const id = String(body["task_id"]);
     const { spaceId } = stage.owner;
-    await stage.service.store.change((tx) => tx.taskResources.set({ id, spaceId }, { browserId: browser.id }));
+    await stage.service.store.change((tx) =>
+      tx.taskResources.set({ id, spaceId }, { browserId: browser.id }),
+    );
     await page.goto(`/app/${id}`);
     const used = page.getByRole("region", { name: "Browser in use" });
     await used.getByText("Kitchen laptop").waitFor();
@@ -242,14 +246,15 @@ describeWithChromium("the console", (database) => {
   });
 
   test("shows HTML and dangerous links of a message as text", async () => {
-    const hostile = "<img src=x onerror=\"document.title='taken'\"> [press](javascript:alert(1)) ![shot](http://127.0.0.1:1/x.png)";
+    const hostile =
+      "<img src=x onerror=\"document.title='taken'\"> [press](javascript:alert(1)) ![shot](http://127.0.0.1:1/x.png)";
     await createTask(`[[say ${hostile}]]`);
     await page.getByRole("article", { name: "Agent" }).getByText("<img src=x").waitFor();
     const answer = page.getByRole("article", { name: "Agent" });
     expect(await answer.locator("img, script").count()).toBe(0);
-    expect(await answer.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("href")))).toEqual([
-      "http://127.0.0.1:1/x.png",
-    ]);
+    expect(
+      await answer.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
+    ).toEqual(["http://127.0.0.1:1/x.png"]);
     expect(await page.title()).not.toBe("taken");
   });
 
@@ -287,7 +292,8 @@ describeWithChromium("the console", (database) => {
     const worker = await createWorker(stage.service, stage.owner);
     await stage.owner.v2("task.create", { message: { content: "Count" }, agent_profile: "manus-1.6-lite" });
     const run: RunOf = await worker.pollUntilRun();
-    const say = (number: number) => worker.append(run, [{ key: `${number}`, assistantMessage: { content: `Number ${number}.` } }]);
+    const say = (number: number) =>
+      worker.append(run, [{ key: `${number}`, assistantMessage: { content: `Number ${number}.` } }]);
     await page.clock.install();
     await page.goto(`/app/${run.taskId}`);
     await say(1);
@@ -310,7 +316,9 @@ describeWithChromium("the console", (database) => {
     await say(4);
     await page.getByText("Number 4.", { exact: true }).waitFor();
     const shown = await page.getByRole("article", { name: "Agent" }).allTextContents();
-    expect(shown.map((text) => /Number \d/.exec(text)?.[0])).toEqual([1, 2, 3, 4].map((number) => `Number ${number}`));
+    expect(shown.map((text) => /Number \d/.exec(text)?.[0])).toEqual(
+      [1, 2, 3, 4].map((number) => `Number ${number}`),
+    );
     expect(await page.getByPlaceholder(/^Message/).inputValue()).toBe("Are you there?");
     await worker.finish(run, { finish: { content: "Counted." } });
     await page.getByText("Counted.", { exact: true }).waitFor();
@@ -327,7 +335,9 @@ describeWithChromium("the console", (database) => {
     expect(await page.getByPlaceholder(/^Message/).inputValue()).toBe("a long answer");
     expect(await page.evaluate<number>("sessionStorage.length")).toBe(0);
     const back = page.getByRole("alert").getByRole("link", { name: "Sign in", exact: true });
-    expect(await back.getAttribute("href")).toBe(`/sign-in?next=${encodeURIComponent(new URL(page.url()).pathname)}`);
+    expect(await back.getAttribute("href")).toBe(
+      `/sign-in?next=${encodeURIComponent(new URL(page.url()).pathname)}`,
+    );
     await context.addCookies(cookies);
     const address = page.url();
     await page.close();
@@ -348,7 +358,9 @@ describeWithChromium("the console", (database) => {
     const answered = page.waitForResponse(/GetCurrentUser/);
     asked.resolve();
     await answered;
-    await expect.poll(() => page.evaluate<string>("JSON.stringify({ ...localStorage })")).toContain("typed early");
+    await expect
+      .poll(() => page.evaluate<string>("JSON.stringify({ ...localStorage })"))
+      .toContain("typed early");
     await page.reload();
     await expect.poll(() => field.inputValue()).toBe("typed early");
   });
@@ -381,8 +393,13 @@ describeWithChromium("the console", (database) => {
     await page.getByRole("dialog").getByRole("checkbox", { name: "Read" }).first().check();
     await page.getByRole("dialog").getByRole("button", { name: "New key" }).click();
     const secret = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
-    const call = (name = "user.me") => fetch(`${stage.url}/v2/${name}`, { headers: { "x-service-api-key": secret } });
-    expect([(await call()).status, (await call("task.list")).status, (await call("webhook.list")).status]).toEqual([200, 200, 403]);
+    const call = (name = "user.me") =>
+      fetch(`${stage.url}/v2/${name}`, { headers: { "x-service-api-key": secret } });
+    expect([
+      (await call()).status,
+      (await call("task.list")).status,
+      (await call("webhook.list")).status,
+    ]).toEqual([200, 200, 403]);
     await page.getByRole("button", { name: "Done" }).click();
     const row = page.getByRole("listitem").filter({ hasText: "nightly" });
     await row.waitFor();
@@ -402,7 +419,10 @@ describeWithChromium("the console", (database) => {
   test("finds a task by a word of its messages, and by its state", async () => {
     await createTask("[[say The heron stood in the reeds.]]");
     await page.getByText("The heron stood", { exact: false }).first().waitFor();
-    const { body } = await stage.owner.v2("task.create", { message: { content: "[[forever]]" }, title: "Never ends" });
+    const { body } = await stage.owner.v2("task.create", {
+      message: { content: "[[forever]]" },
+      title: "Never ends",
+    });
     await page.goto("/");
     await page.getByRole("link", { name: "Never ends" }).waitFor();
     await page.getByRole("searchbox").fill("heron reed");
@@ -458,7 +478,10 @@ describeWithChromium("the console", (database) => {
   });
 
   test("gives a plain approval in the list, and leads to the task for everything else", async () => {
-    await stage.owner.v2("task.create", { message: { content: "[[confirm terminalExecute]][[say Cleaned.]]" }, title: "Clean the folder" });
+    await stage.owner.v2("task.create", {
+      message: { content: "[[confirm terminalExecute]][[say Cleaned.]]" },
+      title: "Clean the folder",
+    });
     await stage.owner.v2("task.create", {
       message: { content: "[[ask Which one? | A | B]]" },
       title: "Choose one",
@@ -505,7 +528,9 @@ describeWithChromium("the console", (database) => {
     await page.keyboard.press("End");
     await last.waitFor();
     await expect
-      .poll(() => conversation.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight))
+      .poll(() =>
+        conversation.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight),
+      )
       .toBeLessThan(2);
     expect(await page.locator("article").count()).toBeLessThan(60);
   });

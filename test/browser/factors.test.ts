@@ -8,7 +8,10 @@ import { freePort } from "../support/free-port.ts";
 import { hasChromium, openContext, sharedChromium } from "./chromium.ts";
 import { fillSignIn } from "./stage.ts";
 
-/** A folder for screenshots: every page of the story is captured, in light and dark, wide and narrow, when this is set. */
+/**
+ * A folder for screenshots: every page of the story is captured, in light and dark, wide and narrow, when
+ * this is set.
+ */
 const screenshotFolder = process.env["SCREENSHOTS"];
 
 async function capture(page: Page, name: string): Promise<void> {
@@ -19,7 +22,10 @@ async function capture(page: Page, name: string): Promise<void> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(screenshotFolder, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      await page.screenshot({
+        path: join(screenshotFolder, `${name}-${width}-${colorScheme}.png`),
+        fullPage: true,
+      });
     }
   }
   await page.emulateMedia({ colorScheme: null });
@@ -75,7 +81,9 @@ test.skipIf(!hasChromium)(
 
     await page.getByRole("link", { name: "Set up an app" }).click();
     const key = (await page.locator(".key code").innerText()).replaceAll(" ", "");
-    const bits = [...key].map((symbol) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(symbol).toString(2).padStart(5, "0")).join("");
+    const bits = [...key]
+      .map((symbol) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(symbol).toString(2).padStart(5, "0"))
+      .join("");
     const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
     const code = () => codeAt(secret, stepAt(clock.now()));
     await capture(page, "app");

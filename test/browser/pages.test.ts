@@ -85,7 +85,9 @@ const pages: readonly (readonly [name: string, heading: string | RegExp, go: Ope
     "outsider",
     "You cannot allow this app",
     async (page, stage) => {
-      await stage.rig.member({ email: "eve@example.com", team: "Elsewhere", role: "owner" }).catch(() => undefined);
+      await stage.rig
+        .member({ email: "eve@example.com", team: "Elsewhere", role: "owner" })
+        .catch(() => undefined);
       await page.goto(stage.request("pkce"));
       await fillSignIn(page, "eve@example.com");
     },
@@ -118,15 +120,23 @@ const looks = [
 let stage: BrowserRig;
 beforeAll(async () => {
   // No mail is sent: the addresses have no accounts.
-  stage = await openBrowserRig(undefined, { SMTP_URL: "smtp://127.0.0.1:9", MAIL_FROM: "platform@example.com", SIGN_IN_LINKS: "on" });
+  stage = await openBrowserRig(undefined, {
+    SMTP_URL: "smtp://127.0.0.1:9",
+    MAIL_FROM: "platform@example.com",
+    SIGN_IN_LINKS: "on",
+  });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 // In short runs each page has one of the looks.
-describe.skipIf(!hasChromium).each(looks.map((look, i) => ({ ...look, some: share(pages, i, looks.length) })))(
+describe
+  .skipIf(!hasChromium)
+  .each(looks.map((look, i) => ({ ...look, some: share(pages, i, looks.length) })))(
   "every page, $look",
   ({ look, some, ...options }) => {
-    test.each(some)("%s has no axe violations, fits its width and respects its content policy", async (name, heading, go) => {
+    test.each(
+      some,
+    )("%s has no axe violations, fits its width and respects its content policy", async (name, heading, go) => {
       // axe is injected past the page's policy, which is still observed.
       await using context = await stage.open({ ...options, bypassCSP: true });
       const page = await context.newPage();
@@ -135,8 +145,11 @@ describe.skipIf(!hasChromium).each(looks.map((look, i) => ({ ...look, some: shar
       page.on("pageerror", ({ message }) => void complaints.push(message));
       await go(page, stage);
       await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-      if (screenshotFolder !== undefined) await page.screenshot({ path: join(screenshotFolder, `${name}-${look}.png`), fullPage: true });
-      expect(complaints.filter((text) => /content security policy|error/i.test(text) && !/status of 4/.test(text))).toEqual([]);
+      if (screenshotFolder !== undefined)
+        await page.screenshot({ path: join(screenshotFolder, `${name}-${look}.png`), fullPage: true });
+      expect(
+        complaints.filter((text) => /content security policy|error/i.test(text) && !/status of 4/.test(text)),
+      ).toEqual([]);
       // Code that runs in the page is text, because types of the DOM are not loaded here.
       const [content, room] = await page.evaluate<[number, number]>(
         "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
@@ -154,7 +167,10 @@ test.skipIf(!hasChromium)("no page violates its content policy", async () => {
     await using context = await stage.open();
     const page = await context.newPage();
     const complaints: string[] = [];
-    page.on("console", (message) => void (/content security policy/i.test(message.text()) && complaints.push(message.text())));
+    page.on(
+      "console",
+      (message) => void (/content security policy/i.test(message.text()) && complaints.push(message.text())),
+    );
     await go(page, stage);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();
     expect(complaints).toEqual([]);

@@ -78,7 +78,9 @@ describe.skipIf(!hasChromium)("a website in a real browser with a platform sessi
   beforeAll(async () => {
     const port = await freePort();
     platform = `http://localhost:${port}`;
-    rig = await openSiteRig("sqlite", { env: { PORT: `${port}`, BASE_URL: platform, SITES_DOMAIN: "localhost" } });
+    rig = await openSiteRig("sqlite", {
+      env: { PORT: `${port}`, BASE_URL: platform, SITES_DOMAIN: "localhost" },
+    });
     ann = await rig.service.person();
     browser = await sharedChromium();
   });
@@ -102,11 +104,17 @@ describe.skipIf(!hasChromium)("a website in a real browser with a platform sessi
   }
 
   test("hostile content cannot use the session: no call, form, frame, cookie, worker or opener", async () => {
-    const url = await siteOf({ "index.html": hostile(platform), "first.html": pageOf("first"), "sw.js": seizing }, "public");
+    const url = await siteOf(
+      { "index.html": hostile(platform), "first.html": pageOf("first"), "sw.js": seizing },
+      "public",
+    );
     await using context = await signedIn();
     const account = await context.newPage();
     await account.goto(`${platform}/account`);
-    expect(await account.locator("h1").textContent(), "without a session this test proves nothing").not.toContain("Sign in");
+    expect(
+      await account.locator("h1").textContent(),
+      "without a session this test proves nothing",
+    ).not.toContain("Sign in");
     const coming = context.waitForEvent("page");
     await account.evaluate(`void window.open(${JSON.stringify(`${url}/first.html`)})`);
     const visited = await coming;
@@ -140,7 +148,8 @@ describe.skipIf(!hasChromium)("a website in a real browser with a platform sessi
     await expect
       .poll(() => toPlatform().map((request) => new URL(request.url()).pathname))
       .toEqual(expect.arrayContaining(["/account", "/user.v2.UserService/GetMe", "/v2/project.create"]));
-    for (const request of toPlatform()) expect((await request.allHeaders())["cookie"] ?? "", request.url()).not.toContain("session=");
+    for (const request of toPlatform())
+      expect((await request.allHeaders())["cookie"] ?? "", request.url()).not.toContain("session=");
     expect((await ann.v2("project.list")).body["data"]).toEqual([]);
     const { headers } = await ann.session();
     expect((await context.cookies(platform)).map(({ name }) => name)).toEqual([headers.cookie.split("=")[0]]);
@@ -163,12 +172,17 @@ describe.skipIf(!hasChromium)("a website in a real browser with a platform sessi
     expect(await page.evaluate("window.seen")).toEqual({ text: refused, cookie: refused, address: refused });
     expect(await opened.title()).not.toBe("seized");
     expect(new URL(opened.url()).origin).toBe(platform);
-    expect(await opened.locator("h1").textContent(), "the cookie belongs to the visitor").not.toContain("Sign in");
+    expect(await opened.locator("h1").textContent(), "the cookie belongs to the visitor").not.toContain(
+      "Sign in",
+    );
   });
 
   test("its frames show nothing of the platform, and no foreign page frames it", async () => {
     const url = await siteOf({ "index.html": pageOf("framed") }, "public");
-    const framing = await siteOf({ "index.html": `<!doctype html><iframe src="${url}/"></iframe><p>outside</p>` }, "public");
+    const framing = await siteOf(
+      { "index.html": `<!doctype html><iframe src="${url}/"></iframe><p>outside</p>` },
+      "public",
+    );
     await using context = await signedIn();
     const page = await context.newPage();
     const refused: string[] = [];
@@ -203,7 +217,10 @@ describe.skipIf(!hasChromium)("a website in a real browser with a platform sessi
 
   test("a team's website requires sign-in, and never receives the platform's cookie", async () => {
     const url = await siteOf({ "index.html": pageOf("ours"), "notes.html": pageOf("notes") }, "team");
-    const [account] = await runDirectly(rig.database, `SELECT email FROM account WHERE id = '${ann.accountId}'`);
+    const [account] = await runDirectly(
+      rig.database,
+      `SELECT email FROM account WHERE id = '${ann.accountId}'`,
+    );
     const stored = await hashPassword(goodPassword, { account: "" });
     await rig.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
     await using context = await openContext(browser);
@@ -215,15 +232,21 @@ describe.skipIf(!hasChromium)("a website in a real browser with a platform sessi
     await page.getByText("notes", { exact: true }).waitFor();
     expect(page.url()).toBe(`${url}/notes.html`);
     const cookies = await context.cookies(url);
-    expect(cookies.map(({ name, httpOnly, sameSite, domain }) => [name, httpOnly, sameSite, domain])).toEqual([
-      ["site", true, "Lax", new URL(url).hostname],
-    ]);
+    expect(cookies.map(({ name, httpOnly, sameSite, domain }) => [name, httpOnly, sameSite, domain])).toEqual(
+      [["site", true, "Lax", new URL(url).hostname]],
+    );
     for (const request of sent.filter((one) => one.url().startsWith(url))) {
       expect((await request.allHeaders())["cookie"] ?? "").not.toContain("session=");
     }
-    await runDirectly(rig.database, `UPDATE membership SET status = 'inactive' WHERE account_id = '${ann.accountId}'`);
+    await runDirectly(
+      rig.database,
+      `UPDATE membership SET status = 'inactive' WHERE account_id = '${ann.accountId}'`,
+    );
     await page.goto(url);
     expect(new URL(page.url()).origin).toBe(platform);
-    await runDirectly(rig.database, `UPDATE membership SET status = 'active' WHERE account_id = '${ann.accountId}'`);
+    await runDirectly(
+      rig.database,
+      `UPDATE membership SET status = 'active' WHERE account_id = '${ann.accountId}'`,
+    );
   });
 });

@@ -20,8 +20,10 @@ describeOnOne("a browser that attaches", (database) => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  const attach = (person: Person, options: Partial<FakeBrowserOptions> = {}) => fakeBrowser(person, { url: service.url, ...options });
-  const onlineOf = async (person: Pick<Person, "v2">) => (await person.v2("browser.onlineList")).body["data"] as { client_id: string }[];
+  const attach = (person: Person, options: Partial<FakeBrowserOptions> = {}) =>
+    fakeBrowser(person, { url: service.url, ...options });
+  const onlineOf = async (person: Pick<Person, "v2">) =>
+    (await person.v2("browser.onlineList")).body["data"] as { client_id: string }[];
   /** Moves the clock by a second and makes a call, so that pending work proceeds. */
   async function passSecond(person: Person): Promise<void> {
     await clock.advance(1_000);
@@ -38,7 +40,9 @@ describeOnOne("a browser that attaches", (database) => {
     expect(await onlineOf(ann)).toEqual([]);
     const browser = attach(ann, { wire, name: "Ann's" });
     await browser.online;
-    expect(await onlineOf(ann)).toEqual([{ client_id: browser.id, client_name: "Ann's", ua: "Fake/1", task_ids: [] }]);
+    expect(await onlineOf(ann)).toEqual([
+      { client_id: browser.id, client_name: "Ann's", ua: "Fake/1", task_ids: [] },
+    ]);
     browser.closeSend();
     expect(await browser.end).toBe("ok");
     expect(await onlineOf(ann)).toEqual([]);
@@ -69,10 +73,16 @@ describeOnOne("a browser that attaches", (database) => {
     const ann = await service.person();
     const browser = attach(ann);
     await browser.online;
-    const others = [await service.person({ with: ann, role: "admin" }), await service.person({ as: ann }), await service.person()];
+    const others = [
+      await service.person({ with: ann, role: "admin" }),
+      await service.person({ as: ann }),
+      await service.person(),
+    ];
     for (const other of others) expect(await onlineOf(other)).toEqual([]);
     for (const other of others)
-      expect(await attach(other, { id: browser.id }).end).toBe("AlreadyExists: client_id: belongs to another account");
+      expect(await attach(other, { id: browser.id }).end).toBe(
+        "AlreadyExists: client_id: belongs to another account",
+      );
     expect(await onlineOf(ann)).toHaveLength(1);
     browser.closeSend();
     await browser.end;
@@ -119,15 +129,40 @@ describeOnOne("a browser that attaches", (database) => {
   });
 
   describe("is refused", () => {
-    const hello = (more: object) => ({ case: "hello", value: { clientId: systemIds.uuid(), clientName: "a", ua: "", ...more } }) as never;
+    const hello = (more: object) =>
+      ({ case: "hello", value: { clientId: systemIds.uuid(), clientName: "a", ua: "", ...more } }) as never;
     test.each<[string, Partial<FakeBrowserOptions>, RegExp]>([
-      ["without a hello first", { first: { case: "pong", value: {} } as never }, /^InvalidArgument: hello: must be the first message/],
-      ["with a client_id that is not a UUID", { first: hello({ clientId: "b1" }) }, /^InvalidArgument: hello.client_id/],
+      [
+        "without a hello first",
+        { first: { case: "pong", value: {} } as never },
+        /^InvalidArgument: hello: must be the first message/,
+      ],
+      [
+        "with a client_id that is not a UUID",
+        { first: hello({ clientId: "b1" }) },
+        /^InvalidArgument: hello.client_id/,
+      ],
       ["without a name", { first: hello({ clientName: "" }) }, /^InvalidArgument: hello.client_name/],
-      ["with a name of 129 characters", { first: hello({ clientName: "a".repeat(129) }) }, /^InvalidArgument: hello.client_name/],
-      ["with a User-Agent of 513 characters", { first: hello({ ua: "a".repeat(513) }) }, /^InvalidArgument: hello.ua/],
-      ["with a null character in its name", { first: hello({ clientName: "a\0" }) }, /^InvalidArgument: hello.client_name/],
-      ["with nothing in its first message", { first: { case: undefined } }, /^InvalidArgument: payload: is required/],
+      [
+        "with a name of 129 characters",
+        { first: hello({ clientName: "a".repeat(129) }) },
+        /^InvalidArgument: hello.client_name/,
+      ],
+      [
+        "with a User-Agent of 513 characters",
+        { first: hello({ ua: "a".repeat(513) }) },
+        /^InvalidArgument: hello.ua/,
+      ],
+      [
+        "with a null character in its name",
+        { first: hello({ clientName: "a\0" }) },
+        /^InvalidArgument: hello.client_name/,
+      ],
+      [
+        "with nothing in its first message",
+        { first: { case: undefined } },
+        /^InvalidArgument: payload: is required/,
+      ],
     ])("%s", async (_, options, expected) => {
       const ann = await service.person();
       expect(await attach(ann, options).end).toMatch(expected);
@@ -165,8 +200,12 @@ describeOnOne("a browser that attaches", (database) => {
     test("without a key, by an unknown key and by a key of another kind", async () => {
       const ann = await service.person();
       const siem = await service.person({ as: ann, with: ann, kind: "siem" });
-      expect(await fakeBrowser({ headers: {} }, { url: service.url }).end).toMatch(/^Unauthenticated: Invalid or missing API key/);
-      expect(await fakeBrowser({ headers: { "x-service-api-key": "sk-x" } }, { url: service.url }).end).toMatch(/^Unauthenticated/);
+      expect(await fakeBrowser({ headers: {} }, { url: service.url }).end).toMatch(
+        /^Unauthenticated: Invalid or missing API key/,
+      );
+      expect(
+        await fakeBrowser({ headers: { "x-service-api-key": "sk-x" } }, { url: service.url }).end,
+      ).toMatch(/^Unauthenticated/);
       expect(await attach(siem).end).toMatch(/^PermissionDenied/);
     });
   });
@@ -201,7 +240,9 @@ describeOnOne("a browser that attaches", (database) => {
     const idle = await openService({ database: "sqlite", idle: true });
     try {
       const ann = await idle.person();
-      expect(await fakeBrowser(ann, { url: idle.url }).end).toMatch(/^Unavailable: this process runs no tasks/);
+      expect(await fakeBrowser(ann, { url: idle.url }).end).toMatch(
+        /^Unavailable: this process runs no tasks/,
+      );
     } finally {
       await idle[Symbol.asyncDispose]();
     }

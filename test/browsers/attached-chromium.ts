@@ -43,8 +43,16 @@ export async function openAttachedChromium(clock: Clock = systemClock): Promise<
   const model = await openModelServer("openai");
   const models = modelsFile("openai", model, { context_tokens: 200_000 });
   const service = await openService({ env: models.env, clock });
-  const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--remote-debugging-port=0"];
-  const chromium = spawn(executablePath, [...flags, `--user-data-dir=${folder}`], { stdio: ["ignore", "ignore", "pipe"] });
+  const flags = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--remote-debugging-port=0",
+  ];
+  const chromium = spawn(executablePath, [...flags, `--user-data-dir=${folder}`], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const cdp = `http://${await lineOf(chromium.stderr, /^DevTools listening on ws:\/\/([^/]+)\//)}`;
   const [ann, clientId] = [await service.person(), systemIds.uuid()];
   const program = spawn(process.execPath, ["examples/browser/attach.mjs", service.url], {

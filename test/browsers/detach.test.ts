@@ -27,7 +27,8 @@ describeOnPostgres("the use of a browser by a task", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database), env: models.env });
   const select = (taskId: string, { spaceId }: Person, browserId: string | null) =>
     rig.service.store.change((tx) => tx.taskResources.set({ id: taskId, spaceId }, { browserId }));
-  const selectionOf = async (taskId: string) => (await rig.service.store.taskResources.find(taskId))?.browserId ?? null;
+  const selectionOf = async (taskId: string) =>
+    (await rig.service.store.taskResources.find(taskId))?.browserId ?? null;
   /** A task that is stopped. */
   async function ended(person: Person): Promise<string> {
     model.play([{ text: "Done." }]);
@@ -36,9 +37,12 @@ describeOnPostgres("the use of a browser by a task", (database) => {
   async function confirm(person: Person, task_id: string, input: object): Promise<void> {
     await rig.reach(task_id, "waiting");
     const { body } = await person.v2("task.listMessages", { task_id, limit: 1 });
-    const { waiting_for_event_id: event_id, waiting_for_event_type: type } = body["messages"][0].status_update.status_detail;
+    const { waiting_for_event_id: event_id, waiting_for_event_type: type } =
+      body["messages"][0].status_update.status_detail;
     expect(type).toBe("needConnectMyBrowser");
-    expect((await person.v2("task.confirmAction", { task_id, event_id, input })).body).toMatchObject({ confirmed: true });
+    expect((await person.v2("task.confirmAction", { task_id, event_id, input })).body).toMatchObject({
+      confirmed: true,
+    });
   }
 
   test("ends in the middle of a use with an error for the agent, from any process; a later use asks the user (spec/decisions.md 85)", async () => {
@@ -48,7 +52,8 @@ describeOnPostgres("the use of a browser by a task", (database) => {
       const browser = fakeBrowser(ann, {
         url,
         answer(method, params) {
-          if (method !== "Page.navigate" || params["url"] === "about:blank") return pageOf("Shop")(method, params);
+          if (method !== "Page.navigate" || params["url"] === "about:blank")
+            return pageOf("Shop")(method, params);
           navigated.resolve();
           return undefined;
         },
@@ -58,17 +63,29 @@ describeOnPostgres("the use of a browser by a task", (database) => {
       const id = await rig.create("Look", {}, ann);
       await confirm(ann, id, { action: "select", client_id: browser.id });
       await navigated.promise;
-      expect((await ann.v2("browser.onlineList")).body["data"]).toMatchObject([{ client_id: browser.id, task_ids: [id] }]);
-      expect((await ann.v2("browser.detach", { client_id: browser.id, task_id: id })).body).toMatchObject({ ok: true });
+      expect((await ann.v2("browser.onlineList")).body["data"]).toMatchObject([
+        { client_id: browser.id, task_ids: [id] },
+      ]);
+      expect((await ann.v2("browser.detach", { client_id: browser.id, task_id: id })).body).toMatchObject({
+        ok: true,
+      });
       // The second use of the agent asks.
       await rig.reach(id, "waiting");
-      expect((await ann.v2("browser.onlineList")).body["data"]).toMatchObject([{ client_id: browser.id, task_ids: [] }]);
+      expect((await ann.v2("browser.onlineList")).body["data"]).toMatchObject([
+        { client_id: browser.id, task_ids: [] },
+      ]);
       expect(browser.commands).toContain("Target.closeTarget");
       await confirm(ann, id, { action: "skip" });
       await rig.reach(id, "stopped");
-      const { body } = await ann.v2("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 });
-      const uses = body["messages"].flatMap(({ tool_used: use }: { tool_used?: { tool: string; status: string } }) =>
-        use?.tool === "browser_open" && use.status !== "pending_confirmation" ? [JSON.stringify(use)] : [],
+      const { body } = await ann.v2("task.listMessages", {
+        task_id: id,
+        order: "asc",
+        verbose: true,
+        limit: 200,
+      });
+      const uses = body["messages"].flatMap(
+        ({ tool_used: use }: { tool_used?: { tool: string; status: string } }) =>
+          use?.tool === "browser_open" && use.status !== "pending_confirmation" ? [JSON.stringify(use)] : [],
       );
       expect(uses.at(-1)).toContain("The user has ended the use of the browser");
       browser.closeSend();
@@ -81,13 +98,21 @@ describeOnPostgres("the use of a browser by a task", (database) => {
     const app = await tokenOf(rig.service, ann, { scopes: ["create_task", "use_my_browsers"] });
     const [browser, spare] = [systemIds.uuid(), systemIds.uuid()];
     for (const id of [browser, spare]) await insertOnline(rig.service, ann, id);
-    const [old, first, second, theirs] = [await ended(ann), await ended(ann), await ended(ann), await ended(other)];
+    const [old, first, second, theirs] = [
+      await ended(ann),
+      await ended(ann),
+      await ended(ann),
+      await ended(other),
+    ];
     for (const id of [old, first, second]) await select(id, ann, browser);
     await select(theirs, other, browser);
     for (const id of [first, second, theirs]) await rig.force(id, "waiting");
     const usesOf = async (person: Pick<Person, "v2">) => {
       const { body } = await person.v2("browser.onlineList");
-      return body["data"].map(({ client_id, task_ids }: { client_id: string; task_ids: string[] }) => [client_id, task_ids]);
+      return body["data"].map(({ client_id, task_ids }: { client_id: string; task_ids: string[] }) => [
+        client_id,
+        task_ids,
+      ]);
     };
     expect(await usesOf(ann)).toEqual(
       expect.arrayContaining([
@@ -105,7 +130,10 @@ describeOnPostgres("the use of a browser by a task", (database) => {
 
   test("is ended by the owner only, once, over every wire, and by session; the log has it", async () => {
     const ann = await rig.service.person();
-    const [colleague, outsider] = [await rig.service.person({ with: ann, role: "admin" }), await rig.service.person()];
+    const [colleague, outsider] = [
+      await rig.service.person({ with: ann, role: "admin" }),
+      await rig.service.person(),
+    ];
     const token = await tokenOf(rig.service, ann, { scopes: ["manage_all_tasks", "use_my_browsers"] });
     const id = await ended(ann);
     const [browser, another] = [systemIds.uuid(), systemIds.uuid()];
@@ -123,9 +151,14 @@ describeOnPostgres("the use of a browser by a task", (database) => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412]);
     expect(await selectionOf(id)).toBeNull();
     const { body } = await ann.v2("audit.list", { operation: "browser.detach", outcome: "done" });
-    expect(body["data"]).toMatchObject([{ subject: id, before: { browserId: browser }, after: { browserId: null } }]);
+    expect(body["data"]).toMatchObject([
+      { subject: id, before: { browserId: browser }, after: { browserId: null } },
+    ]);
     const session = await ann.session();
-    for (const client of [...rpcWires.map((wire) => ann.client(BrowserService, wire)), session.client(BrowserService)]) {
+    for (const client of [
+      ...rpcWires.map((wire) => ann.client(BrowserService, wire)),
+      session.client(BrowserService),
+    ]) {
       await select(id, ann, browser);
       await client.detachBrowser({ clientId: browser, taskId: id });
       const again = client.detachBrowser({ clientId: browser, taskId: id });

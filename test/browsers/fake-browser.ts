@@ -1,7 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { systemIds } from "../../src/core/ids.ts";
-import { type AttachRequest, type AttachResponse, BrowserService } from "../../src/gen/proto/browser/v2/browser_service_pb.ts";
+import {
+  type AttachRequest,
+  type AttachResponse,
+  BrowserService,
+} from "../../src/gen/proto/browser/v2/browser_service_pb.ts";
 import type { Calling } from "../support/service.ts";
 import { clientOf, type RpcWire } from "../support/wires.ts";
 
@@ -41,8 +45,16 @@ export interface FakeBrowserOptions {
 
 /** Attaches a browser that does not exist. */
 export function fakeBrowser({ headers }: Pick<Calling, "headers">, options: FakeBrowserOptions): FakeBrowser {
-  const { url, wire = "grpc", id = systemIds.uuid(), name = "Laptop", isSilent: mute = false, answer = () => ({}) } = options;
-  const { first = { case: "hello", value: { clientId: id, clientName: name, ua: "Fake/1" } } as Payload } = options;
+  const {
+    url,
+    wire = "grpc",
+    id = systemIds.uuid(),
+    name = "Laptop",
+    isSilent: mute = false,
+    answer = () => ({}),
+  } = options;
+  const { first = { case: "hello", value: { clientId: id, clientName: name, ua: "Fake/1" } } as Payload } =
+    options;
   const queue: Payload[] = first === null ? [] : [first];
   let queued = Promise.withResolvers<void>();
   let isLeaving = false;
@@ -72,13 +84,18 @@ export function fakeBrowser({ headers }: Pick<Calling, "headers">, options: Fake
     commands.push(method);
     const result = answer(method, JSON.parse(params));
     if (result === undefined) return;
-    const outcome = typeof result === "string" ? { case: "error", value: result } : { case: "result", value: JSON.stringify(result) };
+    const outcome =
+      typeof result === "string"
+        ? { case: "error", value: result }
+        : { case: "result", value: JSON.stringify(result) };
     say({ case: "result", value: { id: command, outcome } } as Payload);
   }
 
   async function runStream(): Promise<string> {
     try {
-      for await (const response of clientOf(BrowserService, wire, url, headers).attach(requests(), { signal: aborted.signal }))
+      for await (const response of clientOf(BrowserService, wire, url, headers).attach(requests(), {
+        signal: aborted.signal,
+      }))
         receive(response);
       return "ok";
     } catch (thrown) {

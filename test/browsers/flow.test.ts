@@ -21,9 +21,12 @@ describeOnPostgres("a task that needs a browser", (database) => {
     const { body } = await person.v2("task.listMessages", { task_id, limit: 1 });
     return body["messages"][0].status_update.status_detail.waiting_for_event_id;
   }
-  const nodeIdOf = async (person: Person, id: string) => (await rig.service.store.browsers.find(person, id))?.nodeId;
+  const nodeIdOf = async (person: Person, id: string) =>
+    (await rig.service.store.browsers.find(person, id))?.nodeId;
   const eventsOf = async (person: Person, task_id: string) =>
-    (await person.v2("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 })).body["messages"];
+    (await person.v2("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 })).body[
+      "messages"
+    ];
 
   test("continues with the selected browser, in the process that holds it (spec/api.md 9.4)", async () => {
     const ann = await rig.service.person();
@@ -31,13 +34,21 @@ describeOnPostgres("a task that needs a browser", (database) => {
       const browser = fakeBrowser(ann, { url });
       await browser.online;
       const holder = await nodeIdOf(ann, browser.id);
-      const wait = await waiting(ann, "[[confirm needConnectMyBrowser]] [[sleep 0.2]] [[say Goes on]] [[forever]]");
-      const confirmed = await ann.v2("task.confirmAction", { ...wait, input: { action: "select", client_id: browser.id } });
+      const wait = await waiting(
+        ann,
+        "[[confirm needConnectMyBrowser]] [[sleep 0.2]] [[say Goes on]] [[forever]]",
+      );
+      const confirmed = await ann.v2("task.confirmAction", {
+        ...wait,
+        input: { action: "select", client_id: browser.id },
+      });
       expect(confirmed.body).toMatchObject({ ok: true, confirmed: true });
       const run = await until(rig.service.store, wait.task_id, ({ nodeId }) => nodeId !== null);
       expect([run.nodeId, run.requiredNodeId]).toEqual([holder, holder]);
       await until(rig.service.store, wait.task_id, ({ lastSeq }) => lastSeq >= 8);
-      expect(JSON.stringify(await eventsOf(ann, wait.task_id))).toContain(`Works in the browser ${browser.id}.`);
+      expect(JSON.stringify(await eventsOf(ann, wait.task_id))).toContain(
+        `Works in the browser ${browser.id}.`,
+      );
       await ann.v2("task.stop", { task_id: wait.task_id });
       expect((await rig.row(wait.task_id)).requiredNodeId).toBeNull();
       browser.closeSend();
@@ -56,8 +67,14 @@ describeOnPostgres("a task that needs a browser", (database) => {
 
   test("refuses one that is offline or another user's, and keeps waiting", async () => {
     const ann = await rig.service.person();
-    const [colleague, elsewhere] = [await rig.service.person({ with: ann }), await rig.service.person({ as: ann })];
-    const theirs = [fakeBrowser(colleague, { url: rig.service.url }), fakeBrowser(elsewhere, { url: rig.service.url })];
+    const [colleague, elsewhere] = [
+      await rig.service.person({ with: ann }),
+      await rig.service.person({ as: ann }),
+    ];
+    const theirs = [
+      fakeBrowser(colleague, { url: rig.service.url }),
+      fakeBrowser(elsewhere, { url: rig.service.url }),
+    ];
     await Promise.all(theirs.map(({ online }) => online));
     const wait = await waiting(ann);
     for (const client_id of [systemIds.uuid(), "b1", ...theirs.map(({ id }) => id)]) {
@@ -74,7 +91,8 @@ describeOnPostgres("a task that needs a browser", (database) => {
     const browser = fakeBrowser(ann, { url: rig.service.url });
     await browser.online;
     const wait = await waiting(ann);
-    const select = () => ann.v2("task.confirmAction", { ...wait, input: { action: "select", client_id: browser.id } });
+    const select = () =>
+      ann.v2("task.confirmAction", { ...wait, input: { action: "select", client_id: browser.id } });
     const [first, , second] = await Promise.all([select(), browser.closeSend(), select()]);
     const statuses = [first.status, second.status].toSorted();
     expect([
@@ -83,7 +101,8 @@ describeOnPostgres("a task that needs a browser", (database) => {
       [400, 400],
     ]).toContainEqual(statuses);
     await browser.end;
-    if (statuses[0] === 400 && statuses[1] === 400) expect((await rig.row(wait.task_id)).status).toBe("waiting");
+    if (statuses[0] === 400 && statuses[1] === 400)
+      expect((await rig.row(wait.task_id)).status).toBe("waiting");
     else await rig.reach(wait.task_id, "stopped");
   });
 
@@ -91,11 +110,26 @@ describeOnPostgres("a task that needs a browser", (database) => {
     const ann = await rig.service.person();
     const { store } = rig.service;
     const { accountId, spaceId } = ann;
-    const browser = { id: systemIds.uuid(), accountId, spaceId, nodeId: "gone", name: "a", userAgent: "", attachedAt: 1 };
+    const browser = {
+      id: systemIds.uuid(),
+      accountId,
+      spaceId,
+      nodeId: "gone",
+      name: "a",
+      userAgent: "",
+      attachedAt: 1,
+    };
     await store.change((tx) => tx.browsers.put(browser));
-    const wait = await waiting(ann, "[[confirm needConnectMyBrowser]] [[confirm deployAction]] [[say Goes on]]");
+    const wait = await waiting(
+      ann,
+      "[[confirm needConnectMyBrowser]] [[confirm deployAction]] [[say Goes on]]",
+    );
     await ann.v2("task.confirmAction", { ...wait, input: { action: "select", client_id: browser.id } });
-    await until(store, wait.task_id, ({ status, requiredNodeId }) => status === "waiting" && requiredNodeId === "gone");
+    await until(
+      store,
+      wait.task_id,
+      ({ status, requiredNodeId }) => status === "waiting" && requiredNodeId === "gone",
+    );
     const event_id = await requestBrowser(ann, wait.task_id);
     await store.change((tx) => tx.browsers.deleteOfNode("gone"));
     expect((await ann.v2("browser.onlineList")).body["data"]).toEqual([]);

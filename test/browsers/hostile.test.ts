@@ -12,8 +12,10 @@ import { type AttachedChromium, openAttachedChromium } from "./attached-chromium
 
 const test = sampledTest(2);
 
-const script = (code: string, body = "<p>Here</p>") => `<!doctype html><title>Trap</title><body>${body}<script>${code}</script>`;
-const buttonThat = (code: string) => `<!doctype html><title>Trap</title><button onclick="${code}">Go</button><p id="out">Here</p>`;
+const script = (code: string, body = "<p>Here</p>") =>
+  `<!doctype html><title>Trap</title><body>${body}<script>${code}</script>`;
+const buttonThat = (code: string) =>
+  `<!doctype html><title>Trap</title><button onclick="${code}">Go</button><p id="out">Here</p>`;
 
 /** Malicious pages, by their path. */
 const traps: Readonly<Record<string, string | ((response: ServerResponse) => void)>> = {
@@ -22,18 +24,24 @@ const traps: Readonly<Record<string, string | ((response: ServerResponse) => voi
   "/reloads": script("location.href = '/reloads?' + Math.random()"),
   "/alert": script("alert('Obey'); document.title = 'After the alert'"),
   "/alerts": script("for (;;) alert('Obey')"),
-  "/confirm": buttonThat("document.getElementById('out').textContent = confirm('Delete all?') ? 'Deleted' : 'Kept'"),
+  "/confirm": buttonThat(
+    "document.getElementById('out').textContent = confirm('Delete all?') ? 'Deleted' : 'Kept'",
+  ),
   "/leave": buttonThat("window.onbeforeunload = (event) => { event.preventDefault(); return 'Stay' }"),
   "/loop": script("for (;;) ;"),
   "/silent": () => undefined,
-  "/endless": (response) => void response.writeHead(200, { "content-type": "text/html" }).write("<title>Endless</title><p>Beginning"),
-  "/download": (response) => response.writeHead(200, { "content-disposition": "attachment; filename=a.exe" }).end("MZ"),
+  "/endless": (response) =>
+    void response.writeHead(200, { "content-type": "text/html" }).write("<title>Endless</title><p>Beginning"),
+  "/download": (response) =>
+    response.writeHead(200, { "content-disposition": "attachment; filename=a.exe" }).end("MZ"),
   "/popups": buttonThat("for (let i = 0; i &lt; 3; i++) window.open('/good?' + i)"),
   "/blank": '<!doctype html><title>Trap</title><a href="/good?blank" target="_blank">Go</a>',
   "/many": script("document.body.innerHTML = '<p>Here</p>' + '<a href=\"/x\">link</a>'.repeat(200_000)"),
   "/long": script(`document.body.append('x'.repeat(${sample(30_000_000, 5_000_000)}))`),
   "/lies": script("Object.defineProperty(document, 'readyState', { get: () => 'x'.repeat(20_000_000) })"),
-  "/title": script("document.title = 'y'.repeat(1_000_000); history.replaceState(null, '', '/title?' + 'z'.repeat(100_000))"),
+  "/title": script(
+    "document.title = 'y'.repeat(1_000_000); history.replaceState(null, '', '/title?' + 'z'.repeat(100_000))",
+  ),
   "/file": '<!doctype html><title>Trap</title><a href="file:///etc/passwd">Go</a><p>Here</p>',
   "/jump": script("location.href = 'file:///etc/passwd'"),
 };
@@ -68,7 +76,10 @@ describe.skipIf(!hasChromium)("a malicious page, in a real Chromium", () => {
   });
 
   const open = (path: string) => ({ name: "browser_open", input: { url: `${base}${path}` } });
-  const go = (text: string) => ({ name: "browser_click", input: { ref: Number(/\[(\d+)\] (?:button|link)/.exec(text)?.[1] ?? 0) } });
+  const go = (text: string) => ({
+    name: "browser_click",
+    input: { ref: Number(/\[(\d+)\] (?:button|link)/.exec(text)?.[1] ?? 0) },
+  });
 
   type Choice = (page: string) => { readonly name: string; readonly input: JsonObject };
   /** A tool call during which time passes fast from its start. */
@@ -80,9 +91,13 @@ describe.skipIf(!hasChromium)("a malicious page, in a real Chromium", () => {
     };
   /** The model's tool calls in each task, by the task's message. */
   const plans = new Map<string, readonly Choice[]>();
-  const reach = (id: string, status: string) => until(lent.service.store, id, (task) => task.status === status);
+  const reach = (id: string, status: string) =>
+    until(lent.service.store, id, (task) => task.status === status);
 
-  /** Runs tool calls in a new task and returns their results; each call is chosen by the text of the page before it. */
+  /**
+   * Runs tool calls in a new task and returns their results; each call is chosen by the text of the page
+   * before it.
+   */
   async function uses(...wanted: readonly Choice[]): Promise<Came[]> {
     const { model, ann, clientId } = lent;
     const content = `Look ${plans.size}`;
@@ -98,9 +113,18 @@ describe.skipIf(!hasChromium)("a malicious page, in a real Chromium", () => {
     await reach(task_id, "waiting");
     const { body: list } = await ann.v2("task.listMessages", { task_id, limit: 1 });
     const event_id = list["messages"][0].status_update.status_detail.waiting_for_event_id;
-    await ann.v2("task.confirmAction", { task_id, event_id, input: { action: "select", client_id: clientId } });
+    await ann.v2("task.confirmAction", {
+      task_id,
+      event_id,
+      input: { action: "select", client_id: clientId },
+    });
     await reach(task_id, "stopped");
-    const { body: all } = await ann.v2("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 });
+    const { body: all } = await ann.v2("task.listMessages", {
+      task_id,
+      order: "asc",
+      verbose: true,
+      limit: 200,
+    });
     expect((await ann.v2("browser.onlineList")).body["data"], "the browser is still online").toHaveLength(1);
     return all["messages"].flatMap(({ tool_used: use }: { tool_used?: Came }) =>
       use && use.status !== "pending_confirmation" && use.tool.startsWith("browser_") ? [use] : [],
@@ -136,14 +160,19 @@ describe.skipIf(!hasChromium)("a malicious page, in a real Chromium", () => {
     ["opens dialogs repeatedly", "/alerts"],
   ] as const;
 
-  test.each(share(unanswering, 0, 3))("that %s uses up its time, and the next page has another tab", async (_, path) => {
+  test.each(
+    share(unanswering, 0, 3),
+  )("that %s uses up its time, and the next page has another tab", async (_, path) => {
     const begun = clock.monotonic();
     const came = await uses(
       () => open(path),
       () => open("/good"),
     );
     expect(clock.monotonic() - begun, "by the platform's clock").toBeGreaterThanOrEqual(20_000);
-    expect(came[0]).toMatchObject({ status: "error", result: "The page did not answer in time: its tab was closed." });
+    expect(came[0]).toMatchObject({
+      status: "error",
+      result: "The page did not answer in time: its tab was closed.",
+    });
     goesOn(came);
   });
 
@@ -198,7 +227,9 @@ describe.skipIf(!hasChromium)("a malicious page, in a real Chromium", () => {
     goesOn(came);
   });
 
-  test.each(share(["/many", "/long", "/lies", "/title"], 0, 2))("that is too large (%s) is reported within limits", async (path) => {
+  test.each(
+    share(["/many", "/long", "/lies", "/title"], 0, 2),
+  )("that is too large (%s) is reported within limits", async (path) => {
     const came = await uses(
       () => open(path),
       () => open("/good"),
@@ -217,7 +248,10 @@ describe.skipIf(!hasChromium)("a malicious page, in a real Chromium", () => {
     );
     expect(JSON.stringify(came)).not.toContain("root:");
     expect(came[1]?.result.text).toContain("Here");
-    expect(came[3]).toMatchObject({ status: "error", result: expect.stringContaining("The input does not fit") });
+    expect(came[3]).toMatchObject({
+      status: "error",
+      result: expect.stringContaining("The input does not fit"),
+    });
     goesOn(came);
   });
 });

@@ -21,20 +21,32 @@ test.skipIf(postgresTemplate === undefined)(
     await using model = await openModelServer("openai");
     using models = modelsFile("openai", model);
     // A process counts as dead after 15 s of its peers' clocks.
-    const env = { QUICK: "4", DATABASE_URL: db.url, ENCRYPTION_KEY: randomBytes(32).toString("base64"), ...models.env };
+    const env = {
+      QUICK: "4",
+      DATABASE_URL: db.url,
+      ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+      ...models.env,
+    };
     using front = installation({ ...env, ROLE: "api" });
     using back = installation({ ...env, ROLE: "worker" });
     const api = await front.start();
     const key = await front.key();
     const user = userOf(api, key);
-    const [one, two] = await Promise.all([back.start({ preloads: [quick] }), back.start({ preloads: [quick] })]);
-    const lend = (url: string, title: string) => fakeBrowser({ headers: { "x-service-api-key": key } }, { url, answer: pageOf(title) });
+    const [one, two] = await Promise.all([
+      back.start({ preloads: [quick] }),
+      back.start({ preloads: [quick] }),
+    ]);
+    const lend = (url: string, title: string) =>
+      fakeBrowser({ headers: { "x-service-api-key": key } }, { url, answer: pageOf(title) });
     const online = async () =>
-      (await user.call("browser.onlineList", {})).body["data"].map(({ client_id }: { client_id: string }) => client_id);
+      (await user.call("browser.onlineList", {})).body["data"].map(
+        ({ client_id }: { client_id: string }) => client_id,
+      );
     const waited = async (id: string) => {
       await eventually("the task waits", async () => (await user.status(id)) === "waiting");
       const { body } = await user.call("task.listMessages", { task_id: id, limit: 1 });
-      const { waiting_for_event_type, waiting_for_event_id } = body["messages"][0].status_update.status_detail;
+      const { waiting_for_event_type, waiting_for_event_id } =
+        body["messages"][0].status_update.status_detail;
       expect(waiting_for_event_type).toBe("needConnectMyBrowser");
       return String(waiting_for_event_id);
     };
@@ -45,10 +57,18 @@ test.skipIf(postgresTemplate === undefined)(
 
     /** The titles of the pages that the task opened. */
     async function pagesOf(task_id: string): Promise<readonly unknown[]> {
-      const { body } = await user.call("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 });
+      const { body } = await user.call("task.listMessages", {
+        task_id,
+        order: "asc",
+        verbose: true,
+        limit: 200,
+      });
       return body["messages"].flatMap(
-        ({ tool_used: use }: { tool_used?: { tool: string; status: string; result?: { title?: string } } }) =>
-          use?.tool === "browser_open" && use.status === "success" ? [use.result?.title] : [],
+        ({
+          tool_used: use,
+        }: {
+          tool_used?: { tool: string; status: string; result?: { title?: string } };
+        }) => (use?.tool === "browser_open" && use.status === "success" ? [use.result?.title] : []),
       );
     }
 
@@ -57,9 +77,10 @@ test.skipIf(postgresTemplate === undefined)(
     // A server that ends waits for a client that has not ended its half.
     nowhere.closeSend();
     expect(await fakeBrowser({ headers: {} }, { url: one.url }).end).toMatch(/^Unauthenticated/);
-    expect((await callV2(one.url, "browser.onlineList", {}, { headers: { "x-service-api-key": key } })).status, "and nothing else").toBe(
-      404,
-    );
+    expect(
+      (await callV2(one.url, "browser.onlineList", {}, { headers: { "x-service-api-key": key } })).status,
+      "and nothing else",
+    ).toBe(404);
 
     const first = lend(one.url, "First");
     await first.online;

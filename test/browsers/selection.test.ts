@@ -33,7 +33,10 @@ describeOnOne("the browser that a task has selected", (database) => {
     expect((await person.v2("browser.onlineList")).body["data"]).toEqual([]);
   }
   /** The request the task waits for, which must be for a browser. */
-  async function browserRequest(person: Person, task_id: string): Promise<{ task_id: string; event_id: string }> {
+  async function browserRequest(
+    person: Person,
+    task_id: string,
+  ): Promise<{ task_id: string; event_id: string }> {
     await rig.reach(task_id, "waiting");
     const { body } = await person.v2("task.listMessages", { task_id, limit: 1 });
     const detail = body["messages"][0].status_update.status_detail;
@@ -41,16 +44,27 @@ describeOnOne("the browser that a task has selected", (database) => {
     return { task_id, event_id: detail.waiting_for_event_id };
   }
   async function decide(person: Person, task_id: string, input: object): Promise<void> {
-    expect((await person.v2("task.confirmAction", { ...(await browserRequest(person, task_id)), input })).body).toMatchObject({
+    expect(
+      (await person.v2("task.confirmAction", { ...(await browserRequest(person, task_id)), input })).body,
+    ).toMatchObject({
       confirmed: true,
     });
   }
-  const select = (person: Person, task_id: string, { id }: FakeBrowser) => decide(person, task_id, { action: "select", client_id: id });
+  const select = (person: Person, task_id: string, { id }: FakeBrowser) =>
+    decide(person, task_id, { action: "select", client_id: id });
   const skip = (person: Person, task_id: string) => decide(person, task_id, { action: "skip" });
   const results = async (person: Person, task_id: string): Promise<string[]> => {
-    const { body } = await person.v2("task.listMessages", { task_id, order: "asc", verbose: true, limit: 200 });
-    return body["messages"].flatMap(({ tool_used: use }: { tool_used?: { tool: string; status: string; result?: object } }) =>
-      use?.tool.startsWith("browser_") && use.status !== "pending_confirmation" ? [JSON.stringify(use.result)] : [],
+    const { body } = await person.v2("task.listMessages", {
+      task_id,
+      order: "asc",
+      verbose: true,
+      limit: 200,
+    });
+    return body["messages"].flatMap(
+      ({ tool_used: use }: { tool_used?: { tool: string; status: string; result?: object } }) =>
+        use?.tool.startsWith("browser_") && use.status !== "pending_confirmation"
+          ? [JSON.stringify(use.result)]
+          : [],
     );
   };
 
@@ -89,7 +103,11 @@ describeOnOne("the browser that a task has selected", (database) => {
     await rig.reach(id, "stopped");
     await rig.send(id, "And again", {}, ann);
     await rig.reach(id, "stopped");
-    expect((await results(ann, id)).map((result) => /First|Second/.exec(result)?.[0])).toEqual(["First", "Second", "Second"]);
+    expect((await results(ann, id)).map((result) => /First|Second/.exec(result)?.[0])).toEqual([
+      "First",
+      "Second",
+      "Second",
+    ]);
     await disconnect(ann, second);
   });
 
@@ -113,7 +131,10 @@ describeOnOne("the browser that a task has selected", (database) => {
     const second = await attach(ann, "Second");
     await select(ann, id, second);
     await rig.reach(id, "stopped");
-    expect((await results(ann, id)).map((result) => /First|Second/.exec(result)?.[0])).toEqual(["First", "Second"]);
+    expect((await results(ann, id)).map((result) => /First|Second/.exec(result)?.[0])).toEqual([
+      "First",
+      "Second",
+    ]);
     await disconnect(ann, second);
   });
 

@@ -1,4 +1,11 @@
-import { type ClientDuplexStream, credentials, loadPackageDefinition, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import {
+  type ClientDuplexStream,
+  credentials,
+  loadPackageDefinition,
+  Metadata,
+  type ServiceError,
+  status,
+} from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { messagesMax } from "../../src/core/browsers/connection.ts";
@@ -19,13 +26,25 @@ interface Payload {
 type Attach = ClientDuplexStream<object, Payload>;
 
 /** A stream of grpc-js over the proto files alone, without our generated code. */
-function attachBy({ url }: Pick<Service, "url">, headers: Readonly<Record<string, string>>): { readonly stream: Attach; close(): void } {
-  const loaded = loadSync("browser/v2/browser_service.proto", { ...loading, oneofs: true, includeDirs: [protoFolder] });
+function attachBy(
+  { url }: Pick<Service, "url">,
+  headers: Readonly<Record<string, string>>,
+): { readonly stream: Attach; close(): void } {
+  const loaded = loadSync("browser/v2/browser_service.proto", {
+    ...loading,
+    oneofs: true,
+    includeDirs: [protoFolder],
+  });
   // Definitions that are loaded at run time have no types.
   const { BrowserService } = (
-    loadPackageDefinition(loaded)["browser"] as unknown as { v2: { BrowserService: new (...args: unknown[]) => never } }
+    loadPackageDefinition(loaded)["browser"] as unknown as {
+      v2: { BrowserService: new (...args: unknown[]) => never };
+    }
   ).v2;
-  const client: { Attach(metadata: Metadata): Attach; close(): void } = new BrowserService(new URL(url).host, credentials.createInsecure());
+  const client: { Attach(metadata: Metadata): Attach; close(): void } = new BrowserService(
+    new URL(url).host,
+    credentials.createInsecure(),
+  );
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return { stream: client.Attach(metadata), close: () => client.close() };
@@ -35,7 +54,9 @@ function attachBy({ url }: Pick<Service, "url">, headers: Readonly<Record<string
 const endOf = (stream: Attach): Promise<string> =>
   new Promise((resolve) => {
     stream.on("error", ({ code, details }: ServiceError) => resolve(`${status[code]}: ${details}`));
-    stream.on("status", ({ code, details }: { code: status; details: string }) => resolve(`${status[code]}: ${details}`));
+    stream.on("status", ({ code, details }: { code: status; details: string }) =>
+      resolve(`${status[code]}: ${details}`),
+    );
     stream.on("data", () => undefined);
   });
 
@@ -86,7 +107,11 @@ describe("attaching", () => {
 
   const by: readonly (readonly [string, () => Promise<Readonly<Record<string, string>>>, RegExp])[] = [
     ["nothing", async () => ({}), /^Unauthenticated: Invalid or missing API key/],
-    ["an invalid key", async () => ({ "x-service-api-key": "sk-none" }), /^Unauthenticated: Invalid or missing API key/],
+    [
+      "an invalid key",
+      async () => ({ "x-service-api-key": "sk-none" }),
+      /^Unauthenticated: Invalid or missing API key/,
+    ],
     [
       "an app's token with any scopes",
       async () => (await tokenOf(service, ann, { scopes: ["use_my_browsers", "manage_all_tasks"] })).headers,
@@ -109,7 +134,9 @@ describe("attaching", () => {
     ),
   ];
   test.each(
-    by.flatMap(([what, headers, expected]) => streamingWires.map((wire) => [what, wire, headers, expected] as const)),
+    by.flatMap(([what, headers, expected]) =>
+      streamingWires.map((wire) => [what, wire, headers, expected] as const),
+    ),
   )("is refused by %s over %s", async (_, wire, headers, expected) => {
     expect(await fakeBrowser({ headers: await headers() }, { url: service.url, wire }).end).toMatch(expected);
     expect(await online()).toEqual([]);

@@ -21,20 +21,44 @@ afterAll(async () => service[Symbol.asyncDispose]());
 
 /** Begins a login, and returns the address that the browser opens. */
 async function begin() {
-  const session = runOnTerminal(home, service, {}, ["login", issuer, "--client-id", app.app.clientId, "--name", "web"]);
+  const session = runOnTerminal(home, service, {}, [
+    "login",
+    issuer,
+    "--client-id",
+    app.app.clientId,
+    "--name",
+    "web",
+  ]);
   await expect.poll(() => session.opened).toHaveLength(1);
   const { searchParams } = new URL(session.opened[0] ?? "");
   const fields = Object.fromEntries(searchParams);
-  const [redirectUri = "", state = "", challenge = ""] = [fields["redirect_uri"], fields["state"], fields["code_challenge"]];
+  const [redirectUri = "", state = "", challenge = ""] = [
+    fields["redirect_uri"],
+    fields["state"],
+    fields["code_challenge"],
+  ];
   /** The browser comes back with this query. */
   const comeBack = async (query: Readonly<Record<string, string>>) => {
     const reply = await fetch(`${redirectUri}?${new URLSearchParams({ state, iss: issuer, ...query })}`);
     return { status: reply.status, text: await reply.text() };
   };
   async function consent(): Promise<string> {
-    const request = { app: app.app, redirectUri, scopes: app.app.scopes, state, challenge, prompt: null, issuer, resource: null };
+    const request = {
+      app: app.app,
+      redirectUri,
+      scopes: app.app.scopes,
+      state,
+      challenge,
+      prompt: null,
+      issuer,
+      resource: null,
+    };
     const approval = { request, accountId: ann.accountId, spaceId: ann.spaceId, connectorUids: [] };
-    return (await service.store.change((tx) => approve(tx, { now: Date.now(), ids: systemIds, random: systemRandom }, approval))).code;
+    return (
+      await service.store.change((tx) =>
+        approve(tx, { now: Date.now(), ids: systemIds, random: systemRandom }, approval),
+      )
+    ).code;
   }
   return { session, fields, comeBack, consent };
 }
@@ -44,12 +68,22 @@ const stored = () => JSON.parse(readFileSync(path, "utf8")).profiles[0];
 describe("a login with the browser", () => {
   test("uses PKCE and a loopback redirect, and stores the tokens", async () => {
     const { session, fields, comeBack, consent } = await begin();
-    expect(fields).toMatchObject({ client_id: app.app.clientId, response_type: "code", code_challenge_method: "S256" });
+    expect(fields).toMatchObject({
+      client_id: app.app.clientId,
+      response_type: "code",
+      code_challenge_method: "S256",
+    });
     expect(fields["redirect_uri"]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
-    expect(await comeBack({ code: await consent() })).toMatchObject({ status: 200, text: expect.stringContaining("You are signed in") });
+    expect(await comeBack({ code: await consent() })).toMatchObject({
+      status: 200,
+      text: expect.stringContaining("You are signed in"),
+    });
     expect(await session.code).toBe(0);
     expect(session.screen.text()).toContain("(profile web)");
-    expect(JSON.parse((await atp("whoami", "--json")).out)).toMatchObject({ credential_kind: "token", user_id: ann.accountId });
+    expect(JSON.parse((await atp("whoami", "--json")).out)).toMatchObject({
+      credential_kind: "token",
+      user_id: ann.accountId,
+    });
     expect((await atp("profile", "list")).out).toBe(`web\t${issuer}\toauth\tcurrent\n`);
     expect((await atp("task", "create", "[[say hi]]", "--watch")).out).toContain("agent: hi\n");
     await expect(comeBack({ code: "again" })).rejects.toThrow();
@@ -57,7 +91,9 @@ describe("a login with the browser", () => {
 
   test("renews its tokens, and stores the new ones", async () => {
     const before = stored();
-    const { code } = await runWith(home, service, ["whoami"], { now: Date.now() + before.oauth.tokens.expiresAt });
+    const { code } = await runWith(home, service, ["whoami"], {
+      now: Date.now() + before.oauth.tokens.expiresAt,
+    });
     expect(code).toBe(0);
     expect(stored().oauth.tokens.accessToken).not.toBe(before.oauth.tokens.accessToken);
     expect((await atp("whoami")).code).toBe(0);
@@ -83,7 +119,10 @@ describe("a login with the browser", () => {
   test("ends with logout, which revokes the tokens", async () => {
     const { accessToken } = stored().oauth.tokens;
     expect(await atp("logout")).toMatchObject({ code: 0, out: "Removed the profile web.\n" });
-    const reply = await fetch(`${service.url}/v2/user.me`, { method: "POST", headers: { authorization: `Bearer ${accessToken}` } });
+    const reply = await fetch(`${service.url}/v2/user.me`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
     expect(reply.status).toBe(401);
   });
 });

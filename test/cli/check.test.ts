@@ -36,18 +36,26 @@ test("atp check says what differs, what is missing and what it could not try, an
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
-    const headers = { "x-service-api-key": String(request.headers["x-service-api-key"] ?? ""), "content-type": "application/json" };
+    const headers = {
+      "x-service-api-key": String(request.headers["x-service-api-key"] ?? ""),
+      "content-type": "application/json",
+    };
     const isMissing = /^\/v1|skill.list/.test(request.url ?? "");
     const init = { method: request.method ?? "GET", headers, ...(body === "" ? {} : { body }) };
     const reply = await fetch(`${rig.service.url}${isMissing ? "/nowhere" : request.url}`, init);
     const text = await reply.text();
     response.writeHead(reply.status, { "content-type": "application/json" });
-    response.end(request.url?.startsWith("/v2/task.list?limit=5") ? text.replaceAll('"status":', '"state":') : text);
+    response.end(
+      request.url?.startsWith("/v2/task.list?limit=5") ? text.replaceAll('"status":', '"state":') : text,
+    );
   });
   const args = ["check", "--json", "--against", new URL(other.url).origin, "--key", "-"];
   const ran = await runWith(home, { url: new URL(other.url).origin }, args, { input: rig.ann.key });
   const found = new Map((JSON.parse(ran.out) as readonly Found[]).map((each) => [each.name, each]));
-  expect(found.get("task.list")).toMatchObject({ verdict: "differs", notes: [expect.stringContaining("status")] });
+  expect(found.get("task.list")).toMatchObject({
+    verdict: "differs",
+    notes: [expect.stringContaining("status")],
+  });
   expect(found.get("skill.list")).toMatchObject({ verdict: "missing" });
   expect(found.get("POST /v1/tasks")).toMatchObject({ verdict: "missing" });
   expect(found.get("GET /v1/tasks/{task_id}")).toMatchObject({ verdict: "not tried" });
@@ -75,6 +83,8 @@ test.each([
 
 test("atp check sends a key only to the address that it is given for", async () => {
   const env = envOf(rig.service, rig.ann);
-  expect(await runWith(home, rig.service, ["check", "--against", "https://api.example.com"], { env })).toMatchObject({ code: 2 });
+  expect(
+    await runWith(home, rig.service, ["check", "--against", "https://api.example.com"], { env }),
+  ).toMatchObject({ code: 2 });
   expect(await runWith(home, rig.service, ["check", "--key", "sk-1"], { env })).toMatchObject({ code: 2 });
 });

@@ -43,14 +43,17 @@ describe("atp config", () => {
     const env = { PORT: "many", RATE_LIMITS: "none", SMTP_URL: "hunter2", PROT: "1" };
     const text = await run(env);
     expect(text.code).toBe(1);
-    for (const said of ["PORT must be", "RATE_LIMITS must be", "SMTP_URL must be", "did you mean PORT?"]) expect(text.err).toContain(said);
+    for (const said of ["PORT must be", "RATE_LIMITS must be", "SMTP_URL must be", "did you mean PORT?"])
+      expect(text.err).toContain(said);
     const json = await run(env, "--json");
     expect(json.code).toBe(1);
     const { settings, problems, warnings } = JSON.parse(json.out);
     expect(problems.map(({ variable }: { readonly variable: string }) => variable)).toEqual(
       expect.arrayContaining(["PORT", "RATE_LIMITS", "SMTP_URL"]),
     );
-    expect(settings).toEqual(expect.arrayContaining([{ name: "SMTP_URL", source: "environment", value: "set" }]));
+    expect(settings).toEqual(
+      expect.arrayContaining([{ name: "SMTP_URL", source: "environment", value: "set" }]),
+    );
     expect(warnings).toHaveLength(1);
     expect(`${text.out}${text.err}${json.out}`).not.toContain("hunter2");
   });

@@ -37,7 +37,13 @@ const atp = (words: readonly string[], env: Readonly<Record<string, string>> = {
 const ask = ["task", "create", "[[ask Which?]]", "--interactive", "--watch"];
 
 describe("the exit code, and the failure as JSON", () => {
-  test.each<{ code: number; why: string; words: readonly string[]; env?: Record<string, string>; error?: object }>([
+  test.each<{
+    code: number;
+    why: string;
+    words: readonly string[];
+    env?: Record<string, string>;
+    error?: object;
+  }>([
     { code: 0, why: "success", words: ["whoami"] },
     {
       code: 1,
@@ -79,7 +85,11 @@ describe("the exit code, and the failure as JSON", () => {
       code: 3,
       why: "a task that waits for a person",
       words: ask,
-      error: { code: "waits", message: expect.stringContaining("Continue with `atp task answer "), event_id: expect.any(String) },
+      error: {
+        code: "waits",
+        message: expect.stringContaining("Continue with `atp task answer "),
+        event_id: expect.any(String),
+      },
     },
     { code: 4, why: "a wrong key", words: ["whoami"], env: { ATP_KEY: "sk-wrong" }, error: { status: 401 } },
     {
@@ -105,11 +115,15 @@ describe("the exit code, and the failure as JSON", () => {
   ])("$code: $why", async ({ code, words, env = {}, error }) => {
     const ran = await atp([...words, "--json"], env);
     expect(ran.code, ran.err).toBe(code);
-    expect(ran.err === "" ? undefined : JSON.parse(ran.err)).toEqual(error && { error: expect.objectContaining(error) });
+    expect(ran.err === "" ? undefined : JSON.parse(ran.err)).toEqual(
+      error && { error: expect.objectContaining(error) },
+    );
   });
 
   test("130: Ctrl-C during a watch, which begins with the id of the task and ends with the command that continues it", async () => {
-    const child = spawn(process.execPath, [program, "task", "create", "[[forever]]", "--watch", "--json"], { env: envWith() });
+    const child = spawn(process.execPath, [program, "task", "create", "[[forever]]", "--watch", "--json"], {
+      env: envWith(),
+    });
     let err = "";
     child.stderr.on("data", (chunk) => (err += String(chunk)));
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -153,6 +167,8 @@ describe("--jq", () => {
   test("that fails for a line is reported, with exit code 1", async () => {
     const { code, out, err } = await atp(["whoami", "--jq", ".user_id, (.user_id | .x)"]);
     expect({ code, out }).toEqual({ code: 1, out: `${person.accountId}\n` });
-    expect(JSON.parse(err)).toEqual({ error: { code: "failed", message: '--jq: Cannot index string with string "x"' } });
+    expect(JSON.parse(err)).toEqual({
+      error: { code: "failed", message: '--jq: Cannot index string with string "x"' },
+    });
   });
 });

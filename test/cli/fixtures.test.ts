@@ -9,7 +9,8 @@ const task = (more = {}) => ({
   call: "task.create",
   with: { message: { content: "Hello" }, project_id: "$" + "{project.id}", ...more },
 });
-const read = (steps: unknown) => readFixtures("demo.json", typeof steps === "string" ? steps : JSON.stringify(steps));
+const read = (steps: unknown) =>
+  readFixtures("demo.json", typeof steps === "string" ? steps : JSON.stringify(steps));
 
 test("a second run finds what the first has made, and continues where it ended", async () => {
   await using service = await openService({ idle: true });
@@ -17,7 +18,8 @@ test("a second run finds what the first has made, and continues where it ended",
   const text = JSON.stringify([project, task({ project_id: "$" + "{project.project.name}" })]);
   const target = { origin: service.url, key, fetch };
   const seen: string[] = [];
-  const run = (file: string) => runFixtures(read(file), file, target, ({ name, outcome }) => void seen.push(`${outcome} ${name}`));
+  const run = (file: string) =>
+    runFixtures(read(file), file, target, ({ name, outcome }) => void seen.push(`${outcome} ${name}`));
   await expect(run(text)).rejects.toThrow("step 2 of 2, task (task.create): not_found");
   expect(seen.splice(0)).toEqual(["made project"]);
   await expect(run(text)).rejects.toThrow("step 2 of 2");
@@ -26,7 +28,8 @@ test("a second run finds what the first has made, and continues where it ended",
   const corrected = JSON.stringify([project, task()]);
   const results = await run(corrected);
   expect(seen.splice(0)).toEqual(["made project", "made task"]);
-  const bodies = (all: Awaited<ReturnType<typeof run>>) => all.map(({ answer: { request_id: _, ...body } }) => body);
+  const bodies = (all: Awaited<ReturnType<typeof run>>) =>
+    all.map(({ answer: { request_id: _, ...body } }) => body);
   expect(bodies(await run(corrected))).toEqual(bodies(results));
   expect(seen).toEqual(["present project", "present task"]);
 });
@@ -53,9 +56,18 @@ test("references take the type of their value, and name what an answer has", () 
   ]);
   const reference = (text: string) => ["$", "{", text, "}"].join("");
   expect(
-    resolve({ n: reference("a.count"), t: `${reference("a.id")}-${reference("b.id")}`, l: [reference("a.made.id")] }, answers),
+    resolve(
+      {
+        n: reference("a.count"),
+        t: `${reference("a.id")}-${reference("b.id")}`,
+        l: [reference("a.made.id")],
+      },
+      answers,
+    ),
   ).toEqual({
     ...{ n: 2, t: "x-t", l: ["x"] },
   });
-  expect(() => resolve(reference("b.none"), answers)).toThrow("the answer of b has no none; it has request_id, task_id");
+  expect(() => resolve(reference("b.none"), answers)).toThrow(
+    "the answer of b has no none; it has request_id, task_id",
+  );
 });

@@ -7,7 +7,8 @@ import { envOf, runOnTerminal, runWith, testFolder } from "./rig.ts";
 const rig = taskRig();
 const home = testFolder();
 const nowhere = { url: "http://127.0.0.1:9" };
-const atp = (...args: readonly string[]) => runWith(home, rig.service, args, { env: envOf(rig.service, rig.ann) });
+const atp = (...args: readonly string[]) =>
+  runWith(home, rig.service, args, { env: envOf(rig.service, rig.ann) });
 
 describe("exit codes", () => {
   test.each([
@@ -37,7 +38,9 @@ describe("exit codes", () => {
   });
 
   test("6 when no server answers", async () => {
-    const { code, err } = await runWith(home, nowhere, ["whoami"], { env: { ATP_URL: nowhere.url, ATP_KEY: "sk-x" } });
+    const { code, err } = await runWith(home, nowhere, ["whoami"], {
+      env: { ATP_URL: nowhere.url, ATP_KEY: "sk-x" },
+    });
     expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining("no connection to the server") });
   });
 
@@ -45,7 +48,10 @@ describe("exit codes", () => {
     function* endless() {
       for (;;) yield "x".repeat(1024 * 1024);
     }
-    const { code, err } = await runWith(home, rig.service, ["task", "create", "-"], { env: envOf(rig.service, rig.ann), input: endless() });
+    const { code, err } = await runWith(home, rig.service, ["task", "create", "-"], {
+      env: envOf(rig.service, rig.ann),
+      input: endless(),
+    });
     expect({ code, err }).toEqual({ code: 1, err: "atp: standard input has more than 16 MiB\n" });
   });
 
@@ -60,7 +66,12 @@ test("an error is JSON with --json, with all mistakes of the request", async () 
   const { code, err, out } = await atp("task", "create", "Hi", "--title", "x".repeat(300), "--json");
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(JSON.parse(err)).toMatchObject({
-    error: { code: "invalid_argument", param: "title", status: 400, request_id: expect.stringMatching(/^req_/) },
+    error: {
+      code: "invalid_argument",
+      param: "title",
+      status: 400,
+      request_id: expect.stringMatching(/^req_/),
+    },
   });
 });
 
@@ -71,12 +82,23 @@ describe("a credential", () => {
   const path = join(testHome, ".config/atp/profiles.json");
 
   test("is read from standard input, checked, and stored in a file that only its owner can read", async () => {
-    const { code, out } = await here(["login", rig.service.url, "--key-stdin", "--name", "work"], {}, `${rig.ann.key}\n`);
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Signed in to .* \(profile work\)\.\n$/) });
+    const { code, out } = await here(
+      ["login", rig.service.url, "--key-stdin", "--name", "work"],
+      {},
+      `${rig.ann.key}\n`,
+    );
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^Signed in to .* \(profile work\)\.\n$/),
+    });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(testHome, ".config/atp")).mode & 0o777).toBe(0o700);
     const me = await here(["whoami", "--json"], {});
-    expect(JSON.parse(me.out)).toMatchObject({ user_id: rig.ann.accountId, credential_kind: "key", origin: rig.service.url });
+    expect(JSON.parse(me.out)).toMatchObject({
+      user_id: rig.ann.accountId,
+      credential_kind: "key",
+      origin: rig.service.url,
+    });
     const list = await here(["profile", "list"], {});
     expect(list.out).toBe(`work\t${rig.service.url}\tkey\tcurrent\n`);
     expect(list.out + me.out).not.toContain(rig.ann.key);
@@ -93,13 +115,20 @@ describe("a credential", () => {
     const sent: string[] = [];
     const other = "http://127.0.0.1:9";
     const { code, err } = await here(["whoami"], { ATP_URL: other });
-    expect({ code, err, sent }).toEqual({ code: 4, err: expect.stringContaining(`no credential for ${other}`), sent: [] });
+    expect({ code, err, sent }).toEqual({
+      code: 4,
+      err: expect.stringContaining(`no credential for ${other}`),
+      sent: [],
+    });
     expect((await here(["whoami"], { ATP_URL: `${rig.service.url}/` })).code).toBe(0);
   });
 
   test("in ATP_KEY needs the address that it is for", async () => {
     const { code, err } = await here(["whoami"], { ATP_KEY: rig.ann.key });
-    expect({ code, err }).toEqual({ code: 4, err: expect.stringContaining("ATP_KEY is set without ATP_URL") });
+    expect({ code, err }).toEqual({
+      code: 4,
+      err: expect.stringContaining("ATP_KEY is set without ATP_URL"),
+    });
   });
 
   test.each([
@@ -109,7 +138,11 @@ describe("a credential", () => {
     "https://",
   ])("is not sent to %s", async (url) => {
     const { code, err } = await here(["whoami"], { ATP_URL: url, ATP_KEY: rig.ann.key });
-    expect({ url, code, err }).toEqual({ url, code: 2, err: expect.stringMatching(/https|password|address/) });
+    expect({ url, code, err }).toEqual({
+      url,
+      code: 2,
+      err: expect.stringMatching(/https|password|address/),
+    });
   });
 
   test("is refused from a file that other users can read", async () => {
@@ -120,7 +153,13 @@ describe("a credential", () => {
   });
 
   test("is asked on a terminal without showing it", async () => {
-    const session = runOnTerminal(testHome, rig.service, {}, ["login", rig.service.url, "--key", "--name", "work"]);
+    const session = runOnTerminal(testHome, rig.service, {}, [
+      "login",
+      rig.service.url,
+      "--key",
+      "--name",
+      "work",
+    ]);
     await session.type("API key for", rig.ann.key);
     expect(await session.code).toBe(0);
     expect(session.screen.raw()).not.toContain(rig.ann.key);
@@ -135,25 +174,41 @@ describe("a credential", () => {
   });
 
   test("of another installation cannot take the name of a profile", async () => {
-    writeFileSync(path, JSON.stringify({ profiles: [{ name: "work", origin: "https://other.example.com", key: "sk-x" }] }), {
-      mode: 0o600,
-    });
-    const { code, err } = await here(["login", rig.service.url, "--key-stdin", "--name", "work"], {}, rig.ann.key);
+    writeFileSync(
+      path,
+      JSON.stringify({ profiles: [{ name: "work", origin: "https://other.example.com", key: "sk-x" }] }),
+      {
+        mode: 0o600,
+      },
+    );
+    const { code, err } = await here(
+      ["login", rig.service.url, "--key-stdin", "--name", "work"],
+      {},
+      rig.ann.key,
+    );
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("choose a name with --name") });
-    expect((await here(["profile", "use", "none"], {})).err).toContain("there is no profile none; there are: work");
+    expect((await here(["profile", "use", "none"], {})).err).toContain(
+      "there is no profile none; there are: work",
+    );
   });
 });
 
 describe("completion", () => {
-  const words = async (...line: readonly string[]) => (await atp("__complete", ...line)).out.trim().split("\n");
+  const words = async (...line: readonly string[]) =>
+    (await atp("__complete", ...line)).out.trim().split("\n");
 
   test("has commands, flags, values, operations and fields", async () => {
     expect(await words("task", "c")).toEqual(["create", "confirm"]);
     expect(await words("task", "list", "--st")).toEqual(["--status"]);
     expect(await words("task", "list", "--status", "w")).toEqual(["waiting"]);
     expect(await words("api", "schedule.d")).toEqual(["schedule.detail", "schedule.delete"]);
-    expect(await words("api", "settings.v1.WorkerService/U")).toEqual(["settings.v1.WorkerService/UpdateWorker"]);
-    expect(await words("api", "task.create", "--field", "message.c")).toEqual(["message.content=", "message.connectors="]);
+    expect(await words("api", "settings.v1.WorkerService/U")).toEqual([
+      "settings.v1.WorkerService/UpdateWorker",
+    ]);
+    expect(await words("api", "task.create", "--field", "message.c")).toEqual([
+      "message.content=",
+      "message.connectors=",
+    ]);
     expect(await words("completion", "z")).toEqual(["zsh"]);
     expect(await words("server-")).toEqual(["server-connector", "server-export", "server-skill"]);
     expect((await words("key", "")).slice(0, 3)).toEqual(["create", "list", "revoke"]);

@@ -25,7 +25,17 @@ const json = async (...args: readonly string[]) => {
 const unixTime = expect.any(Number);
 
 test("schedules are created, listed, paused, resumed, run, changed and deleted", async () => {
-  const out = await atp("schedule", "create", "[[say hi]]", "--cron", "0 8 * * 1-5", "--zone", "Europe/Berlin", "--name", "News");
+  const out = await atp(
+    "schedule",
+    "create",
+    "[[say hi]]",
+    "--cron",
+    "0 8 * * 1-5",
+    "--zone",
+    "Europe/Berlin",
+    "--name",
+    "News",
+  );
   const [id = ""] = out.split("\t");
   expect(out).toMatch(/^\w{22}\t0 8 \* \* 1-5 \(Europe\/Berlin\)\tnext 20/);
   await atp("schedule", "pause", id);
@@ -39,7 +49,9 @@ test("schedules are created, listed, paused, resumed, run, changed and deleted",
   });
   await rig.reach(task, "stopped");
   const project = (await atp("project", "create", "News")).trim();
-  expect(await atp("schedule", "update", id, "--every", "600", "--project", project)).toMatch(new RegExp(`^${id}\tevery 600 s\tnext 20`));
+  expect(await atp("schedule", "update", id, "--every", "600", "--project", project)).toMatch(
+    new RegExp(`^${id}\tevery 600 s\tnext 20`),
+  );
   expect(await json("schedule", "update", id, "--text", "[[say new]]", "--name", "Newer")).toMatchObject({
     name: "Newer",
     interval_seconds: 600,
@@ -65,23 +77,44 @@ test("webhooks are created, pinged, changed, and their deliveries listed and sen
     request.on("data", (chunk) => types.push(JSON.parse(String(chunk)).event_type));
     request.on("end", () => response.writeHead(204).end());
   });
-  const [id = "", secret] = (await atp("webhook", "create", hook.url, "--event", "task_stopped", "--name", "Hook")).trim().split("\t");
+  const [id = "", secret] = (
+    await atp("webhook", "create", hook.url, "--event", "task_stopped", "--name", "Hook")
+  )
+    .trim()
+    .split("\t");
   expect(secret).toMatch(/^whsec_/);
   expect(await atp("webhook", "ping", id)).toMatch(/^HTTP 204\t\d+ ms\n$/);
   expect(await atp("webhook", "trigger", "task_stopped")).toMatch(new RegExp(`^${id}\tHTTP 204\t\\d+ ms\n$`));
   expect(types.splice(0)).toContain("task_stopped");
-  const unheard = await runWith(home, rig.service, ["webhook", "trigger", "task_failed"], { env: envOf(rig.service, rig.ann) });
-  expect(unheard).toMatchObject({ code: 1, err: "atp: none of your active webhooks subscribes to task_failed\n" });
+  const unheard = await runWith(home, rig.service, ["webhook", "trigger", "task_failed"], {
+    env: envOf(rig.service, rig.ann),
+  });
+  expect(unheard).toMatchObject({
+    code: 1,
+    err: "atp: none of your active webhooks subscribes to task_failed\n",
+  });
   await rig.runToEnd("[[say hi]]");
   await expect.poll(() => types).toContain("task_stopped");
-  await expect.poll(() => atp("webhook", "log", "--webhook", id, "--state", "delivered")).toMatch(/\tdelivered\t1\t.*\ttask_stopped\t/);
+  await expect
+    .poll(() => atp("webhook", "log", "--webhook", id, "--state", "delivered"))
+    .toMatch(/\tdelivered\t1\t.*\ttask_stopped\t/);
   const [delivery] = await json("webhook", "log", "--webhook", id);
   expect(await json("webhook", "log")).toEqual([delivery]);
   expect(await json("webhook", "log", "--task", delivery.task_id)).toEqual([delivery]);
   await json("webhook", "resend", delivery.id);
   await expect.poll(() => types.filter((type) => type === "task_stopped")).toHaveLength(2);
   expect(await atp("webhook", "list")).toContain(`${id}\tactive\ttask_stopped\t${hook.url}`);
-  const moved = await json("webhook", "update", id, "--name", "Moved", "--event", "task_failed", "--status", "inactive");
+  const moved = await json(
+    "webhook",
+    "update",
+    id,
+    "--name",
+    "Moved",
+    "--event",
+    "task_failed",
+    "--status",
+    "inactive",
+  );
   expect(moved.webhook).toMatchObject({ name: "Moved", event_types: ["task_failed"], status: "inactive" });
   const rotated = (await atp("webhook", "rotate", id)).trim().split("\t");
   expect(rotated).toEqual([id, expect.stringMatching(/^whsec_/)]);
@@ -90,16 +123,29 @@ test("webhooks are created, pinged, changed, and their deliveries listed and sen
 });
 
 test("apps are created, shown and deleted", async () => {
-  const args = ["--redirect", "https://reports.example.com/callback", "--scope", "create_task", "--scope", "create_project"];
+  const args = [
+    "--redirect",
+    "https://reports.example.com/callback",
+    "--scope",
+    "create_task",
+    "--scope",
+    "create_project",
+  ];
   const [clientId = "", secret] = (await atp("app", "create", "Reports", ...args)).trim().split("\t");
   expect(secret).toMatch(/^secret_/);
   expect(await atp("app", "list")).toBe(`${clientId}\tcreate_task create_project\tReports\n`);
   expect(await atp("app", "show", clientId)).toMatch(/redirects: +https:\/\/reports\.example\.com\/callback/);
-  const shown = { client_id: clientId, scope_config: { scopes: ["create_task", "create_project"] }, created_at: unixTime };
+  const shown = {
+    client_id: clientId,
+    scope_config: { scopes: ["create_task", "create_project"] },
+    created_at: unixTime,
+  };
   expect(await json("app", "list")).toMatchObject([shown]);
   expect(await json("app", "show", clientId)).toMatchObject(shown);
   expect(await json("app", "delete", clientId)).toMatchObject({ client_id: clientId });
-  const { code, err } = await runWith(home, rig.service, ["app", "create", "X"], { env: envOf(rig.service, rig.ann) });
+  const { code, err } = await runWith(home, rig.service, ["app", "create", "X"], {
+    env: envOf(rig.service, rig.ann),
+  });
   expect({ code, err }).toEqual({ code: 2, err: "atp: --redirect: at least one address is needed\n" });
 });
 
@@ -107,12 +153,18 @@ test("connectors are listed, added without a credential in the command line, and
   expect(Array.isArray(await json("connector", "list", "--catalogue"))).toBe(true);
   await using mcp = await openMcpServer();
   const args = ["connector", "add", "Wiki", mcp.url, "--header-name", "Authorization"];
-  const added = await runWith(home, rig.service, args, { env: envOf(rig.service, rig.ann), input: "Bearer secret\n" });
+  const added = await runWith(home, rig.service, args, {
+    env: envOf(rig.service, rig.ann),
+    input: "Bearer secret\n",
+  });
   expect(added).toMatchObject({ code: 0, err: "" });
   const id = added.out.trim();
   expect(await atp("connector", "list")).toContain(`${id}\t`);
   expect(await json("connector", "list")).toMatchObject([{ id, state: "ready", url: mcp.url }]);
-  expect(await json("connector", "test", id)).toMatchObject({ reachable: true, latency_ms: expect.anything() });
+  expect(await json("connector", "test", id)).toMatchObject({
+    reachable: true,
+    latency_ms: expect.anything(),
+  });
   expect(await atp("connector", "test", id)).toMatch(/^\d+ tools\t\d+ ms\n$/);
   await atp("connector", "remove", id);
   expect(await json("connector", "list")).toEqual([]);
@@ -137,7 +189,13 @@ test("files are listed in the form of v2", async () => {
   writeFileSync(path, "A list");
   const { id } = await json("file", "put", path);
   const [file] = await json("file", "list", "--name", "list.txt");
-  expect(file).toMatchObject({ id, status: "uploaded", bytes: 6, created_at: unixTime, content_type: "text/plain" });
+  expect(file).toMatchObject({
+    id,
+    status: "uploaded",
+    bytes: 6,
+    created_at: unixTime,
+    content_type: "text/plain",
+  });
   const { file: detail } = JSON.parse(await atp("api", "file.detail", "-f", `file_id=${id}`));
   const { download_url: _listed, ...rest } = file;
   expect(detail).toMatchObject(rest);
@@ -148,13 +206,25 @@ test("usage has the credits that are left and used", async () => {
   await rig.runToEnd("[[credits 7]]");
   const { available, days } = await json("usage", "--days", "2");
   expect(available).toHaveProperty("total_credits");
-  expect(days.reduce((sum: number, { credits }: { credits: number }) => sum + credits, 0)).toBeGreaterThanOrEqual(7);
+  expect(
+    days.reduce((sum: number, { credits }: { credits: number }) => sum + credits, 0),
+  ).toBeGreaterThanOrEqual(7);
   expect(await atp("usage")).toMatch(/in 30 days\n20\d\d-\d\d-\d\d\t\d+\n$/);
 });
 
 test("an export is requested, waited for and downloaded", async () => {
   const out = join(home, "ann.zip");
-  const record = await json("export", "create", "--user", rig.ann.accountId, "--scope", "tasks", "--wait", "--out", out);
+  const record = await json(
+    "export",
+    "create",
+    "--user",
+    rig.ann.accountId,
+    "--scope",
+    "tasks",
+    "--wait",
+    "--out",
+    out,
+  );
   expect(record).toMatchObject({ status: "EXPORT_STATUS_COMPLETED", path: out });
   expect(readFileSync(out).subarray(0, 2).toString()).toBe("PK");
   await json("export", "list", rig.ann.accountId);
@@ -211,7 +281,15 @@ test("every command of the API writes JSON with the names of v2", async () => {
   await json("webhook", "list");
   for (const action of ["ping", "rotate"]) await json("webhook", action, webhook.id);
   await json("webhook", "trigger", "task_stopped");
-  const { app } = await json("app", "create", "All", "--redirect", "https://reports.example.com/callback", "--scope", "create_task");
+  const { app } = await json(
+    "app",
+    "create",
+    "All",
+    "--redirect",
+    "https://reports.example.com/callback",
+    "--scope",
+    "create_task",
+  );
   await json("app", "delete", app.client_id);
   await using mcp = await openMcpServer();
   const { connector } = await json("connector", "add", "All", mcp.url);
@@ -221,34 +299,79 @@ test("every command of the API writes JSON with the names of v2", async () => {
   writeFileSync(join(folder, "SKILL.md"), "---\nname: All\ndescription: All.\n---\nBegin.\n");
   await json("skill", "delete", (await json("skill", "push", folder)).skill.id);
   const fixtures = join(home, "fixtures.json");
-  writeFileSync(fixtures, JSON.stringify([{ name: "made", call: "project.create", with: { name: "Fixture" } }]));
+  writeFileSync(
+    fixtures,
+    JSON.stringify([{ name: "made", call: "project.create", with: { name: "Fixture" } }]),
+  );
   await json("fixtures", fixtures);
   const release = join(home, "release");
   mkdirSync(release);
   writeFileSync(join(release, "notes.txt"), "a");
-  writeFileSync(join(release, "SHA256SUMS"), "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb  notes.txt\n");
+  writeFileSync(
+    join(release, "SHA256SUMS"),
+    "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb  notes.txt\n",
+  );
   await json("verify-release", release);
-  for (const words of ["whoami", "usage", "completion bash", "profile list", "task list", "project list", "schedule list"])
+  for (const words of [
+    "whoami",
+    "usage",
+    "completion bash",
+    "profile list",
+    "task list",
+    "project list",
+    "schedule list",
+  ])
     await json(...words.split(" "));
-  const all = await Promise.all(Object.entries(clientCommands).map(async ([name, { load }]) => commandsBelow(await load(), [name])));
-  expect(all.flat().filter((words) => !others.has(words) && !jsonOf.some((args) => args.join(" ").startsWith(words)))).toEqual([]);
+  const all = await Promise.all(
+    Object.entries(clientCommands).map(async ([name, { load }]) => commandsBelow(await load(), [name])),
+  );
+  expect(
+    all
+      .flat()
+      .filter((words) => !others.has(words) && !jsonOf.some((args) => args.join(" ").startsWith(words))),
+  ).toEqual([]);
 });
 
 describe("any operation", () => {
   test("is called with fields of the types that the description says", async () => {
     const created = JSON.parse(
-      await atp("api", "task.create", "--field", "message.content=[[say 1]]", "-f", "metadata.n=1", "-f", "hide_in_task_list=true"),
+      await atp(
+        "api",
+        "task.create",
+        "--field",
+        "message.content=[[say 1]]",
+        "-f",
+        "metadata.n=1",
+        "-f",
+        "hide_in_task_list=true",
+      ),
     );
     const listed = JSON.parse(
-      await atp("api", "task.list", "-f", "limit=5", "-f", "statuses=running", "-f", "statuses=stopped", "-f", "metadata.n=1"),
+      await atp(
+        "api",
+        "task.list",
+        "-f",
+        "limit=5",
+        "-f",
+        "statuses=running",
+        "-f",
+        "statuses=stopped",
+        "-f",
+        "metadata.n=1",
+      ),
     );
-    expect(listed.data).toEqual([expect.objectContaining({ id: created.task_id, metadata: { n: "1" }, hide_in_task_list: true })]);
+    expect(listed.data).toEqual([
+      expect.objectContaining({ id: created.task_id, metadata: { n: "1" }, hide_in_task_list: true }),
+    ]);
   });
 
   test("is called with JSON of standard input or a file, with fields over it", async () => {
     const run = (args: readonly string[], input: string) =>
       runWith(home, rig.service, ["api", ...args], { env: envOf(rig.service, rig.ann), input });
-    const { out } = await run(["project.create", "--input", "-", "--field", "name=B"], '{"name": "A", "instruction": "x"}');
+    const { out } = await run(
+      ["project.create", "--input", "-", "--field", "name=B"],
+      '{"name": "A", "instruction": "x"}',
+    );
     expect(JSON.parse(out)).toMatchObject({ ok: true, project: { name: "B", instruction: "x" } });
     expect(await run(["project.create", "--input", "-"], "[]")).toMatchObject({
       code: 2,
@@ -257,8 +380,14 @@ describe("any operation", () => {
   });
 
   test("is listed with whether the credential may call it, by the rule that admits calls", async () => {
-    const { key } = await rig.service.person({ as: rig.ann, with: rig.ann, restrictions: { scopes: ["task:read"] } });
-    const { out } = await runWith(home, rig.service, ["api", "--list"], { env: { ...envOf(rig.service, rig.ann), ATP_KEY: key } });
+    const { key } = await rig.service.person({
+      as: rig.ann,
+      with: rig.ann,
+      restrictions: { scopes: ["task:read"] },
+    });
+    const { out } = await runWith(home, rig.service, ["api", "--list"], {
+      env: { ...envOf(rig.service, rig.ann), ATP_KEY: key },
+    });
     const listed = new Map(
       out
         .trim()

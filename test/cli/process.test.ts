@@ -24,7 +24,10 @@ test.each([
   { words: ["task", "-h"], says: "Create, follow and decide tasks\n" },
   { words: ["serve", "--help"], says: "Start a server\n" },
   { words: ["--help"], says: "The program of the Agent Task Platform\n" },
-])("./atp $words of a checkout that is not set up writes the help, and installs nothing", async ({ words, says }) => {
+])("./atp $words of a checkout that is not set up writes the help, and installs nothing", async ({
+  words,
+  says,
+}) => {
   const folder = testFolder();
   copyFileSync(join(root, "atp"), join(folder, "atp"));
   mkdirSync(join(folder, "docs/reference"), { recursive: true });
@@ -33,13 +36,19 @@ test.each([
   writeFileSync(join(folder, "cli/server/serve.ts"), "");
   const { stdout, stderr } = await run(join(folder, "atp"), words);
   expect(stdout.startsWith(says), stdout).toBe(true);
-  expect({ stderr, files: readdirSync(folder).toSorted() }).toEqual({ stderr: "", files: ["atp", "cli", "docs"] });
+  expect({ stderr, files: readdirSync(folder).toSorted() }).toEqual({
+    stderr: "",
+    files: ["atp", "cli", "docs"],
+  });
   expect(stdout).toBe((await run(join(root, "atp"), words)).stdout);
 });
 
 test("./atp has the exit code of the command, and completes in bash", async () => {
   const failed = await run(join(root, "atp"), ["task", "list", "--wrong"]).catch((error) => error);
-  expect({ code: failed.code, stderr: failed.stderr }).toEqual({ code: 2, stderr: expect.stringContaining("--wrong") });
+  expect({ code: failed.code, stderr: failed.stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining("--wrong"),
+  });
   const words = await shell(`
     source <(${join(root, "atp")} completion bash)
     COMP_WORDS=(${join(root, "atp")} task c) COMP_CWORD=2

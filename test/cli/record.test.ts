@@ -41,15 +41,27 @@ async function serving(make: (origin: () => string) => RequestListener) {
 /** What a client does: v2 with a stream and an upload, and v1. Its own ids and times differ in each run. */
 async function story(url: string, key: string, run: string) {
   const client = createClient({ baseUrl: url, apiKey: key });
-  const { task_id } = await client.call("task.create", { message: { content: "[[say one]] [[say two]]" }, metadata: { run } });
+  const { task_id } = await client.call("task.create", {
+    message: { content: "[[say one]] [[say two]]" },
+    metadata: { run },
+  });
   const events: string[] = [];
   for await (const event of client.tasks.watch(task_id, { untilSettled: true })) events.push(event.type);
   const { task } = await client.call("task.detail", { task_id });
   const { messages } = await client.call("task.listMessages", { task_id });
   const file = await client.files.upload("a,b\n1,2\n", { filename: "sums.csv" });
   const v1 = await fetch(`${url}/v1/tasks/${task_id}`, { headers: { API_KEY: key } });
-  const refused = await fetch(`${url}/v2/task.detail?task_id=none`, { headers: { "x-service-api-key": key } });
-  return { task, messages, events, file, v1: await v1.json(), refused: [refused.status, await refused.json()] };
+  const refused = await fetch(`${url}/v2/task.detail?task_id=none`, {
+    headers: { "x-service-api-key": key },
+  });
+  return {
+    task,
+    messages,
+    events,
+    file,
+    v1: await v1.json(),
+    refused: [refused.status, await refused.json()],
+  };
 }
 
 test("a recording answers v2, v1 and streams as the server did, also for other ids of the client, and has no key", async () => {
@@ -67,7 +79,9 @@ test("a recording answers v2, v1 and streams as the server did, also for other i
     // The links in answers have the public address of the service.
     const target = "https://platform.test";
     const ofService: typeof fetch = (url, init) => fetch(String(url).replace(target, service.url), init);
-    await using proxy = await serving((origin) => recorder({ target, fetch: ofService, origin, write, note }));
+    await using proxy = await serving((origin) =>
+      recorder({ target, fetch: ofService, origin, write, note }),
+    );
     recorded = withoutSecrets(JSON.stringify(await story(proxy.url, key, first))).replaceAll(proxy.url, "");
   }
   expect(notes.filter((line) => line.startsWith("not recorded"))).toEqual([]);
@@ -75,13 +89,18 @@ test("a recording answers v2, v1 and streams as the server did, also for other i
   expect(() => createRecording(file)).toThrow("exists");
 
   const missing: string[] = [];
-  await using server = await serving((origin) => replayer(readRecording(file), origin, (text) => void missing.push(text)));
+  await using server = await serving((origin) =>
+    replayer(readRecording(file), origin, (text) => void missing.push(text)),
+  );
   const replayed = JSON.stringify(await story(server.url, "another-key", second));
   expect(missing).toEqual([]);
   expect(replayed.replaceAll(server.url, "")).toBe(recorded.replaceAll(first, second));
 
   const other = await fetch(`${server.url}/v2/task.stop`, { method: "POST", body: '{"task_id": "x"}' });
-  expect([other.status, await other.json()]).toMatchObject([501, { ok: false, error: { code: "not_recorded" } }]);
+  expect([other.status, await other.json()]).toMatchObject([
+    501,
+    { ok: false, error: { code: "not_recorded" } },
+  ]);
   expect(missing).toEqual(['the recording has no further call POST /v2/task.stop with {"task_id":"x"}']);
   expect((await fetch(server.url, { headers: { Origin: "https://example.com" } })).status).toBe(403);
 });
@@ -90,9 +109,14 @@ test("equal calls are answered in their order, and the last answer of a read is 
   const answer = (n: number, method: string, path: string, body: string) => ({
     ...{ n, method, path, request: null, status: 200, headers: {}, body, encoding: "utf8" as const },
   });
-  const exchanges = [answer(1, "GET", "/v1/a", "1"), answer(2, "GET", "/v1/a", "2"), answer(3, "POST", "/v1/b", "3")];
+  const exchanges = [
+    answer(1, "GET", "/v1/a", "1"),
+    answer(2, "GET", "/v1/a", "2"),
+    answer(3, "POST", "/v1/b", "3"),
+  ];
   await using server = await serving((origin) => replayer(exchanges, origin, () => undefined));
-  const ask = async (method: string, path: string) => (await fetch(`${server.url}${path}`, { method })).text();
+  const ask = async (method: string, path: string) =>
+    (await fetch(`${server.url}${path}`, { method })).text();
   const read = [await ask("GET", "/v1/a"), await ask("GET", "/v1/a"), await ask("GET", "/v1/a")];
   expect(read).toEqual(["1", "2", "2"]);
   expect(await ask("POST", "/v1/b")).toBe("3");
@@ -121,7 +145,10 @@ test("a stream that its client leaves is recorded as far as it came", async () =
 
 test.each([
   ['{"api_key":"abc","apiKey":"abc","name":"key"}', '{"api_key":"removed","apiKey":"removed","name":"key"}'],
-  ['{"a":[{"clientSecret":"x","access_token":"y"}]}', '{"a":[{"clientSecret":"removed","access_token":"removed"}]}'],
+  [
+    '{"a":[{"clientSecret":"x","access_token":"y"}]}',
+    '{"a":[{"clientSecret":"removed","access_token":"removed"}]}',
+  ],
   ['{"next_page_token":"p","pageToken":"p"}', '{"next_page_token":"p","pageToken":"p"}'],
   ['{"secrets":[{"key":"PASS","value":"hunter2"}]}', '{"secrets":[{"key":"PASS","value":"removed"}]}'],
   ['{"url":"http://h/f?a=1&signature=abc"}', '{"url":"http://h/f?a=1&signature=removed"}'],
@@ -150,8 +177,19 @@ test("another file is refused", async () => {
 test("Ctrl-C ends atp replay with 130, and its port is free", async () => {
   using folder = withFolder();
   const file = join(folder.path, "calls.jsonl");
-  createRecording(file)({ n: 1, method: "GET", path: "/v1/a", request: null, status: 200, headers: {}, body: "1", encoding: "utf8" });
-  const child = spawn(process.execPath, [join(root, "cli/main.ts"), "replay", file], { stdio: ["ignore", "pipe", "inherit"] });
+  createRecording(file)({
+    n: 1,
+    method: "GET",
+    path: "/v1/a",
+    request: null,
+    status: 200,
+    headers: {},
+    body: "1",
+    encoding: "utf8",
+  });
+  const child = spawn(process.execPath, [join(root, "cli/main.ts"), "replay", file], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [line] = await once(child.stdout, "data");
   const url = new URL(/^ATP_URL=(\S+)/.exec(String(line))?.[1] ?? "");
   // Its connection stays open.

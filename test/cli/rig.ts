@@ -55,25 +55,44 @@ export async function runWith(
 }
 
 /** Members whose own members are named by users. */
-const ofUsers: ReadonlySet<string> = new Set(["metadata", "result", "params", "input", "value", "structured_output", "source"]);
+const ofUsers: ReadonlySet<string> = new Set([
+  "metadata",
+  "result",
+  "params",
+  "input",
+  "value",
+  "structured_output",
+  "source",
+]);
 
 /** All names of members. */
 function namesIn(value: unknown): readonly string[] {
   if (typeof value !== "object" || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(namesIn);
-  return Object.entries(value).flatMap(([name, inner]) => [name, ...(ofUsers.has(name) || name.endsWith("_schema") ? [] : namesIn(inner))]);
+  return Object.entries(value).flatMap(([name, inner]) => [
+    name,
+    ...(ofUsers.has(name) || name.endsWith("_schema") ? [] : namesIn(inner)),
+  ]);
 }
 
-/** JSON of commands has the names of v2. @throws Error with a name in another form, or an enum of protobuf. */
+/**
+ * JSON of commands has the names of v2. @throws Error with a name in another form, or an enum of protobuf.
+ */
 function checkNames(out: string, args: readonly string[]): void {
   for (const line of out.split("\n").filter((text) => /^[[{]/.test(text))) {
     const wrong = namesIn(JSON.parse(line)).find((name) => !/^[a-z][a-z0-9_]*$/.test(name));
-    if (wrong !== undefined) throw new Error(`atp ${args.join(" ")}: the member ${wrong} is not in snake_case`);
+    if (wrong !== undefined)
+      throw new Error(`atp ${args.join(" ")}: the member ${wrong} is not in snake_case`);
   }
 }
 
 /** Starts a command line in this process, without a terminal. */
-export function startWith(home: string, service: Pick<Service, "url">, args: readonly string[], options: RunOptions = {}) {
+export function startWith(
+  home: string,
+  service: Pick<Service, "url">,
+  args: readonly string[],
+  options: RunOptions = {},
+) {
   const [out, err, opened]: [string[], string[], string[]] = [[], [], []];
   const written = new EventEmitter();
   const interrupts = new Set<() => void>();
@@ -92,7 +111,9 @@ export function startWith(home: string, service: Pick<Service, "url">, args: rea
     },
   };
   const code = runCli(args, context);
-  const ended = code.then((exit) => Promise.reject(new Error(`the command has ended with ${exit}: ${err.join("")}`)));
+  const ended = code.then((exit) =>
+    Promise.reject(new Error(`the command has ended with ${exit}: ${err.join("")}`)),
+  );
   ended.catch(() => undefined);
   return {
     code,
@@ -108,7 +129,10 @@ export function startWith(home: string, service: Pick<Service, "url">, args: rea
 }
 
 /** The environment of a person's command. */
-export const envOf = (service: Pick<Service, "url">, { key }: Pick<Person, "key">) => ({ ATP_URL: service.url, ATP_KEY: key });
+export const envOf = (service: Pick<Service, "url">, { key }: Pick<Person, "key">) => ({
+  ATP_URL: service.url,
+  ATP_KEY: key,
+});
 
 /** A command on a terminal of 80 columns and 24 rows. */
 export function runOnTerminal(

@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** What a terminal shows: it follows line feeds, carriage returns, upward moves and clearing, and ignores colours. */
+/**
+ * What a terminal shows: it follows line feeds, carriage returns, upward moves and clearing, and ignores
+ * colours.
+ */
 export interface Screen {
   readonly write: (text: string) => void;
   /** All lines, also those that have left the window. */
@@ -32,7 +35,8 @@ export function screen(): Screen {
     else if (kind === "J") {
       lines.length = row + 1;
       lines[row] = (lines[row] ?? "").slice(0, column);
-    } else if (stripVTControlCharacters(sequence) !== "") throw new Error(`the screen does not know ${JSON.stringify(sequence)}`);
+    } else if (stripVTControlCharacters(sequence) !== "")
+      throw new Error(`the screen does not know ${JSON.stringify(sequence)}`);
   }
 
   function write(text: string): void {

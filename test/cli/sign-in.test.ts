@@ -40,22 +40,33 @@ describe("atp login", () => {
     const session = runOnTerminal(home, service, {}, ["login", issuer]);
     await expect.poll(() => session.opened).toHaveLength(1);
     const { searchParams } = new URL(session.opened[0] ?? "");
-    expect(Object.fromEntries(searchParams)).toMatchObject({ client_id: "atp-cli", code_challenge_method: "S256" });
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      client_id: "atp-cli",
+      code_challenge_method: "S256",
+    });
     const page = await fetch(await allowAt(session.opened[0] ?? "", own.spaceId));
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("You are signed in")]);
     expect(await session.code).toBe(0);
     expect(stored()).toMatchObject({ origin: issuer, name: "platform.test", oauth: { clientId: "atp-cli" } });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const who = JSON.parse((await runWith(home, service, ["whoami", "--json"])).out);
-    expect(who).toMatchObject({ user_id: ann.accountId, space: { id: own.spaceId }, credential_kind: "token" });
-    expect((await runWith(home, service, ["task", "create", "[[say hi]]", "--watch"])).out).toContain("agent: hi\n");
+    expect(who).toMatchObject({
+      user_id: ann.accountId,
+      space: { id: own.spaceId },
+      credential_kind: "token",
+    });
+    expect((await runWith(home, service, ["task", "create", "[[say hi]]", "--watch"])).out).toContain(
+      "agent: hi\n",
+    );
   });
 
   test("with --no-browser shows the address, and takes that of the last page from another computer; the earlier tokens end", async () => {
     const before = stored().oauth.tokens.accessToken;
     const session = runOnTerminal(home, service, {}, ["login", issuer, "--no-browser"]);
     await session.screen.until("paste its address here");
-    const [address = ""] = /https:\/\/platform\.test\/openapi\/oauth\S*/.exec(session.screen.raw().replaceAll(/\r?\n/g, "\n")) ?? [];
+    const [address = ""] =
+      /https:\/\/platform\.test\/openapi\/oauth\S*/.exec(session.screen.raw().replaceAll(/\r?\n/g, "\n")) ??
+      [];
     await session.type("paste its address here", await allowAt(address));
     expect(await session.code).toBe(0);
     expect(session.opened).toEqual([]);
@@ -66,12 +77,19 @@ describe("atp login", () => {
   test("with --device, and where no browser can be opened, shows a page and a code, and waits for the answer; logout ends the tokens", async () => {
     const pauses: number[] = [];
     /** Runs a login, and sends the answer of the page after the first poll. */
-    async function connect(flags: readonly string[], answer: FormFields, openUrl = async (_url: string) => true) {
+    async function connect(
+      flags: readonly string[],
+      answer: FormFields,
+      openUrl = async (_url: string) => true,
+    ) {
       const answered = Promise.withResolvers<void>();
       const sleep = async (ms: number) => {
         if (pauses.push(ms) % 2 === 0) await answered.promise;
       };
-      const session = runOnTerminal(home, service, {}, ["login", issuer, ...flags], undefined, { sleep, openUrl });
+      const session = runOnTerminal(home, service, {}, ["login", issuer, ...flags], undefined, {
+        sleep,
+        openUrl,
+      });
       await session.screen.until("enter the code");
       const [code = ""] = /[A-Z]{4}-[A-Z]{4}/.exec(session.screen.raw()) ?? [];
       const browser = await createSignedInVisitor(service.url, ann);
@@ -108,19 +126,30 @@ describe("atp login", () => {
     { flags: ["--device", "--no-browser"], says: "give one of" },
     { flags: ["--key-stdin", "--client-id", "client_x"], says: "give one of" },
   ])("without a terminal and with the flags $flags is refused", async ({ flags, says }) => {
-    expect(await runWith(home, service, ["login", issuer, ...flags])).toMatchObject({ code: 2, err: expect.stringContaining(says) });
+    expect(await runWith(home, service, ["login", issuer, ...flags])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(says),
+    });
   });
 
   test("sends nothing to an endpoint of another origin that the installation names", async () => {
     const asked: string[] = [];
-    const metadata = { issuer, authorization_endpoint: `${issuer}/openapi/oauth`, token_endpoint: "https://evil.example/oauth/token" };
+    const metadata = {
+      issuer,
+      authorization_endpoint: `${issuer}/openapi/oauth`,
+      token_endpoint: "https://evil.example/oauth/token",
+    };
     const session = runOnTerminal(home, service, {}, ["login", issuer], async (input) => {
       asked.push(String(input));
       return Response.json(metadata);
     });
     await expect.poll(() => session.opened).toHaveLength(1);
     const { searchParams } = new URL(session.opened[0] ?? "");
-    const query = new URLSearchParams({ code: "code_x", state: searchParams.get("state") ?? "", iss: issuer });
+    const query = new URLSearchParams({
+      code: "code_x",
+      state: searchParams.get("state") ?? "",
+      iss: issuer,
+    });
     expect((await fetch(`${searchParams.get("redirect_uri")}?${query}`)).status).toBe(400);
     expect(await session.code).toBe(1);
     expect(session.screen.text()).toContain("nothing is sent there");
@@ -150,7 +179,10 @@ test("processes that need new tokens at once refresh once, and all of them succe
   const file = join(folder, ".config/atp/profiles.json");
   const text = readFileSync(file, "utf8");
   writeFileSync(file, text.replace(/"expiresAt": \d+/, '"expiresAt": 0'));
-  const whoami = () => promisify(execFile)(join(root, "atp"), ["whoami", "--json"], { env: { PATH: process.env["PATH"], HOME: folder } });
+  const whoami = () =>
+    promisify(execFile)(join(root, "atp"), ["whoami", "--json"], {
+      env: { PATH: process.env["PATH"], HOME: folder },
+    });
   const all = await Promise.all(Array.from({ length: 4 }, whoami));
   expect(all.map(({ stdout }) => JSON.parse(stdout).user_id)).toEqual(Array(4).fill(bo.accountId));
   const { accessToken, refreshToken } = JSON.parse(readFileSync(file, "utf8")).profiles[0].oauth.tokens;

@@ -11,7 +11,8 @@ const rig = taskRig();
 const home = testFolder();
 const env = () => envOf(rig.service, rig.ann);
 const atp = (...args: readonly string[]) => runWith(home, rig.service, args, { env: env() });
-const withInput = (input: string, ...args: readonly string[]) => runWith(home, rig.service, args, { env: env(), input });
+const withInput = (input: string, ...args: readonly string[]) =>
+  runWith(home, rig.service, args, { env: env(), input });
 const onTerminal = (...args: readonly string[]) => runOnTerminal(home, rig.service, env(), args);
 const detail = async (id: string) => (await rig.ann.v2("task.detail", { task_id: id })).body["task"];
 const idIn = (out: string): string => /^(\w{22})\b/.exec(out)?.[1] ?? "";
@@ -20,16 +21,35 @@ describe("a task without a terminal", () => {
   test("is created with files, labels and a text of standard input", async () => {
     const path = join(home, "q3.csv");
     writeFileSync(path, "name,amount\ntea,1\n");
-    const created = await withInput("[[say done]]", "task", "create", "-", "--file", path, "--label", "quarter=q3", "--title", "Q3");
+    const created = await withInput(
+      "[[say done]]",
+      "task",
+      "create",
+      "-",
+      "--file",
+      path,
+      "--label",
+      "quarter=q3",
+      "--title",
+      "Q3",
+    );
     expect(created).toMatchObject({ code: 0, err: "" });
     await rig.reach(idIn(created.out), "stopped");
     const shown = JSON.parse((await atp("task", "show", idIn(created.out), "--events", "--json")).out);
     expect(shown).toMatchObject({ title: "Q3", metadata: { quarter: "q3" } });
-    expect(shown.events[0].user_message).toMatchObject({ content: "[[say done]]", attachments: [{ filename: "q3.csv" }] });
+    expect(shown.events[0].user_message).toMatchObject({
+      content: "[[say done]]",
+      attachments: [{ filename: "q3.csv" }],
+    });
   });
 
   test("is followed in plain lines, and the exit code says whether it has finished", async () => {
-    const done = await atp("task", "create", "[[plan Read | Write]] [[step]] [[tool browser]] [[step]] [[say Two\nlines]]", "--watch");
+    const done = await atp(
+      "task",
+      "create",
+      "[[plan Read | Write]] [[step]] [[tool browser]] [[step]] [[say Two\nlines]]",
+      "--watch",
+    );
     expect(done.code).toBe(0);
     expect(done.out).toMatch(/^you: /);
     expect(done.out).toContain("plan: 1 of 2 done; now: Write\n");
@@ -63,7 +83,9 @@ describe("a task without a terminal", () => {
     const event = (await detail(id)).status_detail.waiting_for_event_id;
     const way = `atp task confirm ${id} --event ${event} --accept`;
     expect(answered).toMatchObject({ code: 3, err: expect.stringContaining(`Continue with \`${way}\`.`) });
-    expect((await atp("task", "show", id)).out).toMatch(new RegExp(`\ncommand: make clean\n\nDecide it with \`${way}\`.\n$`));
+    expect((await atp("task", "show", id)).out).toMatch(
+      new RegExp(`\ncommand: make clean\n\nDecide it with \`${way}\`.\n$`),
+    );
     // Only what came after the answer is shown.
     expect(answered.out).toMatch(/^you: red\n {2}blue\n/);
     const confirmed = await atp("task", "confirm", id, "--event", event, "--accept", "--watch");
@@ -79,15 +101,23 @@ describe("a task without a terminal", () => {
     await rig.reach(id, "waiting");
     const shown = (await detail(id)).status_detail.waiting_for_event_id;
     await rig.ann.v2("task.sendMessage", { task_id: id, message: { content: "[[confirm deployAction]]" } });
-    await expect.poll(async () => (await detail(id)).status_detail?.waiting_for_event_type).toBe("deployAction");
+    await expect
+      .poll(async () => (await detail(id)).status_detail?.waiting_for_event_type)
+      .toBe("deployAction");
     for (const decision of [["--accept"], ["--input", '{"accept": true}']]) {
-      expect(await atp("task", "confirm", id, ...decision)).toMatchObject({ code: 2, err: expect.stringContaining("give --event ID") });
+      expect(await atp("task", "confirm", id, ...decision)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("give --event ID"),
+      });
       expect(await atp("task", "confirm", id, "--event", shown, ...decision)).toMatchObject({
         code: 1,
         err: expect.stringContaining("waits for another event now"),
       });
     }
-    expect(await detail(id)).toMatchObject({ status: "waiting", status_detail: { waiting_for_event_type: "deployAction" } });
+    expect(await detail(id)).toMatchObject({
+      status: "waiting",
+      status_detail: { waiting_for_event_type: "deployAction" },
+    });
   });
 
   test("is written as its id, then one event of JSON a line", async () => {
@@ -96,7 +126,10 @@ describe("a task without a terminal", () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect({ code, created }).toEqual({ code: 0, created: expect.objectContaining({ task_id: expect.stringMatching(/^\w{22}$/) }) });
+    expect({ code, created }).toEqual({
+      code: 0,
+      created: expect.objectContaining({ task_id: expect.stringMatching(/^\w{22}$/) }),
+    });
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
     expect(events.some(({ assistant_message: message }) => message?.content === "one two")).toBe(true);
   });
@@ -104,14 +137,30 @@ describe("a task without a terminal", () => {
   test("is listed, changed, stopped, sent to and deleted", async () => {
     const { out } = await atp("task", "create", "[[forever]]", "--title", "Endless", "--json");
     const { task_id: id } = JSON.parse(out);
-    expect((await atp("task", "list", "--search", "Endless")).out).toMatch(new RegExp(`^${id}\trunning\t.*\tEndless\n$`));
-    expect((await atp("task", "update", id, "--title", "Without end", "--label", "a=1", "--label", "b=2")).out).toBe(`${id}\n`);
-    expect((await atp("task", "update", id, "--label", "a=", "--share", "team")).out).toMatch(new RegExp(`^${id}\thttps://`));
-    expect(await detail(id)).toMatchObject({ title: "Without end", metadata: { b: "2" }, share_visibility: "team" });
+    expect((await atp("task", "list", "--search", "Endless")).out).toMatch(
+      new RegExp(`^${id}\trunning\t.*\tEndless\n$`),
+    );
+    expect(
+      (await atp("task", "update", id, "--title", "Without end", "--label", "a=1", "--label", "b=2")).out,
+    ).toBe(`${id}\n`);
+    expect((await atp("task", "update", id, "--label", "a=", "--share", "team")).out).toMatch(
+      new RegExp(`^${id}\thttps://`),
+    );
+    expect(await detail(id)).toMatchObject({
+      title: "Without end",
+      metadata: { b: "2" },
+      share_visibility: "team",
+    });
     expect(JSON.parse((await atp("task", "stop", id, "--json")).out)).toMatchObject({ task_id: id });
-    expect(await atp("task", "watch", id)).toMatchObject({ code: 1, err: expect.stringContaining("the task was stopped") });
+    expect(await atp("task", "watch", id)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("the task was stopped"),
+    });
     expect((await atp("task", "send", id, "[[say again]]", "--watch")).out).toContain("agent: again");
-    expect(await atp("task", "open", id)).toMatchObject({ out: expect.stringMatching(/^https:\/\/platform\.test\/.+\n$/), opened: [] });
+    expect(await atp("task", "open", id)).toMatchObject({
+      out: expect.stringMatching(/^https:\/\/platform\.test\/.+\n$/),
+      opened: [],
+    });
     expect(await atp("task", "delete", id, "--json")).toMatchObject({ code: 0 });
     expect(await atp("task", "show", id)).toMatchObject({ code: 5 });
   });
@@ -160,7 +209,9 @@ describe("a task on a terminal", () => {
     await session.type("always_allow [y/n], or Enter", "y");
     expect(await session.code).toBe(0);
     const text = session.screen.text();
-    expect(text).toContain("The agent asks for approval (terminalExecute):\n\n  Run: make clean\n\ncommand: make clean\n\nApprove?");
+    expect(text).toContain(
+      "The agent asks for approval (terminalExecute):\n\n  Run: make clean\n\ncommand: make clean\n\nApprove?",
+    );
     expect(text).toContain("  1) red\n  2) blue\n");
     expect(text).toContain("› blue\n");
     expect(text).toContain("  thanks\n");
@@ -207,7 +258,12 @@ describe("a task on a terminal", () => {
   });
 
   test("has no colours with NO_COLOR", async () => {
-    const session = runOnTerminal(home, rig.service, { ...env(), NO_COLOR: "1" }, ["task", "create", "[[say hi]]", "--watch"]);
+    const session = runOnTerminal(home, rig.service, { ...env(), NO_COLOR: "1" }, [
+      "task",
+      "create",
+      "[[say hi]]",
+      "--watch",
+    ]);
     expect(await session.code).toBe(0);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
     expect(session.screen.raw()).not.toMatch(/\u001b\[\d+m/);
@@ -243,13 +299,25 @@ test("files are uploaded, listed and downloaded, as a whole and without replacin
   const [source, target] = [join(home, "offers.txt"), join(home, "copy.txt")];
   writeFileSync(source, "offer".repeat(50_000));
   const { id } = JSON.parse((await atp("file", "put", source, "--json")).out);
-  expect((await atp("file", "list", "--name", "offers.TXT")).out).toMatch(new RegExp(`^${id}\tuploaded\t250.0 kB\t20.*\toffers.txt\n$`));
+  expect((await atp("file", "list", "--name", "offers.TXT")).out).toMatch(
+    new RegExp(`^${id}\tuploaded\t250.0 kB\t20.*\toffers.txt\n$`),
+  );
   expect((await atp("file", "list", "--from", "tasks", "--json")).out).toBe("[]\n");
-  expect(await atp("file", "get", id, "--out", target)).toMatchObject({ code: 0, out: `${target}\n`, err: "" });
+  expect(await atp("file", "get", id, "--out", target)).toMatchObject({
+    code: 0,
+    out: `${target}\n`,
+    err: "",
+  });
   expect(readFileSync(target, "utf8")).toBe(readFileSync(source, "utf8"));
-  expect(await atp("file", "get", id, "--out", target)).toMatchObject({ code: 1, err: expect.stringContaining("--force") });
+  expect(await atp("file", "get", id, "--out", target)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("--force"),
+  });
   expect((await atp("file", "get", id, "--out", "-")).out).toHaveLength(250_000);
-  expect(await atp("file", "put", join(home, "none"))).toMatchObject({ code: 1, err: expect.stringContaining("ENOENT") });
+  expect(await atp("file", "put", join(home, "none"))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("ENOENT"),
+  });
   const session = onTerminal("file", "put", source);
   expect(await session.code).toBe(0);
   expect(session.screen.raw()).toContain("━━━━━━━━━━━━━━━━━━━━━━━━ 100% of 250.0 kB");

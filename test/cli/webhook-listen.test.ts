@@ -18,14 +18,20 @@ interface Received {
 }
 
 /** A receiver on this machine that keeps its requests. */
-async function openHook(answer: (response: ServerResponse) => void = (response) => response.writeHead(204).end()) {
+async function openHook(
+  answer: (response: ServerResponse) => void = (response) => response.writeHead(204).end(),
+) {
   const received: Received[] = [];
   const server = await openReceiver(async (request, response) => {
     const { method = "", url: path = "", headers } = request;
     received.push({ method, path, headers, body: await text(request) });
     answer(response);
   });
-  return { received, url: `${server.url}/hooks?tenant=7`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return {
+    received,
+    url: `${server.url}/hooks?tenant=7`,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
 }
 
 describe("atp webhook listen", () => {
@@ -34,7 +40,9 @@ describe("atp webhook listen", () => {
   const listeners = () => rowsIn(rig.db.url, "SELECT * FROM webhook_listener");
   async function start(url: string, ...flags: readonly string[]) {
     const ann = await rig.person();
-    const running = startWith(home, rig.service, ["webhook", "listen", "--forward-to", url, ...flags], { env: envOf(rig.service, ann) });
+    const running = startWith(home, rig.service, ["webhook", "listen", "--forward-to", url, ...flags], {
+      env: envOf(rig.service, ann),
+    });
     await running.until(flags.includes("--json") ? '"signing_secret"' : "Ready.");
     return { ann, running };
   }
@@ -50,7 +58,13 @@ describe("atp webhook listen", () => {
     expect(request).toMatchObject({ method: "POST", path: "/hooks?tenant=7" });
     expect(Object.keys(request?.headers ?? {}).toSorted()).toEqual([
       ...["accept", "accept-encoding", "connection", "content-length", "content-type", "host", "user-agent"],
-      ...["webhook-id", "webhook-signature", "webhook-timestamp", "x-webhook-signature", "x-webhook-timestamp"],
+      ...[
+        "webhook-id",
+        "webhook-signature",
+        "webhook-timestamp",
+        "x-webhook-signature",
+        "x-webhook-timestamp",
+      ],
     ]);
     expect(JSON.stringify(request)).not.toContain(ann.key);
     const event = await constructEvent(request?.body ?? "", request?.headers ?? {}, { secret });
@@ -76,7 +90,12 @@ describe("atp webhook listen", () => {
     expect(listener).toMatchObject({ type: "listener", event_types: ["task_cancelled"] });
     const { received } = hook;
     expect(delivery).toEqual({
-      ...{ type: "delivery", event_id: received[0]?.headers["webhook-id"], event_type: "task_cancelled", status: 500 },
+      ...{
+        type: "delivery",
+        event_id: received[0]?.headers["webhook-id"],
+        event_type: "task_cancelled",
+        status: 500,
+      },
       ...{ latency_ms: expect.any(Number), body: received[0]?.body },
     });
     expect([more, received.length, running.err()]).toEqual([[], 1, ""]);
@@ -136,7 +155,9 @@ describe("atp webhook listen", () => {
     const { running } = await start(hook.url);
     await service.drain();
     expect(await running.code).toBe(6);
-    expect(running.err()).toContain("the listener has ended: the server is stopping: call again\nRun the command again");
+    expect(running.err()).toContain(
+      "the listener has ended: the server is stopping: call again\nRun the command again",
+    );
   });
 });
 
@@ -153,17 +174,40 @@ describe("atp webhook listen", () => {
       ["http://192.0.2.1/in"],
       "--forward-to: 192.0.2.1 is not this machine; to send events there, add --allow-remote",
     ],
-    ["a mapped address", ["http://[::ffff:192.0.2.1]/in"], "is not this machine; to send events there, add --allow-remote"],
-    ["a name without an address", ["http://nothing.invalid/in"], "--forward-to: nothing.invalid has no address"],
+    [
+      "a mapped address",
+      ["http://[::ffff:192.0.2.1]/in"],
+      "is not this machine; to send events there, add --allow-remote",
+    ],
+    [
+      "a name without an address",
+      ["http://nothing.invalid/in"],
+      "--forward-to: nothing.invalid has no address",
+    ],
     ["another scheme", ["ftp://localhost/in"], "--forward-to: must be an http or https address"],
-    ["a password", ["http://ann:secret@localhost/in"], "--forward-to: must have no user name and no password"],
-    ["an unknown type", ["http://localhost/in", "--events", "task_created,task_eaten"], "--events: must be one or more of task_created,"],
-  ])("refuses %s with exit code 2, before it calls the server", async (_what, [url = "", ...flags], message) => {
+    [
+      "a password",
+      ["http://ann:secret@localhost/in"],
+      "--forward-to: must have no user name and no password",
+    ],
+    [
+      "an unknown type",
+      ["http://localhost/in", "--events", "task_created,task_eaten"],
+      "--events: must be one or more of task_created,",
+    ],
+  ])("refuses %s with exit code 2, before it calls the server", async (_what, [
+    url = "",
+    ...flags
+  ], message) => {
     const env = envOf(rig.service, await rig.person());
-    const ran = await runWith(home, rig.service, ["webhook", "listen", "--forward-to", url, ...flags], { env });
+    const ran = await runWith(home, rig.service, ["webhook", "listen", "--forward-to", url, ...flags], {
+      env,
+    });
     expect(ran).toMatchObject({ code: 2, out: "" });
     expect(ran.err).toContain(message);
-    expect(await rowsIn(rig.db.url, "SELECT * FROM audit_event WHERE operation LIKE '%ListenWebhook'")).toEqual([]);
+    expect(
+      await rowsIn(rig.db.url, "SELECT * FROM audit_event WHERE operation LIKE '%ListenWebhook'"),
+    ).toEqual([]);
   });
 
   test.skipIf(external === undefined)("takes another address with --allow-remote", async () => {

@@ -20,7 +20,13 @@ describe("a successful call", () => {
     expect(created).toMatchObject({ requestId: expect.stringMatching(/^req_/), response: { status: 200 } });
     const task = created.data;
     await task.wait();
-    for (const called of [task.detail(), task.answer("this"), task.update({ title: "T" }), task.watchUrl(), client().call("user.me")]) {
+    for (const called of [
+      task.detail(),
+      task.answer("this"),
+      task.update({ title: "T" }),
+      task.watchUrl(),
+      client().call("user.me"),
+    ]) {
       const { requestId, response } = await called.withResponse();
       expect(requestId).toBe(response.headers.get("x-request-id"));
     }
@@ -34,7 +40,9 @@ describe("a successful call", () => {
     const gone = client().tasks.get("nothing");
     await expect(gone.stop().withResponse()).rejects.toMatchObject({ name: "NotFoundError" });
     await expect(gone.stop()).rejects.toMatchObject({ name: "NotFoundError" });
-    await expect(client().tasks.create({ message: "" }).withResponse()).rejects.toMatchObject({ name: "InvalidArgumentError" });
+    await expect(client().tasks.create({ message: "" }).withResponse()).rejects.toMatchObject({
+      name: "InvalidArgumentError",
+    });
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", listen);
     expect(unhandled).toEqual([]);
@@ -43,7 +51,8 @@ describe("a successful call", () => {
   test("takes its options as the last argument", async () => {
     const task = await client().tasks.create({ message: "[[say one]]" });
     await task.wait({ headers: { "x-test": "1" } });
-    for (let tries = 0; tries < 2; tries += 1) await task.send("[[say two]]", {}, { idempotencyKey: "the-same" });
+    for (let tries = 0; tries < 2; tries += 1)
+      await task.send("[[say two]]", {}, { idempotencyKey: "the-same" });
     await task.wait();
     const users = (await task.events().all()).filter(({ type }) => type === "user_message");
     expect(users).toHaveLength(2);
@@ -65,18 +74,23 @@ describe("a stream", () => {
   test("ends with the text of the agent, read or not", async () => {
     const stream = client().tasks.create({ message: "[[say one]] [[say two]]" }).stream();
     for await (const event of stream) if (event.type === "status_update") break;
-    expect(await client().tasks.create({ message: "[[say one]] [[say two]]" }).stream().finalText()).toBe("two");
+    expect(await client().tasks.create({ message: "[[say one]] [[say two]]" }).stream().finalText()).toBe(
+      "two",
+    );
     const whole = (await client().tasks.create({ message: "[[say three]]" })).stream();
     for await (const event of whole) expect(event).toHaveProperty("type");
     expect(await whole.finalText()).toBe("three");
   });
 
-  test.skipIf(lacks("python-httpx")).each(["Client", "AsyncClient"])("ends with the text of the agent in Python's %s", async (name) => {
-    const there = await (await python()).make(name, { base_url: rig.service.url, api_key: rig.ann.key });
-    const task = await (await python()).keep(there, "tasks.create", { args: ["[[say one]] [[say two]]"] });
-    const stream = await (await python()).keep(task, "stream");
-    expect(await (await python()).do(stream, "final_text")).toBe("two");
-  });
+  test.skipIf(lacks("python-httpx")).each(["Client", "AsyncClient"])(
+    "ends with the text of the agent in Python's %s",
+    async (name) => {
+      const there = await (await python()).make(name, { base_url: rig.service.url, api_key: rig.ann.key });
+      const task = await (await python()).keep(there, "tasks.create", { args: ["[[say one]] [[say two]]"] });
+      const stream = await (await python()).keep(task, "stream");
+      expect(await (await python()).do(stream, "final_text")).toBe("two");
+    },
+  );
 });
 
 describe("a test event", () => {
@@ -94,11 +108,16 @@ describe("a test event", () => {
     const { body, headers } = await signTestEvent(event, { secret, now });
     expect(await constructEvent(body, headers, { secret }, { now })).toEqual(event);
     await expect(constructEvent(body, headers, { secret })).rejects.toThrow("timestamp");
-    await expect(constructEvent(body.replace("done", "gone"), headers, { secret }, { now })).rejects.toThrow("signature");
+    await expect(constructEvent(body.replace("done", "gone"), headers, { secret }, { now })).rejects.toThrow(
+      "signature",
+    );
   });
 
   test.skipIf(lacks("python-httpx"))("of Python is the same, byte for byte", async () => {
-    const signed = await (await python()).do(undefined, "sign_test_event", { args: [event], kwargs: { secret, now: now / 1000 } });
+    const signed = await (await python()).do(undefined, "sign_test_event", {
+      args: [event],
+      kwargs: { secret, now: now / 1000 },
+    });
     const { body, headers } = await signTestEvent(event, { secret, now });
     expect(signed).toEqual([Buffer.from(body).toString("hex"), headers]);
   });

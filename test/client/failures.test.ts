@@ -94,21 +94,36 @@ describe.each(all.filter(({ isMissing }) => !isMissing))("$name:", ({ name: lang
       };
       network.faults.push(exhausted, { status: 503, headers: { "retry-after": "3600" } });
       const client = await clientWith();
-      await expect(client.call("user.me", {})).rejects.toMatchObject({ name: "ResourceExhaustedError", requestId: "req_1" });
-      await expect(client.call("user.me", {})).rejects.toMatchObject({ name: "UnavailableError", retryAfter: 3600 });
-      await expect(client.call("task.detail", { task_id: "" })).rejects.toMatchObject({ name: "InvalidArgumentError", param: "task_id" });
+      await expect(client.call("user.me", {})).rejects.toMatchObject({
+        name: "ResourceExhaustedError",
+        requestId: "req_1",
+      });
+      await expect(client.call("user.me", {})).rejects.toMatchObject({
+        name: "UnavailableError",
+        retryAfter: 3600,
+      });
+      await expect(client.call("task.detail", { task_id: "" })).rejects.toMatchObject({
+        name: "InvalidArgumentError",
+        param: "task_id",
+      });
       expect(await client.pauses()).toEqual([]);
     });
 
     test("follows no redirect: the credential goes to the address of the client only", async () => {
       network.faults.push({ status: 307, headers: { location: `${network.url}/elsewhere` } });
-      await expect((await clientWith({ retries: 0 })).call("user.me", {})).rejects.toThrow(/redirect|HTTP 307/);
+      await expect((await clientWith({ retries: 0 })).call("user.me", {})).rejects.toThrow(
+        /redirect|HTTP 307/,
+      );
       expect(network.seen).toHaveLength(1);
     });
 
     test("ends at its time limit", async () => {
       const id = await rig.create("[[forever]]");
-      const held = (await clientWith()).call("task.detail", { task_id: id, wait_seconds: 30 }, { timeoutMs: 20, retries: 0 });
+      const held = (await clientWith()).call(
+        "task.detail",
+        { task_id: id, wait_seconds: 30 },
+        { timeoutMs: 20, retries: 0 },
+      );
       await expect(held).rejects.toMatchObject({
         name: "TimeoutError",
         message: "no answer within ".concat(language === "TypeScript" ? "20 ms" : "0.02 s", ": task.detail"),
@@ -125,12 +140,19 @@ describe.each(all.filter(({ isMissing }) => !isMissing))("$name:", ({ name: lang
       return events.flatMap((event) => (event.type === "text_delta" ? [] : [event]));
     }
 
-    test("has every event once and in order, at any byte at which its streams are cut", { timeout: 120_000 }, async () => {
+    test("has every event once and in order, at any byte at which its streams are cut", {
+      timeout: 120_000,
+    }, async () => {
       const id = await rig.runToEnd("Compare the prices of tea and coffee, and explain the difference.");
       const expected = await rig.events(id);
       const fault: fc.Arbitrary<Fault> = fc.oneof(
         fc.integer({ min: 0, max: 6000 }).map((bytes) => ({ bytes })),
-        fc.constantFrom<Fault>("cut before", "half an answer", { status: 503 }, { status: 429, headers: { "retry-after": "1" } }),
+        fc.constantFrom<Fault>(
+          "cut before",
+          "half an answer",
+          { status: 503 },
+          { status: 429, headers: { "retry-after": "1" } },
+        ),
       );
       const property = fc.asyncProperty(fc.array(fault, { maxLength: 9 }), async (faults) => {
         network.faults.length = 0;
@@ -156,7 +178,9 @@ describe.each(all.filter(({ isMissing }) => !isMissing))("$name:", ({ name: lang
       await rig.ann.v2("task.delete", { task_id: id, stop: true });
       await expect(watching).rejects.toMatchObject({ name: "NotFoundError", operation: "task.watch" });
       network.faults.push("cut before", "cut before", "cut before");
-      await expect((await clientWith()).watch(id, { retries: 2 })).rejects.toMatchObject({ name: "ConnectionError" });
+      await expect((await clientWith()).watch(id, { retries: 2 })).rejects.toMatchObject({
+        name: "ConnectionError",
+      });
     });
 
     test("closes its connection when the loop is left", async () => {

@@ -37,10 +37,15 @@ export async function openFaultyNetwork(target: () => string): Promise<FaultyNet
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await buffer(incoming);
     const { "idempotency-key": key } = incoming.headers;
-    seen.push({ path: incoming.url ?? "", key: key === undefined ? undefined : String(key), body: body.toString() });
+    seen.push({
+      path: incoming.url ?? "",
+      key: key === undefined ? undefined : String(key),
+      body: body.toString(),
+    });
     const fault = faults.shift();
     if (fault === "cut before") return void incoming.socket.destroy();
-    if (typeof fault === "object" && "status" in fault) return void outgoing.writeHead(fault.status, fault.headers).end(fault.body ?? "");
+    if (typeof fault === "object" && "status" in fault)
+      return void outgoing.writeHead(fault.status, fault.headers).end(fault.body ?? "");
     const answer = await forward(incoming, body, target());
     if (fault === "cut after") {
       await buffer(answer);
@@ -62,7 +67,9 @@ export async function openFaultyNetwork(target: () => string): Promise<FaultyNet
     await sendFaulty(answer, outgoing, fault);
   }
 
-  const server = createServer((incoming, outgoing) => void pass(incoming, outgoing).catch(() => incoming.socket.destroy()));
+  const server = createServer(
+    (incoming, outgoing) => void pass(incoming, outgoing).catch(() => incoming.socket.destroy()),
+  );
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   return {

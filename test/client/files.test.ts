@@ -34,10 +34,15 @@ test.each(sources)("%s is uploaded with progress, and downloaded again", async (
   });
   expect(file).toMatchObject({ filename: "numbers.bin", status: "uploaded", bytes: bytes.length });
   expect(progress.length).toBeGreaterThan(1);
-  expect(progress.at(-1)).toEqual({ sent: bytes.length, total: made instanceof ReadableStream ? undefined : bytes.length });
+  expect(progress.at(-1)).toEqual({
+    sent: bytes.length,
+    total: made instanceof ReadableStream ? undefined : bytes.length,
+  });
   const sent = progress.map((step) => step.sent);
   expect(sent).toEqual(sent.toSorted((a, b) => a - b));
-  expect(new Uint8Array(await new Response(await client.files.download(file.id)).arrayBuffer())).toEqual(bytes);
+  expect(new Uint8Array(await new Response(await client.files.download(file.id)).arrayBuffer())).toEqual(
+    bytes,
+  );
 });
 
 test("an upload that is cut is begun again; a stream is not, because it cannot be read twice", async () => {
@@ -51,7 +56,9 @@ test("an upload that is cut is begun again; a stream is not, because it cannot b
   expect((await client.files.upload("Hello", { filename: "hello.txt" })).bytes).toBe(5);
   expect(cuts).toBe(2);
   cuts = 0;
-  await expect(client.files.upload(stream(), { filename: "numbers.bin" })).rejects.toMatchObject({ name: "ConnectionError" });
+  await expect(client.files.upload(stream(), { filename: "numbers.bin" })).rejects.toMatchObject({
+    name: "ConnectionError",
+  });
 });
 
 test("a file is attached to a task by its id, and a refused name is an error", async () => {
@@ -62,6 +69,9 @@ test("a file is attached to a task by its id, and a refused name is an error", a
     { type: "file", file_id },
   ] as const;
   expect(await client.tasks.create({ message: { content } }).text()).toContain("q3.csv");
-  await expect(client.files.upload("x", { filename: "run.sh" })).rejects.toMatchObject({ name: "InvalidArgumentError", param: "filename" });
+  await expect(client.files.upload("x", { filename: "run.sh" })).rejects.toMatchObject({
+    name: "InvalidArgumentError",
+    param: "filename",
+  });
   await expect(client.files.upload("x")).rejects.toThrow("filename: is required");
 });

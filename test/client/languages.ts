@@ -32,7 +32,12 @@ export interface ConformingClient {
   listen(request: Omit<ListenOptions, "signal">, most: number): Promise<readonly ListenEvent[]>;
   watch(
     id: string,
-    watching?: { readonly untilSettled?: boolean; readonly deltas?: boolean; readonly retries?: number; readonly most?: number },
+    watching?: {
+      readonly untilSettled?: boolean;
+      readonly deltas?: boolean;
+      readonly retries?: number;
+      readonly most?: number;
+    },
   ): Promise<readonly WatchEvent[]>;
   /** The pauses between attempts so far, in milliseconds. No pause is waited for. */
   pauses(): Promise<readonly number[]>;
@@ -53,7 +58,8 @@ const typescript: Language = {
     const client = createClient({ ...settings, sleep: async (ms) => void pauses.push(ms) });
     return {
       // The requests of the tests are data: the table of operations has their types.
-      call: async (name, request, options) => (await client.call(name, request as never, options)) as unknown as JsonObject,
+      call: async (name, request, options) =>
+        (await client.call(name, request as never, options)) as unknown as JsonObject,
       rpc: async (name, request) => (await client.rpc(name, request as never)) as JsonObject,
       async listen(request, most) {
         const events: ListenEvent[] = [];
@@ -99,19 +105,37 @@ function pythonClient(name: string, of: "Client" | "AsyncClient", process: () =>
       return {
         async call(operation, request, options = {}) {
           // A method does not take a request without its required members.
-          const path = special.has(operation) || Object.keys(request).length === 0 ? null : pythonPath(operation);
+          const path =
+            special.has(operation) || Object.keys(request).length === 0 ? null : pythonPath(operation);
           const call =
-            path === null ? { args: [operation, request, optionsOf(options)] } : { kwargs: { ...request, options: optionsOf(options) } };
+            path === null
+              ? { args: [operation, request, optionsOf(options)] }
+              : { kwargs: { ...request, options: optionsOf(options) } };
           return (await python.do(client, path ?? "call", call)) as JsonObject;
         },
-        rpc: async (operation, request) => (await python.do(client, "rpc", { args: [operation, request] })) as JsonObject,
+        rpc: async (operation, request) =>
+          (await python.do(client, "rpc", { args: [operation, request] })) as JsonObject,
         listen: async (request, most) =>
-          (await python.all(client, "webhooks.listen", { kwargs: { ...request } }, most)) as readonly ListenEvent[],
+          (await python.all(
+            client,
+            "webhooks.listen",
+            { kwargs: { ...request } },
+            most,
+          )) as readonly ListenEvent[],
         async watch(id, { most, untilSettled, ...watching } = {}) {
-          const kwargs = { ...watching, ...(untilSettled === undefined ? {} : { until_settled: untilSettled }) };
-          return (await python.all(client, "tasks.watch", { args: [id], kwargs }, most)) as readonly WatchEvent[];
+          const kwargs = {
+            ...watching,
+            ...(untilSettled === undefined ? {} : { until_settled: untilSettled }),
+          };
+          return (await python.all(
+            client,
+            "tasks.watch",
+            { args: [id], kwargs },
+            most,
+          )) as readonly WatchEvent[];
         },
-        pauses: async () => ((await python.do(client, "pauses")) as readonly number[]).map((seconds) => seconds * 1000),
+        pauses: async () =>
+          ((await python.do(client, "pauses")) as readonly number[]).map((seconds) => seconds * 1000),
       };
     },
   };
@@ -125,7 +149,11 @@ export function languages(): { readonly all: readonly Language[]; close(): Promi
     return opened;
   };
   return {
-    all: [typescript, pythonClient("Python", "Client", process), pythonClient("Python with asyncio", "AsyncClient", process)],
+    all: [
+      typescript,
+      pythonClient("Python", "Client", process),
+      pythonClient("Python with asyncio", "AsyncClient", process),
+    ],
     close: async () => (await opened)?.[Symbol.asyncDispose](),
   };
 }

@@ -12,7 +12,10 @@ describeOnOne("webhooks.listen of a client", (database) => {
   const rig = webhookRig(database);
   const listeners = () => rowsIn(rig.db.url, "SELECT * FROM webhook_listener");
 
-  describe.each(all.map((language) => [language.name, language] as const))("in %s", (_name, { isMissing, open }) => {
+  describe.each(all.map((language) => [language.name, language] as const))("in %s", (_name, {
+    isMissing,
+    open,
+  }) => {
     test.skipIf(isMissing)(
       "yields the listener, then deliveries that verify with its secret, and ends it when the loop is left",
       async () => {
@@ -22,19 +25,28 @@ describeOnOne("webhooks.listen of a client", (database) => {
         await expect.poll(listeners).toHaveLength(1);
         const ids = [await createTask(ann), await createTask(ann)];
         const [listener, ...deliveries] = await heard;
-        expect(listener).toMatchObject({ type: "listener", event_types: ["task_created"], signed_url: expect.stringMatching(/^urn:/) });
+        expect(listener).toMatchObject({
+          type: "listener",
+          event_types: ["task_created"],
+          signed_url: expect.stringMatching(/^urn:/),
+        });
         const { signing_secret: secret } = listener as Extract<ListenEvent, { type: "listener" }>;
         const events = deliveries.flatMap((each) =>
           each.type === "delivery" ? [constructEvent(each.body, each.headers, { secret })] : [],
         );
-        expect(await Promise.all(events)).toMatchObject(ids.map((task_id) => ({ event_type: "task_created", task_detail: { task_id } })));
+        expect(await Promise.all(events)).toMatchObject(
+          ids.map((task_id) => ({ event_type: "task_created", task_detail: { task_id } })),
+        );
         await expect.poll(listeners).toEqual([]);
       },
     );
 
     test.skipIf(isMissing)("throws the refusal of the server", async () => {
       const client = await open({ baseUrl: rig.service.url, apiKey: "sk-nobody" });
-      await expect(client.listen({}, 1)).rejects.toMatchObject({ name: "AuthenticationError", operation: "webhook.listen" });
+      await expect(client.listen({}, 1)).rejects.toMatchObject({
+        name: "AuthenticationError",
+        operation: "webhook.listen",
+      });
     });
   });
 

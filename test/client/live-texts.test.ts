@@ -17,7 +17,10 @@ interface Step {
 }
 
 const path = join(root, "conformance/live-texts.json");
-const streams = JSON.parse(readFileSync(path, "utf8")) as readonly { readonly name: string; readonly steps: readonly Step[] }[];
+const streams = JSON.parse(readFileSync(path, "utf8")) as readonly {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}[];
 
 /** The texts after the parts of a stream. */
 function shown(steps: readonly Step[]): readonly (string | null)[] {
@@ -28,7 +31,8 @@ function shown(steps: readonly Step[]): readonly (string | null)[] {
     return [];
   });
 }
-const expected = (steps: readonly Step[]): readonly (string | null)[] => steps.flatMap(({ delta, text }) => (delta ? [text] : []));
+const expected = (steps: readonly Step[]): readonly (string | null)[] =>
+  steps.flatMap(({ delta, text }) => (delta ? [text] : []));
 
 describe("conformance/live-texts.json: texts that are put together of their parts (spec/api.md 8.72)", () => {
   test("has at least 40 streams", () => expect(streams.length).toBeGreaterThanOrEqual(40));
@@ -49,7 +53,10 @@ for stream in json.load(open(sys.argv[1], encoding="utf-8")):
     print(json.dumps(texts))
 `;
     const env = { ...process.env, PYTHONPATH: join(root, "packages/python/src") };
-    const { stdout, stderr } = spawnSync(pythonWith("httpx") ?? "python3", ["-c", script, path], { env, encoding: "utf8" });
+    const { stdout, stderr } = spawnSync(pythonWith("httpx") ?? "python3", ["-c", script, path], {
+      env,
+      encoding: "utf8",
+    });
     expect(stderr).toBe("");
     const lines = stdout.trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual(streams.map(({ steps }) => expected(steps)));

@@ -54,7 +54,10 @@ describe("an authorization", () => {
     expect((await oauthOf("pkce").begin()).state).not.toBe(state);
   });
 
-  test.each(["pkce+secret", "pkce"] as const)("with %s ends with tokens that call the API, and can be refreshed", async (mode) => {
+  test.each([
+    "pkce+secret",
+    "pkce",
+  ] as const)("with %s ends with tokens that call the API, and can be refreshed", async (mode) => {
     const oauth = oauthOf(mode);
     const store = memoryStore(await authorized(mode, oauth));
     expect(await meBy(store, oauth)).toMatchObject({ ok: true });
@@ -69,17 +72,25 @@ describe("an authorization", () => {
     const begun = { state: "s", verifier };
     const finish = (query: string) => oauthOf("pkce").finish(`${redirectUri}?${query}`, begun);
     await expect(finish("code=c&state=other")).rejects.toMatchObject({ code: "invalid_state" });
-    await expect(finish("code=c&state=s&iss=https%3A%2F%2Fevil.example")).rejects.toMatchObject({ code: "invalid_issuer" });
+    await expect(finish("code=c&state=s&iss=https%3A%2F%2Fevil.example")).rejects.toMatchObject({
+      code: "invalid_issuer",
+    });
     await expect(finish("code=c&state=s")).rejects.toMatchObject({ code: "invalid_issuer" });
-    await expect(finish(`error=access_denied&state=s&iss=${encodeURIComponent(issuer)}`)).rejects.toMatchObject({ code: "access_denied" });
-    await expect(finish(`code=unknown&state=s&iss=${encodeURIComponent(issuer)}`)).rejects.toMatchObject({ code: "invalid_grant" });
+    await expect(
+      finish(`error=access_denied&state=s&iss=${encodeURIComponent(issuer)}`),
+    ).rejects.toMatchObject({ code: "access_denied" });
+    await expect(finish(`code=unknown&state=s&iss=${encodeURIComponent(issuer)}`)).rejects.toMatchObject({
+      code: "invalid_grant",
+    });
   });
 });
 
 test("metadata of another issuer are refused before a secret is sent", async () => {
   const oauth = oauthOf("pkce+secret", { issuer: service.url });
   await expect(oauth.begin()).rejects.toMatchObject({ code: "invalid_issuer" });
-  await expect(oauth.source(memoryStore({ accessToken: "a", refreshToken: "r", expiresAt: 0 })).token()).rejects.toMatchObject({
+  await expect(
+    oauth.source(memoryStore({ accessToken: "a", refreshToken: "r", expiresAt: 0 })).token(),
+  ).rejects.toMatchObject({
     code: "invalid_issuer",
   });
 });
@@ -139,7 +150,10 @@ describe("a refresh", () => {
     const oauth = oauthOf("pkce", { sleep: async () => undefined });
     const store = memoryStore({ ...(await authorized("pkce", oauth)), expiresAt: 0 });
     await oauth.revoke(memoryStore(await store.load()));
-    await expect(oauth.source(store).token()).rejects.toMatchObject({ name: "OAuthError", code: "invalid_grant" });
+    await expect(oauth.source(store).token()).rejects.toMatchObject({
+      name: "OAuthError",
+      code: "invalid_grant",
+    });
     await expect(oauth.source(memoryStore()).token()).rejects.toMatchObject({ code: "invalid_grant" });
   });
 });
@@ -150,7 +164,9 @@ test("after a revocation neither token is valid, and the store is empty", async 
   const store = memoryStore(tokens);
   await oauth.revoke(store);
   expect(await store.load()).toBeUndefined();
-  await expect(createClient({ baseUrl: service.url, token: tokens.accessToken, retries: 0 }).users.me()).rejects.toMatchObject({
+  await expect(
+    createClient({ baseUrl: service.url, token: tokens.accessToken, retries: 0 }).users.me(),
+  ).rejects.toMatchObject({
     status: 401,
   });
 });

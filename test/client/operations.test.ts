@@ -3,7 +3,12 @@ import type { DescMessage, JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rpcs } from "../../packages/client/src/generated/rpc.ts";
 import { operations } from "../../packages/client/src/generated/v2.ts";
-import { type Client, createClient, type OperationName, type RpcName } from "../../packages/client/src/index.ts";
+import {
+  type Client,
+  createClient,
+  type OperationName,
+  type RpcName,
+} from "../../packages/client/src/index.ts";
 import { isAlwaysWritten } from "../../scripts/client/messages.ts";
 import { ownMessage, readSchema, serviceOf } from "../../scripts/reference/schema.ts";
 import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
@@ -30,9 +35,15 @@ function differences(message: DescMessage, value: JsonValue, path = ""): string[
   const nested = message.fields.flatMap((field) => {
     const [inner, items] = [ownMessage(field), value[field.name]];
     if (inner === null || items === undefined || items === null || field.fieldKind === "map") return [];
-    return (Array.isArray(items) ? items : [items]).flatMap((item) => differences(inner, item, `${path}${field.name}.`));
+    return (Array.isArray(items) ? items : [items]).flatMap((item) =>
+      differences(inner, item, `${path}${field.name}.`),
+    );
   });
-  return [...unknown.map((name) => `${path}${name}: not declared`), ...missing.map(({ name }) => `${path}${name}: missing`), ...nested];
+  return [
+    ...unknown.map((name) => `${path}${name}: not declared`),
+    ...missing.map(({ name }) => `${path}${name}: missing`),
+    ...nested,
+  ];
 }
 
 const answerType = ({ method }: Operation): DescMessage => {
@@ -44,7 +55,10 @@ const answerType = ({ method }: Operation): DescMessage => {
 const { all: clients, close } = languages();
 let service: Service;
 beforeAll(async () => {
-  service = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
+  service = await openService({
+    idle: true,
+    env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" },
+  });
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -65,7 +79,10 @@ const others = unary
   .filter((operation) => isRpc(operation.rpc) && takesKey(operation))
   .map((operation) => ({ operation, name: operation.rpc }));
 
-/** Rows for each client. A short run has an eighth of them with the first client, and a few with each of the others. */
+/**
+ * Rows for each client. A short run has an eighth of them with the first client, and a few with each of the
+ * others.
+ */
 const withClients = <Row>(rows: readonly Row[]) =>
   clients.flatMap((language, index) => {
     const chosen = language.isMissing ? [] : share(rows, index, index === 0 ? 8 : 24);
@@ -76,7 +93,8 @@ describe("every operation of v2", () => {
   test("has types, and no other has", () => {
     const all = unary.flatMap(({ name }) => name ?? []);
     expect(Object.keys(operations).toSorted()).toEqual(all.toSorted());
-    for (const { name, isChange } of unary) if (name !== null) expect(operations[name as OperationName]).toBe(isChange ? "change" : "read");
+    for (const { name, isChange } of unary)
+      if (name !== null) expect(operations[name as OperationName]).toBe(isChange ? "change" : "read");
   });
 
   test.each(withClients(named))("answers $language as its types say (spec/decisions.md 108): $name", async ({
@@ -87,24 +105,39 @@ describe("every operation of v2", () => {
     if (!isOperation(name)) throw new Error(`${name} has no types`);
     const keyring = await keyringOf(service);
     const request = await entryOf(operation).prepare(keyring.owner, service.store);
-    const { ok, request_id, warnings, ...answer } = await (await clientOf(client, keyring, operation)).call(name, request);
-    expect({ ok, request_id, warnings }).toEqual({ ok: true, request_id: expect.stringMatching(/^req_/), warnings: undefined });
+    const { ok, request_id, warnings, ...answer } = await (await clientOf(client, keyring, operation)).call(
+      name,
+      request,
+    );
+    expect({ ok, request_id, warnings }).toEqual({
+      ok: true,
+      request_id: expect.stringMatching(/^req_/),
+      warnings: undefined,
+    });
     expect(differences(answerType(operation), answer)).toEqual([]);
   });
 
-  test.each(share(withClients(named), 0, 12))("refuses $language without a credential with a typed error: $name", async ({
-    name,
-    client,
-  }) => {
+  test.each(
+    share(withClients(named), 0, 12),
+  )("refuses $language without a credential with a typed error: $name", async ({ name, client }) => {
     if (!isOperation(name)) throw new Error(`${name} has no types`);
     const nameless = await client.open({ baseUrl: service.url, apiKey: "sk-unknown", retries: 0 });
     const refused = await nameless.call(name, {}).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ name: "AuthenticationError", status: 401, operation: name, requestId: expect.stringMatching(/^req_/) });
+    expect(refused).toMatchObject({
+      name: "AuthenticationError",
+      status: 401,
+      operation: name,
+      requestId: expect.stringMatching(/^req_/),
+    });
   });
 });
 
 describe("every operation that has no name in v2 and takes a key", () => {
-  test.each(withClients(others))("answers $language by its RPC: $name", async ({ operation, name, client }) => {
+  test.each(withClients(others))("answers $language by its RPC: $name", async ({
+    operation,
+    name,
+    client,
+  }) => {
     if (!isRpc(name)) throw new Error(`${name} has no types`);
     const keyring = await keyringOf(service);
     const request = await entryOf(operation).prepare(keyring.owner, service.store);
@@ -112,7 +145,10 @@ describe("every operation that has no name in v2 and takes a key", () => {
   });
 });
 
-const [begin, end] = ["<!-- operations: made by test/client/operations.test.ts -->\n", "\n<!-- end of operations -->"];
+const [begin, end] = [
+  "<!-- operations: made by test/client/operations.test.ts -->\n",
+  "\n<!-- end of operations -->",
+];
 const subjects: Readonly<Record<string, string>> = {
   task: "tasks",
   file: "files",
@@ -145,7 +181,11 @@ function spelled(client: Client, name: string): string {
 test("the table in the reference has every operation that the tests above call (UPDATE_GOLDEN=1 rewrites it)", () => {
   const client = createClient({ baseUrl: service.url });
   const rows = named.map(({ operation, name }) => {
-    const repeat = operation.isChange ? (operation.hasSecretAnswer ? "with a key; a second answer has no secret" : "with a key") : "yes";
+    const repeat = operation.isChange
+      ? operation.hasSecretAnswer
+        ? "with a key; a second answer has no secret"
+        : "with a key"
+      : "yes";
     const path = pythonPath(name);
     const python = path === null ? `client.call("${name}", …)` : `client.${path}(…)`;
     return `| \`${name}\` | \`${spelled(client, name)}\` | \`${python}\` | ${repeat} |`;
@@ -154,7 +194,12 @@ test("the table in the reference has every operation that the tests above call (
     ({ operation, name }) =>
       `| \`${name.split("/")[1]}\` | \`client.rpc("${name}", …)\` | \`client.rpc("${name}", …)\` | ${operation.isChange ? "with a key" : "yes"} |`,
   );
-  const text = ["| Operation | TypeScript | Python | Repeated |", "| --- | --- | --- | --- |", ...rows, ...more].join("\n");
+  const text = [
+    "| Operation | TypeScript | Python | Repeated |",
+    "| --- | --- | --- | --- |",
+    ...rows,
+    ...more,
+  ].join("\n");
   const path = new URL("../../docs/reference/clients.md", import.meta.url);
   const page = readFileSync(path, "utf8");
   const [from, to] = [page.indexOf(begin) + begin.length, page.indexOf(end)];

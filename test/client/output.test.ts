@@ -19,14 +19,26 @@ import { zodRefusals, zodRows } from "./schemas/zod.ts";
 
 /** What `schemas/pydantic_rows.py` prints: made by pydantic, and converted by the Python package. */
 interface Pydantic {
-  readonly rows: readonly { readonly name: string; readonly schema: JsonObject; readonly wire: JsonObject; readonly value: JsonObject }[];
-  readonly refusals: readonly { readonly name: string; readonly schema: JsonObject; readonly message: string }[];
+  readonly rows: readonly {
+    readonly name: string;
+    readonly schema: JsonObject;
+    readonly wire: JsonObject;
+    readonly value: JsonObject;
+  }[];
+  readonly refusals: readonly {
+    readonly name: string;
+    readonly schema: JsonObject;
+    readonly message: string;
+  }[];
 }
 const folder = join(import.meta.dirname, "schemas");
 const pydantic: Pydantic = JSON.parse(readFileSync(join(folder, "pydantic.json"), "utf8"));
 
 const jsonSchemaOf = (schema: OutputSchema<unknown>) =>
-  schema["~standard"].jsonSchema.input({ target: "draft-2020-12", libraryOptions: { unrepresentable: "any" } });
+  schema["~standard"].jsonSchema.input({
+    target: "draft-2020-12",
+    libraryOptions: { unrepresentable: "any" },
+  });
 
 /** A Python with pydantic from the registry: that of Debian 12 is older than 2. */
 async function installPydantic(): Promise<string> {
@@ -49,14 +61,23 @@ const thrownBy = (action: () => unknown): unknown => {
 };
 
 describe("at least 40 schemas of each library", () => {
-  test.for(zodRows)("the server takes zod's %s unchanged, and its value is read by zod", async ([, schema, value, read = value]) => {
+  test.for(zodRows)("the server takes zod's %s unchanged, and its value is read by zod", async ([
+    ,
+    schema,
+    value,
+    read = value,
+  ]) => {
     const wire = outputSchema(schema);
     expect(checkSchema(wire as never)).toEqual(wire);
     expect(conforms(wire as never, value as never)).toBe(true);
     expect(await readOutput(schema, value)).toEqual(read);
   });
 
-  test.each(pydantic.rows)("the server takes pydantic's $name unchanged, the same from both clients", ({ schema, wire, value }) => {
+  test.each(pydantic.rows)("the server takes pydantic's $name unchanged, the same from both clients", ({
+    schema,
+    wire,
+    value,
+  }) => {
     expect(zodRows.length).toBeGreaterThanOrEqual(40);
     expect(pydantic.rows.length).toBeGreaterThanOrEqual(40);
     expect(checkSchema(wire as never)).toEqual(wire);
@@ -95,18 +116,29 @@ describe("what cannot be sent throws with its path", () => {
 describe("a task with an output", () => {
   const rig = taskRig();
   const client = () => clientFor(rig.service, rig.ann);
-  const Sum = z.object({ sum: z.int().min(1), unit: z.enum(["m", "km"]).optional(), at: z.iso.date().default("2026-01-01") });
+  const Sum = z.object({
+    sum: z.int().min(1),
+    unit: z.enum(["m", "km"]).optional(),
+    at: z.iso.date().default("2026-01-01"),
+  });
   const message = '[[value {"sum": 48, "unit": null, "at": null}]]';
   let opened: Promise<Python> | undefined;
   afterAll(async () => (await opened)?.[Symbol.asyncDispose]());
 
   test("returns the value as the schema reads it, with its type", async () => {
     const { sum, unit, at } = await client().tasks.create({ message, output: Sum }).result();
-    expect([sum satisfies number, unit satisfies "m" | "km" | undefined, at satisfies string]).toEqual([48, undefined, "2026-01-01"]);
+    expect([sum satisfies number, unit satisfies "m" | "km" | undefined, at satisfies string]).toEqual([
+      48,
+      undefined,
+      "2026-01-01",
+    ]);
     const task = await client().tasks.create({ message, output: Sum });
     expect(await task.result()).toEqual({ sum: 48, at: "2026-01-01" });
     expect(await task.result((value) => JSON.stringify(value))).toBe('{"sum":48,"unit":null,"at":null}');
-    expect(await client().tasks.get(task.id).result(Sum, { timeoutMs: 9000 })).toEqual({ sum: 48, at: "2026-01-01" });
+    expect(await client().tasks.get(task.id).result(Sum, { timeoutMs: 9000 })).toEqual({
+      sum: 48,
+      at: "2026-01-01",
+    });
   });
 
   test("refuses a value that only the original schema refuses", async () => {
@@ -121,17 +153,24 @@ describe("a task with an output", () => {
     expect(await client().tasks.list().all()).toHaveLength(before.length);
   });
 
-  test.skipIf(lacks("python-httpx")).each(["Client", "AsyncClient"])("is the same in Python's %s", async (name) => {
-    opened ??= openPython();
-    const python = await opened;
-    const there = await python.make(name, { base_url: rig.service.url, api_key: rig.ann.key });
-    const output = await python.make("Adapter", { schema: jsonSchemaOf(Sum) });
-    const task = await python.keep(there, "tasks.create", { args: [message], kwargs: { output } });
-    expect(await python.do(task, "result")).toEqual({ sum: 48 });
-    const pair = await python.make("Adapter", { schema: { type: "object", properties: { x: { prefixItems: [] } } } });
-    await expect(python.keep(there, "tasks.create", { args: [message], kwargs: { output: pair } })).rejects.toMatchObject({
-      name: "ValueError",
-      message: 'output.x: the keyword "prefixItems" cannot be sent',
-    });
-  });
+  test.skipIf(lacks("python-httpx")).each(["Client", "AsyncClient"])(
+    "is the same in Python's %s",
+    async (name) => {
+      opened ??= openPython();
+      const python = await opened;
+      const there = await python.make(name, { base_url: rig.service.url, api_key: rig.ann.key });
+      const output = await python.make("Adapter", { schema: jsonSchemaOf(Sum) });
+      const task = await python.keep(there, "tasks.create", { args: [message], kwargs: { output } });
+      expect(await python.do(task, "result")).toEqual({ sum: 48 });
+      const pair = await python.make("Adapter", {
+        schema: { type: "object", properties: { x: { prefixItems: [] } } },
+      });
+      await expect(
+        python.keep(there, "tasks.create", { args: [message], kwargs: { output: pair } }),
+      ).rejects.toMatchObject({
+        name: "ValueError",
+        message: 'output.x: the keyword "prefixItems" cannot be sent',
+      });
+    },
+  );
 });

@@ -54,8 +54,16 @@ const printed = {
 
 describe.each(await nodes())("the built package on Node %s", (_, node) => {
   test.each([
-    ["an ES module", "program.mjs", 'import { createClient, NotFoundError } from "@agent-task-platform/client";'],
-    ["CommonJS", "program.cjs", 'const { createClient, NotFoundError } = require("@agent-task-platform/client");'],
+    [
+      "an ES module",
+      "program.mjs",
+      'import { createClient, NotFoundError } from "@agent-task-platform/client";',
+    ],
+    [
+      "CommonJS",
+      "program.cjs",
+      'const { createClient, NotFoundError } = require("@agent-task-platform/client");',
+    ],
   ])("runs a task from %s", async (__, name, imported) => {
     writeFileSync(join(project, name), program(imported));
     const { stdout } = await run(node, [join(project, name), rig.service.url, rig.ann.key]);
@@ -70,7 +78,10 @@ test.skipIf(!hasChromium)("the built package runs a task in a browser", async ()
   await page.route(`${url}/client/**`, (route) => {
     const file = new URL(route.request().url()).pathname.slice("/client/".length);
     if (file === "") return route.fulfill({ contentType: "text/html", body: "<title>client</title>" });
-    return route.fulfill({ contentType: "text/javascript", body: readFileSync(join(installed, "dist/esm", file), "utf8") });
+    return route.fulfill({
+      contentType: "text/javascript",
+      body: readFileSync(join(installed, "dist/esm", file), "utf8"),
+    });
   });
   await page.goto(`${url}/client/`);
   const seen = await page.evaluate(
@@ -86,7 +97,8 @@ test.skipIf(!hasChromium)("the built package runs a task in a browser", async ()
   expect(seen).toEqual(printed);
 });
 
-// The tools come from the registry, and are not among the packages of this repository: one of them needs TypeScript 5.
+// The tools come from the registry, and are not among the packages of this repository: one of them needs
+// TypeScript 5.
 test.skipIf(depth === "short")(
   "the packed archive has the right types for ES modules and CommonJS, by two tools",
   { timeout: 300_000 },
@@ -94,7 +106,9 @@ test.skipIf(depth === "short")(
     const tools = join(project, "tools");
     cpSync(join(root, "test/client/tools"), tools, { recursive: true });
     await run("npm", ["ci", "--no-audit", "--no-fund"], { cwd: tools });
-    const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: installed });
+    const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], {
+      cwd: installed,
+    });
     const archive = join(project, JSON.parse(stdout)[0].filename);
     // The old resolution of Node 10 knows no paths of exports.
     await run(join(tools, "node_modules/.bin/attw"), [archive, "--profile", "node16"]);
@@ -126,5 +140,8 @@ test("the package has no dependencies, and every path of its exports is built", 
   expect(dependencies).toBeUndefined();
   const paths = JSON.stringify(exports).match(/\.\/dist[^"]+/g) ?? [];
   expect(paths.length).toBeGreaterThan(8);
-  for (const path of paths) expect(readFileSync(join(installed, path), "utf8")).not.toMatch(/from "\.[^"]*\.ts"|require\("\.[^"]*\.ts"\)/);
+  for (const path of paths)
+    expect(readFileSync(join(installed, path), "utf8")).not.toMatch(
+      /from "\.[^"]*\.ts"|require\("\.[^"]*\.ts"\)/,
+    );
 });

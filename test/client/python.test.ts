@@ -31,7 +31,8 @@ afterAll(async () => {
   await python?.[Symbol.asyncDispose]();
 });
 
-const seqs = (events: unknown) => (events as readonly WatchEvent[]).flatMap((event) => (event.type === "text_delta" ? [] : [event.seq]));
+const seqs = (events: unknown) =>
+  (events as readonly WatchEvent[]).flatMap((event) => (event.type === "text_delta" ? [] : [event.seq]));
 
 const clients = [
   { language: "Python", prefix: "" },
@@ -41,10 +42,16 @@ const clients = [
 // One of them is made from the other: a short run has one.
 describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions.md 113):", ({ prefix }) => {
   const clientFor = (more: object = {}, url = rig.service.url): Promise<Ref> =>
-    python.make(`${prefix}Client`, { base_url: url, api_key: rig.ann.key, still: true, ...more }, [platform, rig.service.url]);
+    python.make(`${prefix}Client`, { base_url: url, api_key: rig.ann.key, still: true, ...more }, [
+      platform,
+      rig.service.url,
+    ]);
   /** A created task, awaited. */
   const create = async (message: unknown, kwargs: object = {}, client?: Ref): Promise<Ref> =>
-    (await python.do(client ?? (await clientFor()), "tasks.create", { args: [message], kwargs: { ...kwargs } })) as Ref;
+    (await python.do(client ?? (await clientFor()), "tasks.create", {
+      args: [message],
+      kwargs: { ...kwargs },
+    })) as Ref;
   /** A created task as `create` returns it; only asyncio differs. */
   const started = async (message: unknown, kwargs: object = {}): Promise<Ref> =>
     await python.keep(await clientFor(), "tasks.create", { args: [message], kwargs: { ...kwargs } });
@@ -62,17 +69,33 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
 
   test("a created task returns its text, its state and its structured output, before it is awaited", async () => {
     expect(await python.do(await started("[[sleep 0.05]] [[say 42]]"), "text")).toBe("42");
-    expect(await python.do(await started("[[say Hello]]"), "wait")).toMatchObject({ status: "stopped", outcome: "finished" });
+    expect(await python.do(await started("[[say Hello]]"), "wait")).toMatchObject({
+      status: "stopped",
+      outcome: "finished",
+    });
     const structured_output_schema = {
-      ...{ type: "object", properties: { sum: { type: "integer" } }, required: ["sum"], additionalProperties: false },
+      ...{
+        type: "object",
+        properties: { sum: { type: "integer" } },
+        required: ["sum"],
+        additionalProperties: false,
+      },
     };
-    expect(await python.do(await started('[[value {"sum": 48}]]', { structured_output_schema }), "result")).toEqual({ sum: 48 });
-    await expect(python.do(await started('[[value {"sum": "x"}]]', { structured_output_schema }), "result")).rejects.toMatchObject({
+    expect(
+      await python.do(await started('[[value {"sum": 48}]]', { structured_output_schema }), "result"),
+    ).toEqual({ sum: 48 });
+    await expect(
+      python.do(await started('[[value {"sum": "x"}]]', { structured_output_schema }), "result"),
+    ).rejects.toMatchObject({
       name: "TaskStateError",
       message: expect.stringContaining("no valid structured output"),
     });
-    await expect(python.do(await started("[[fail internal | out of paper]]"), "text")).rejects.toThrow("out of paper");
-    await expect(python.do(await started("[[ask Which one?]]"), "text")).rejects.toMatchObject({ status: "waiting" });
+    await expect(python.do(await started("[[fail internal | out of paper]]"), "text")).rejects.toThrow(
+      "out of paper",
+    );
+    await expect(python.do(await started("[[ask Which one?]]"), "text")).rejects.toMatchObject({
+      status: "waiting",
+    });
   });
 
   test("a refused creation is an error with all mistakes and the address of its page", async () => {
@@ -81,13 +104,20 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
       ...{ name: "InvalidArgumentError", type: "invalid_argument", status: 400 },
       requestId: expect.stringMatching(/^req_/),
       docUrl: expect.stringMatching(/\/errors\/invalid_argument$/),
-      details: expect.arrayContaining([expect.objectContaining({ param: "title" }), expect.objectContaining({ param: "project_id" })]),
+      details: expect.arrayContaining([
+        expect.objectContaining({ param: "title" }),
+        expect.objectContaining({ param: "project_id" }),
+      ]),
     });
   });
 
   test("text is shown while it is written, in the right place after letters of two UTF-16 units", async () => {
-    const events = await python.all(await started("[[stream 🦉 one 茶 two]]"), "stream", { kwargs: { deltas: true } });
-    const texts = (events as readonly WatchEvent[]).flatMap((event) => (event.type === "text_delta" ? [event.text] : []));
+    const events = await python.all(await started("[[stream 🦉 one 茶 two]]"), "stream", {
+      kwargs: { deltas: true },
+    });
+    const texts = (events as readonly WatchEvent[]).flatMap((event) =>
+      event.type === "text_delta" ? [event.text] : [],
+    );
     expect(texts.length).toBeGreaterThan(0);
     for (const text of texts) expect("🦉 one 茶 two".startsWith(text)).toBe(true);
   });
@@ -105,7 +135,9 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
     const asking = await create("[[ask Red or blue? | red | blue]] [[say thanks]]");
     await python.do(asking, "wait");
     expect(await python.do(asking, "pending")).toMatchObject({ waiting_for_event_type: "messageAskUser" });
-    await expect(python.do(asking, "confirm", { args: ["terminalExecute", { accept: true }] })).rejects.toMatchObject({
+    await expect(
+      python.do(asking, "confirm", { args: ["terminalExecute", { accept: true }] }),
+    ).rejects.toMatchObject({
       name: "TaskStateError",
     });
     await python.do(asking, "answer", { args: [["red", "blue"]] });
@@ -116,7 +148,9 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
     );
     const task = await create("[[confirm terminalExecute]] [[say ran]]");
     await python.do(task, "wait");
-    await expect(python.do(task, "answer", { args: ["yes"] })).rejects.toThrow("the task waits for terminalExecute, not for a question");
+    await expect(python.do(task, "answer", { args: ["yes"] })).rejects.toThrow(
+      "the task waits for terminalExecute, not for a question",
+    );
     await python.do(task, "confirm", { args: ["terminalExecute", { accept: true, always_allow: true }] });
     expect(await python.do(task, "text")).toBe("ran");
     expect(await python.do(task, "pending")).toBeNull();
@@ -126,23 +160,31 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
     const client = await clientFor({ api_key: (await rig.service.person()).key });
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
-      const made = await python.do(client, "call", { args: ["task.create", { message: { content: `[[say ${count}]]` } }] });
+      const made = await python.do(client, "call", {
+        args: ["task.create", { message: { content: `[[say ${count}]]` } }],
+      });
       ids.unshift((made as { readonly task_id: string }).task_id);
     }
     const list = await python.keep(client, "tasks.list", { kwargs: { limit: 2 } });
     expect(await python.do(list, "all")).toMatchObject(ids.map((id) => ({ id })));
     expect(await python.do(list, "all", { args: [3] })).toMatchObject(ids.slice(0, 3).map((id) => ({ id })));
-    expect(((await python.all(list, "pages")) as readonly { data: readonly unknown[] }[]).map(({ data }) => data.length)).toEqual([
-      2, 2, 1,
-    ]);
+    expect(
+      ((await python.all(list, "pages")) as readonly { data: readonly unknown[] }[]).map(
+        ({ data }) => data.length,
+      ),
+    ).toEqual([2, 2, 1]);
   });
 
   test("warnings about members without effect are reported, and refused with strict handling", async () => {
     const log = await python.log();
     const misspelt = { args: ["task.create", { message: { content: "Hi" }, interctive_mode: true }] };
     await python.do(await clientFor({ on_warning: log }), "call", misspelt);
-    expect(await python.read(log)).toEqual([[['unknown member "interctive_mode"; did you mean "interactive_mode"?'], "task.create"]]);
-    await expect(python.do(await clientFor({ strict: true }), "call", misspelt)).rejects.toMatchObject({ status: 400 });
+    expect(await python.read(log)).toEqual([
+      [['unknown member "interctive_mode"; did you mean "interactive_mode"?'], "task.create"],
+    ]);
+    await expect(python.do(await clientFor({ strict: true }), "call", misspelt)).rejects.toMatchObject({
+      status: 400,
+    });
   });
 
   test.each([
@@ -153,7 +195,10 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
   ])("%s is uploaded with progress, and downloaded again", async (name, source) => {
     const [client, log] = [await clientFor(), await python.log()];
     const named = name === "a path" ? {} : { filename: "numbers.bin" };
-    const file = (await python.do(client, "files.upload", { args: [source], kwargs: { on_progress: log, ...named } })) as {
+    const file = (await python.do(client, "files.upload", {
+      args: [source],
+      kwargs: { on_progress: log, ...named },
+    })) as {
       readonly id: string;
     };
     expect(file).toMatchObject({ filename: "numbers.bin", status: "uploaded", bytes: bytes.length });
@@ -165,18 +210,27 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
 
   test("an upload that is cut is begun again; a stream is not, because it cannot be read twice", async () => {
     await using network = await openFaultyNetwork(() => rig.service.url);
-    const client = await python.make(`${prefix}Client`, { base_url: rig.service.url, api_key: rig.ann.key, still: true }, [
-      platform,
-      network.url,
-    ]);
+    const client = await python.make(
+      `${prefix}Client`,
+      { base_url: rig.service.url, api_key: rig.ann.key, still: true },
+      [platform, network.url],
+    );
     network.faults.push("cut before");
-    const file = await python.do(client, "files.upload", { args: [{ $file: "48656c6c6f" }], kwargs: { filename: "hello.txt" } });
+    const file = await python.do(client, "files.upload", {
+      args: [{ $file: "48656c6c6f" }],
+      kwargs: { filename: "hello.txt" },
+    });
     expect(file).toMatchObject({ bytes: 5 });
     expect(network.seen).toHaveLength(2);
     network.faults.push("cut before");
-    const stream = python.do(client, "files.upload", { args: [{ $stream: "00" }], kwargs: { filename: "zero.bin" } });
+    const stream = python.do(client, "files.upload", {
+      args: [{ $stream: "00" }],
+      kwargs: { filename: "zero.bin" },
+    });
     await expect(stream).rejects.toMatchObject({ name: "ConnectionError" });
-    await expect(python.do(client, "files.upload", { args: [{ $bytes: "00" }] })).rejects.toThrow("filename: is required");
+    await expect(python.do(client, "files.upload", { args: [{ $bytes: "00" }] })).rejects.toThrow(
+      "filename: is required",
+    );
   });
 
   describe("OAuth", () => {
@@ -193,7 +247,8 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
       const callback = `https://app.example/cb?code=${code}&state=s&iss=${encodeURIComponent(issuer)}`;
       return (await python.do(oauth, "finish", { args: [callback, begun] })) as Tokens;
     }
-    const storeOf = async (tokens: Tokens) => python.make(`${prefix}MemoryStore`, { tokens: await python.make("Tokens", { ...tokens }) });
+    const storeOf = async (tokens: Tokens) =>
+      python.make(`${prefix}MemoryStore`, { tokens: await python.make("Tokens", { ...tokens }) });
 
     test.each([
       "pkce",
@@ -201,11 +256,17 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
     ] as const)("with %s calls the API, follows a 401 with one refresh, and can be revoked", async (mode) => {
       const oauth = await oauthFor(mode === "pkce" ? {} : { client_secret: app.secret });
       const store = await storeOf({ ...(await authorized(oauth, mode)), access_token: "rotated" });
-      const client = await clientFor({ token: await python.keep(oauth, "source", { args: [store] }), api_key: "" });
+      const client = await clientFor({
+        token: await python.keep(oauth, "source", { args: [store] }),
+        api_key: "",
+      });
       expect(await python.do(client, "users.me")).toMatchObject({ ok: true });
       await python.do(oauth, "revoke", { args: [store] });
       expect(await python.do(store, "load")).toBeNull();
-      await expect(python.do(client, "users.me")).rejects.toMatchObject({ name: "OAuthError", code: "invalid_grant" });
+      await expect(python.do(client, "users.me")).rejects.toMatchObject({
+        name: "OAuthError",
+        code: "invalid_grant",
+      });
     });
 
     test("begins with a challenge, and refuses another state, another issuer and a user's no", async () => {
@@ -222,7 +283,9 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
         ["code=c&state=s", "invalid_issuer"],
         [`error=access_denied&state=s&iss=${encodeURIComponent(issuer)}`, "access_denied"],
       ])
-        await expect(python.do(oauth, "finish", { args: [`https://app.example/cb?${query}`, known] })).rejects.toMatchObject({ code });
+        await expect(
+          python.do(oauth, "finish", { args: [`https://app.example/cb?${query}`, known] }),
+        ).rejects.toMatchObject({ code });
       const other = await oauthFor({ issuer: rig.service.url });
       await expect(python.do(other, "begin")).rejects.toMatchObject({ code: "invalid_issuer" });
     });
@@ -231,7 +294,9 @@ describe.skipIf(isMissing).each(share(clients, 0, 2))("$language (spec/decisions
       const oauth = await oauthFor();
       const store = await storeOf({ ...(await authorized(oauth)), expires_at: 0 });
       const source = await python.keep(oauth, "source", { args: [store] });
-      expect(new Set(await Promise.all(Array.from({ length: 8 }, () => python.do(source, "token")))).size).toBe(1);
+      expect(
+        new Set(await Promise.all(Array.from({ length: 8 }, () => python.do(source, "token")))).size,
+      ).toBe(1);
       const late = await storeOf({ ...(await authorized(oauth)), expires_at: 0 });
       const sources = await Promise.all(
         [1, 2, 3].map(async () => python.keep(await oauthFor({ still: false }), "source", { args: [late] })),

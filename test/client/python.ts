@@ -21,8 +21,15 @@ export interface Call {
 
 /** A Python process with the package. `test/client/driver.py` has its commands. */
 export interface Python extends AsyncDisposable {
-  /** Makes a client. `rewrites` opens addresses that begin with the first one at the second one; `still` does not pause, and records pauses. */
-  make(name: string, kwargs: Arguments & { readonly still?: boolean }, rewrites?: readonly [string, string]): Promise<Ref>;
+  /**
+   * Makes a client. `rewrites` opens addresses that begin with the first one at the second one; `still` does
+   * not pause, and records pauses.
+   */
+  make(
+    name: string,
+    kwargs: Arguments & { readonly still?: boolean },
+    rewrites?: readonly [string, string],
+  ): Promise<Ref>;
   /** Calls a method, or with `undefined` a function of the package. @throws PythonError */
   do(on: Ref | undefined, path: string, call?: Call): Promise<Value>;
   /** Calls a method, and leaves its result there without awaiting it. */
@@ -52,8 +59,15 @@ const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: strin
 export async function openPython(): Promise<Python> {
   const python = pythonWith("httpx, cryptography");
   if (python === undefined) throw new Error("there is no Python with httpx");
-  const env = { PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1" };
-  const child: ChildProcess = spawn(python, [join(root, "test/client/driver.py")], { env, stdio: ["pipe", "pipe", "inherit"] });
+  const env = {
+    PATH: process.env["PATH"],
+    PYTHONPATH: join(root, "packages/python/src"),
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+  const child: ChildProcess = spawn(python, [join(root, "test/client/driver.py")], {
+    env,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const waiting = new Map<number, PromiseWithResolvers<Value>>();
   let number = 0;
   createInterface({ input: child.stdout ?? process.stdin }).on("line", (line) => {
@@ -74,14 +88,20 @@ export async function openPython(): Promise<Python> {
     child.stdin?.write(`${JSON.stringify({ id: number, ...command })}\n`);
     return answer.promise;
   }
-  const target = (on: Ref | undefined, path: string, call: Call = {}) => ({ ...(on ? { on: on.$ref } : {}), path, ...call });
+  const target = (on: Ref | undefined, path: string, call: Call = {}) => ({
+    ...(on ? { on: on.$ref } : {}),
+    path,
+    ...call,
+  });
 
   return {
-    make: async (make, kwargs, rewrites) => (await send({ make, kwargs, ...(rewrites ? { rewrites } : {}) })) as Ref,
+    make: async (make, kwargs, rewrites) =>
+      (await send({ make, kwargs, ...(rewrites ? { rewrites } : {}) })) as Ref,
     do: (on, path, call) => send(target(on, path, call)),
     keep: async (on, path, call) => (await send({ ...target(on, path, call), lazy: true })) as Ref,
     all: (on, path, call, most = 1_000_000) => send({ ...target(on, path, call), all: most }),
-    bytes: async (on, path, call) => Buffer.from(String(await send({ ...target(on, path, call), whole: true })), "hex"),
+    bytes: async (on, path, call) =>
+      Buffer.from(String(await send({ ...target(on, path, call), whole: true })), "hex"),
     read: ({ $ref }) => send({ read: $ref }),
     log: async () => (await send({ make: "Log", kwargs: {} })) as Ref,
     async [Symbol.asyncDispose]() {

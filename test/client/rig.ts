@@ -8,5 +8,15 @@ export const fetchOf =
     fetch(String(input).replace("https://platform.test", url), init);
 
 /** A client of a person. It does not pause between attempts. */
-export const clientFor = (service: Pick<Service, "url">, person: Pick<Person, "key">, options: ClientOptions = {}): Client =>
-  createClient({ baseUrl: service.url, apiKey: person.key, fetch: fetchOf(service), sleep: async () => undefined, ...options });
+export const clientFor = (
+  service: Pick<Service, "url">,
+  person: Pick<Person, "key">,
+  options: ClientOptions = {},
+): Client =>
+  createClient({
+    baseUrl: service.url,
+    apiKey: person.key,
+    fetch: fetchOf(service),
+    sleep: async () => undefined,
+    ...options,
+  });

@@ -18,22 +18,39 @@ const run = promisify(execFile);
 
 /** A delivery with both signatures, its keys, and the same delivery with another body. */
 async function delivery() {
-  const [rsa, ed25519, secret] = [generateKeyPairSync("rsa", { modulusLength: 2048 }), generateKeyPairSync("ed25519"), randomBytes(32)];
-  const [url, body] = ["https://hooks.example.com/in", JSON.stringify({ event_id: "e1", event_type: "webhook_test" })];
+  const [rsa, ed25519, secret] = [
+    generateKeyPairSync("rsa", { modulusLength: 2048 }),
+    generateKeyPairSync("ed25519"),
+    randomBytes(32),
+  ];
+  const [url, body] = [
+    "https://hooks.example.com/in",
+    JSON.stringify({ event_id: "e1", event_type: "webhook_test" }),
+  ];
   const keys = { rsa: rsa.privateKey, ed25519: [ed25519.privateKey] };
-  const event = { eventId: "e1", url, body: new TextEncoder().encode(body), at: Math.floor(Date.now() / 1000) };
+  const event = {
+    eventId: "e1",
+    url,
+    body: new TextEncoder().encode(body),
+    at: Math.floor(Date.now() / 1000),
+  };
   const headers = await signedHeaders(event, { keys, secrets: [secret], doubleHash: false });
   return {
     ...{ body, headers },
     keys: [
       { secret: `whsec_${secret.toString("base64")}` },
-      { ed25519PublicKey: `whpk_${ed25519.publicKey.export({ type: "spki", format: "der" }).subarray(12).toString("base64")}` },
+      {
+        ed25519PublicKey: `whpk_${ed25519.publicKey.export({ type: "spki", format: "der" }).subarray(12).toString("base64")}`,
+      },
       { publicKey: rsa.publicKey.export({ type: "spki", format: "pem" }).toString(), url },
     ],
   };
 }
 
-/** A user's module: it creates a task, streams it, waits for it, verifies a delivery by each key, and refuses a changed one. */
+/**
+ * A user's module: it creates a task, streams it, waits for it, verifies a delivery by each key, and refuses
+ * a changed one.
+ */
 const story = `import { createClient, constructEvent, NotFoundError, SignatureError } from "./client/index.js";
 import "./client/worker.js";
 
@@ -82,14 +99,21 @@ describe.skipIf(depth === "short")("the built package in another runtime", { tim
     ["Deno", "deno", () => ["run", `--allow-net=${new URL(rig.service.url).host}`, "--no-prompt", "main.js"]],
     ["Bun", "bun", () => ["main.js"]],
   ])("runs a task, follows it and verifies webhooks on %s", async (_, name, words) => {
-    const { stdout } = await run(bin(name), words(), { cwd: project, env: { PATH: process.env["PATH"], HOME: project } });
+    const { stdout } = await run(bin(name), words(), {
+      cwd: project,
+      env: { PATH: process.env["PATH"], HOME: project },
+    });
     expect(JSON.parse(stdout)).toEqual(expected);
   });
 
   test("runs a task, follows it and verifies webhooks in workerd, the runtime of Cloudflare Workers", async () => {
     const worker = `import { story } from "./story.js";\nexport default { fetch: async () => Response.json(await story(${JSON.stringify(given)})) };\n`;
     writeFileSync(join(project, "worker.js"), worker);
-    const modules = ["worker.js", "story.js", ...globSync("client/**/*.js", { cwd: project }).filter((name) => name !== "client/node.js")];
+    const modules = [
+      "worker.js",
+      "story.js",
+      ...globSync("client/**/*.js", { cwd: project }).filter((name) => name !== "client/node.js"),
+    ];
     writeFileSync(join(project, "config.capnp"), workerdConfig(modules));
     const child = spawn(bin("workerd"), ["serve", "config.capnp", "--control-fd=3"], {
       cwd: project,
@@ -106,7 +130,9 @@ describe.skipIf(depth === "short")("the built package in another runtime", { tim
 });
 
 /** A configuration of workerd: these modules, on a free port of loopback, which may call this machine. */
-const workerdConfig = (modules: readonly string[]): string => `using Workerd = import "/workerd/workerd.capnp";
+const workerdConfig = (
+  modules: readonly string[],
+): string => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .program),

@@ -18,14 +18,18 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   for await (const item of items) found.push(item);
   return found;
 }
-const seqs = (events: readonly WatchEvent[]) => events.flatMap((event) => (event.type === "text_delta" ? [] : [event.seq]));
+const seqs = (events: readonly WatchEvent[]) =>
+  events.flatMap((event) => (event.type === "text_delta" ? [] : [event.seq]));
 
 describe("a task that was created", () => {
   test("streams its events in order, before the promise of it is awaited", async () => {
     const events = await all(client().tasks.create({ message: "[[say Hello]]" }).stream());
     expect(seqs(events)).toEqual(Array.from({ length: events.length }, (_, index) => index + 1));
     expect(events.map(({ type }) => type)).toContain("assistant_message");
-    expect(events.at(-1)).toMatchObject({ type: "status_update", status_update: { agent_status: "stopped" } });
+    expect(events.at(-1)).toMatchObject({
+      type: "status_update",
+      status_update: { agent_status: "stopped" },
+    });
   });
 
   test("is a handle once it is awaited, and streams only what is new to it", async () => {
@@ -40,7 +44,10 @@ describe("a task that was created", () => {
 
   test("returns its text, and waits for it", async () => {
     expect(await client().tasks.create({ message: "[[sleep 0.05]] [[say 42]]" }).text()).toBe("42");
-    expect(await client().tasks.create({ message: "[[say Hello]]" }).wait()).toMatchObject({ status: "stopped", outcome: "finished" });
+    expect(await client().tasks.create({ message: "[[say Hello]]" }).wait()).toMatchObject({
+      status: "stopped",
+      outcome: "finished",
+    });
   });
 
   test("rejects all its methods with the error of the creation", async () => {
@@ -63,11 +70,17 @@ describe("a task that was created", () => {
   });
 
   test("shows the text while it is written, and then the whole event", async () => {
-    const events = await all(client().tasks.create({ message: "[[stream one two three]]" }).stream({ deltas: true }));
+    const events = await all(
+      client().tasks.create({ message: "[[stream one two three]]" }).stream({ deltas: true }),
+    );
     const texts = events.flatMap((event) => (event.type === "text_delta" ? [event.text] : []));
     expect(texts.length).toBeGreaterThan(0);
     for (const text of texts) expect("one two three").toContain(text);
-    expect(events.some((event) => event.type === "assistant_message" && event.assistant_message.content === "one two three")).toBe(true);
+    expect(
+      events.some(
+        (event) => event.type === "assistant_message" && event.assistant_message.content === "one two three",
+      ),
+    ).toBe(true);
   });
 });
 
@@ -89,12 +102,18 @@ describe("a structured output", () => {
   });
 
   test("of another form than its reader expects is an error", async () => {
-    await expect(create('[[value {"sum": 48}]]').result(z.object({ sum: z.string() }))).rejects.toThrow("the output has another form");
+    await expect(create('[[value {"sum": 48}]]').result(z.object({ sum: z.string() }))).rejects.toThrow(
+      "the output has another form",
+    );
   });
 
   test("that the agent did not give is an error with the reason", async () => {
-    await expect(create('[[value {"sum": "many"}]]').result()).rejects.toThrow("the turn has no valid structured output");
-    await expect(client().tasks.create({ message: "[[say nothing]]" }).result()).rejects.toThrow("structured_output_schema");
+    await expect(create('[[value {"sum": "many"}]]').result()).rejects.toThrow(
+      "the turn has no valid structured output",
+    );
+    await expect(client().tasks.create({ message: "[[say nothing]]" }).result()).rejects.toThrow(
+      "structured_output_schema",
+    );
   });
 
   test("of a task that fails or waits is an error with its state", async () => {
@@ -113,24 +132,33 @@ describe("a task that waits", () => {
   test("for a question takes an answer, and no decision", async () => {
     const task = await client().tasks.create({ message: "[[ask Red or blue? | red | blue]] [[say thanks]]" });
     expect((await task.wait()).status).toBe("waiting");
-    expect(await task.pending()).toMatchObject({ waiting_for_event_type: "messageAskUser", waiting_description: "Red or blue?" });
+    expect(await task.pending()).toMatchObject({
+      waiting_for_event_type: "messageAskUser",
+      waiting_description: "Red or blue?",
+    });
     await expect(task.confirm("terminalExecute", { accept: true })).rejects.toBeInstanceOf(TaskStateError);
     await task.answer(["red", "blue"]);
     await task.wait();
     const events = await task.events().all();
-    expect(events).toContainEqual(expect.objectContaining({ user_message: expect.objectContaining({ content: "red\nblue" }) }));
+    expect(events).toContainEqual(
+      expect.objectContaining({ user_message: expect.objectContaining({ content: "red\nblue" }) }),
+    );
     expect(await task.pending()).toBeUndefined();
   });
 
   test("for an approval takes the decision of its kind, and no answer", async () => {
     const task = await client().tasks.create({ message: "[[confirm terminalExecute]] [[say ran]]" });
     await task.wait();
-    await expect(task.answer("yes")).rejects.toThrow("the task waits for terminalExecute, not for a question");
+    await expect(task.answer("yes")).rejects.toThrow(
+      "the task waits for terminalExecute, not for a question",
+    );
     await expect(task.confirm("deployAction", { accept: true })).rejects.toThrow("not for deployAction");
     await task.confirm("terminalExecute", { accept: true, always_allow: true });
     expect(await task.text()).toBe("ran");
     // @ts-expect-error: the input of this kind has no such member
-    await expect(task.confirm("videoGenerate", { accept: true })).rejects.toThrow("the task waits for nothing");
+    await expect(task.confirm("videoGenerate", { accept: true })).rejects.toThrow(
+      "the task waits for nothing",
+    );
   });
 });
 
@@ -138,7 +166,8 @@ test("lists are read over all their pages", async () => {
   const person = await rig.service.person();
   const theirs = clientFor(rig.service, person);
   const ids: string[] = [];
-  for (let count = 0; count < 5; count += 1) ids.unshift((await theirs.tasks.create({ message: `[[say ${count}]]` })).id);
+  for (let count = 0; count < 5; count += 1)
+    ids.unshift((await theirs.tasks.create({ message: `[[say ${count}]]` })).id);
   expect((await all(theirs.tasks.list({ limit: 2 }))).map(({ id }) => id)).toEqual(ids);
   expect((await theirs.tasks.list({ limit: 2 }).all(3)).map(({ id }) => id)).toEqual(ids.slice(0, 3));
   const sizes = (await all(theirs.items("task.list", { limit: 2 }).pages())).map(({ data }) => data.length);
@@ -193,10 +222,15 @@ test("an error has all mistakes of the request, and the address of its page", as
 
 test("warnings about members without effect are reported, and refused with strict handling", async () => {
   const seen: string[] = [];
-  const lax = clientFor(rig.service, rig.ann, { onWarning: (warnings, operation) => seen.push(operation, ...warnings) });
+  const lax = clientFor(rig.service, rig.ann, {
+    onWarning: (warnings, operation) => seen.push(operation, ...warnings),
+  });
   const misspelt = { message: { content: "Hi" }, interctive_mode: true };
   await lax.call("task.create", misspelt);
   expect(seen).toEqual(["task.create", 'unknown member "interctive_mode"; did you mean "interactive_mode"?']);
   const strict = clientFor(rig.service, rig.ann, { strict: true });
-  await expect(strict.call("task.create", misspelt)).rejects.toMatchObject({ status: 400, requestId: expect.stringMatching(/^req_/) });
+  await expect(strict.call("task.create", misspelt)).rejects.toMatchObject({
+    status: 400,
+    requestId: expect.stringMatching(/^req_/),
+  });
 });

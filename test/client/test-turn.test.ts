@@ -28,7 +28,11 @@ const agent: Agent = async (turn) => {
 };
 const options = {
   ...{ message: "notes", files: [{ filename: "n.txt", content: "hello" }] },
-  answers: ["b", { accepted: true, input: { accept: true, always_allow: true } }, { mode: "all", reason: "ended", subtasks: [] }],
+  answers: [
+    "b",
+    { accepted: true, input: { accept: true, always_allow: true } },
+    { mode: "all", reason: "ended", subtasks: [] },
+  ],
 };
 const kindsOf = (waits: readonly Ending[]) => waits.flatMap((each) => Object.keys(each));
 
@@ -46,7 +50,10 @@ test("an agent runs without a server, from its beginning after each wait, and do
 
 test("a TurnFailure ends it, any other error is thrown, and a missing answer is an error with the wait", async () => {
   const refused = await testTurn(agent, { ...options, answers: ["b", { accepted: false }] });
-  expect(refused).toMatchObject({ text: undefined, ending: { fail: { errorType: "refused", content: "Nothing was written." } } });
+  expect(refused).toMatchObject({
+    text: undefined,
+    ending: { fail: { errorType: "refused", content: "Nothing was written." } },
+  });
   await expect(
     testTurn(
       () => {
@@ -55,8 +62,12 @@ test("a TurnFailure ends it, any other error is thrown, and a missing answer is 
       { message: "x" },
     ),
   ).rejects.toThrow("my bug");
-  await expect(testTurn(agent, { ...options, answers: [] })).rejects.toThrow('no further answer: {"ask":{"content":"Which title?"');
-  await expect(testTurn(agent, { ...options, answers: [{ accepted: true }] })).rejects.toThrow("its answer is a text");
+  await expect(testTurn(agent, { ...options, answers: [] })).rejects.toThrow(
+    'no further answer: {"ask":{"content":"Which title?"',
+  );
+  await expect(testTurn(agent, { ...options, answers: [{ accepted: true }] })).rejects.toThrow(
+    "its answer is a text",
+  );
 });
 
 test("files above a megabyte and tools of connectors have their place too", async () => {
@@ -75,10 +86,20 @@ test("files above a megabyte and tools of connectors have their place too", asyn
 
 test.skipIf(lacks("python-httpx"))("the same in Python", async () => {
   const python = String(pythonWith("httpx, cryptography"));
-  const env = { PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1" };
+  const env = {
+    PATH: process.env["PATH"],
+    PYTHONPATH: join(root, "packages/python/src"),
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
   const { stdout } = await promisify(execFile)(python, [join(root, "test/client/turns.py")], { env });
   expect(JSON.parse(stdout)).toEqual({
-    ...{ text: "b 5 ended True", waits: ["ask", "confirm", "wait"], runs: 4, steps: 1, keys: ["begin", "count"] },
+    ...{
+      text: "b 5 ended True",
+      waits: ["ask", "confirm", "wait"],
+      runs: 4,
+      steps: 1,
+      keys: ["begin", "count"],
+    },
     ...{ subtasks: ["count owls"], upload: "hello", refused: "Nothing was written.", bug: "my bug" },
     missing: expect.stringContaining("there is no further answer: {'ask': {'content': 'Which title?'"),
   });

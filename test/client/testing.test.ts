@@ -17,22 +17,34 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test("a test file starts a server, moves its clock, gets its webhooks, causes faults and resets it", async () => {
   const fixtures = join(folder, "fixtures.json");
-  writeFileSync(fixtures, JSON.stringify([{ name: "project", call: "project.create", with: { name: "Demo" } }]));
-  const platform = await startPlatform({ server, at: "2030-01-01T00:00:00Z", fixtures, env: { DRAIN_SECONDS: "1" } });
+  writeFileSync(
+    fixtures,
+    JSON.stringify([{ name: "project", call: "project.create", with: { name: "Demo" } }]),
+  );
+  const platform = await startPlatform({
+    server,
+    at: "2030-01-01T00:00:00Z",
+    fixtures,
+    env: { DRAIN_SECONDS: "1" },
+  });
   const { client, clock } = platform;
   expect((await clock.now()).toISOString()).toMatch(/^2030-01-01T00:0/);
   const projects = async () => (await client.call("project.list", {})).data.map(({ name }) => name);
   expect(await projects()).toEqual(["Demo"]);
 
   const receiver = await platform.receiver();
-  const { task_id } = await client.call("task.create", { message: { content: "[[sleep 3600]] [[say Done.]]" } });
+  const { task_id } = await client.call("task.create", {
+    message: { content: "[[sleep 3600]] [[say Done.]]" },
+  });
   expect((await clock.advance({ hours: 2 })).toISOString()).toMatch(/^2030-01-01T02:0/);
   expect(await receiver.waitFor("task_stopped")).toMatchObject({ task_detail: { task_id } });
   await platform.fault("bad-signature", { webhookId: receiver.webhookId });
   await client.call("task.create", { message: { content: "Hello." } });
   await clock.advance({ seconds: 1 });
   expect([receiver.invalid.length, receiver.events.length]).toEqual([1, 3]);
-  await expect(receiver.waitFor(() => false, { timeoutMs: 1 })).rejects.toThrow("arrived: task_created, task_stopped");
+  await expect(receiver.waitFor(() => false, { timeoutMs: 1 })).rejects.toThrow(
+    "arrived: task_created, task_stopped",
+  );
 
   await platform.fault("status=503; times=2", { operation: "task.list" });
   const space = await platform.space("Acme");
@@ -41,7 +53,12 @@ test("a test file starts a server, moves its clock, gets its webhooks, causes fa
   await expect(platform.fault("statsu=503")).rejects.toThrow("did you mean status?");
 
   // The same server, as a second test file of this process gets it.
-  const again = await startPlatform({ server, at: "2030-01-01T00:00:00Z", fixtures, env: { DRAIN_SECONDS: "1" } });
+  const again = await startPlatform({
+    server,
+    at: "2030-01-01T00:00:00Z",
+    fixtures,
+    env: { DRAIN_SECONDS: "1" },
+  });
   expect([again.baseUrl, (await again.client.call("task.list", {})).data]).toEqual([platform.baseUrl, []]);
   expect((await clock.now()).toISOString()).toMatch(/^2030-01-01T00:0/);
   await receiver.close();
@@ -50,7 +67,9 @@ test("a test file starts a server, moves its clock, gets its webhooks, causes fa
 });
 
 test("a server that does not start is an error with its log", async () => {
-  await expect(startPlatform({ server, env: { NODE_ENV: "production" } })).rejects.toThrow("test mode does not start with production");
+  await expect(startPlatform({ server, env: { NODE_ENV: "production" } })).rejects.toThrow(
+    "test mode does not start with production",
+  );
 });
 
 test("a start loads no client of Prisma, which takes a fifth of its time", async () => {
@@ -58,7 +77,9 @@ test("a start loads no client of Prisma, which takes a fifth of its time", async
   const hook = `import { appendFileSync } from "node:fs"; import { registerHooks } from "node:module";
     registerHooks({ load(url, context, next) { appendFileSync(${JSON.stringify(loaded)}, url + "\\n"); return next(url, context); } });`;
   const [node = "", main = ""] = server;
-  await using _platform = await startPlatform({ server: [node, "--import", `data:text/javascript,${encodeURIComponent(hook)}`, main] });
+  await using _platform = await startPlatform({
+    server: [node, "--import", `data:text/javascript,${encodeURIComponent(hook)}`, main],
+  });
   const names = readFileSync(loaded, "utf8").split("\n");
   expect(names.filter((name) => name.includes("/src/start/platform.ts"))).toHaveLength(1);
   expect(names.filter((name) => name.includes("@prisma/client/"))).toEqual([]);
@@ -89,20 +110,35 @@ test("a server ends with the process that started it, also when that is killed",
 });
 
 const python = test.skipIf(depth === "short" || lacks("python-httpx"));
-python("Python has the same, with fixtures of pytest where that is installed", { timeout: 120_000 }, async () => {
-  const program = pythonWith("httpx, cryptography") ?? "python3";
-  const env = {
-    ...{ PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1" },
-    ATP_SERVER: server.join(" "),
-  };
-  const { stdout } = await promisify(execFile)(program, [join(root, "test/client/testing.py")], { env });
-  expect(stdout.trim()).toBe("passed");
-  const pytest = pythonWith("pytest, httpx");
-  if (pytest === undefined) return;
-  const run = promisify(execFile)(
-    pytest,
-    ["-m", "pytest", "-q", "-p", "agent_task_platform.testing.plugin", join(root, "test/client/testing_pytest.py")],
-    { env },
-  );
-  expect((await run).stdout).toContain("2 passed");
-});
+python(
+  "Python has the same, with fixtures of pytest where that is installed",
+  { timeout: 120_000 },
+  async () => {
+    const program = pythonWith("httpx, cryptography") ?? "python3";
+    const env = {
+      ...{
+        PATH: process.env["PATH"],
+        PYTHONPATH: join(root, "packages/python/src"),
+        PYTHONDONTWRITEBYTECODE: "1",
+      },
+      ATP_SERVER: server.join(" "),
+    };
+    const { stdout } = await promisify(execFile)(program, [join(root, "test/client/testing.py")], { env });
+    expect(stdout.trim()).toBe("passed");
+    const pytest = pythonWith("pytest, httpx");
+    if (pytest === undefined) return;
+    const run = promisify(execFile)(
+      pytest,
+      [
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "agent_task_platform.testing.plugin",
+        join(root, "test/client/testing_pytest.py"),
+      ],
+      { env },
+    );
+    expect((await run).stdout).toContain("2 passed");
+  },
+);

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type ClientOptions, ConnectionError, createClient, memoryStore, oauthClient } from "../../packages/client/src/index.ts";
+import {
+  type ClientOptions,
+  ConnectionError,
+  createClient,
+  memoryStore,
+  oauthClient,
+} from "../../packages/client/src/index.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { clientFor } from "./rig.ts";
 
@@ -43,7 +49,9 @@ describe("another implementation of fetch", () => {
     const client = clientFor(rig.service, rig.ann, {
       fetch: async () => {
         calls += 1;
-        return Object.assign(new Response(null, { status: 200 }), { text: () => Promise.reject(new Error("premature close")) });
+        return Object.assign(new Response(null, { status: 200 }), {
+          text: () => Promise.reject(new Error("premature close")),
+        });
       },
     });
     await expect(client.call("user.me")).rejects.toThrow("premature close");
@@ -92,16 +100,19 @@ describe("another implementation of fetch", () => {
         fetch: () => Promise.reject(new Error("down")),
       },
     });
-    await expect(oauth.source(memoryStore({ accessToken: "a", refreshToken: "r", expiresAt: 0 } as never)).token()).rejects.toBeInstanceOf(
-      ConnectionError,
-    );
+    await expect(
+      oauth.source(memoryStore({ accessToken: "a", refreshToken: "r", expiresAt: 0 } as never)).token(),
+    ).rejects.toBeInstanceOf(ConnectionError);
   });
 });
 
 describe("the log", () => {
   const lines: string[] = [];
   const logger = Object.fromEntries(
-    ["debug", "info", "warn", "error"].map((level) => [level, (line: string) => void lines.push(`${level} ${line}`)]),
+    ["debug", "info", "warn", "error"].map((level) => [
+      level,
+      (line: string) => void lines.push(`${level} ${line}`),
+    ]),
   ) as never;
 
   test("has a line for each call and each repeat, without key and content", async () => {

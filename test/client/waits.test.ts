@@ -25,9 +25,13 @@ const pythonTexts =
   async (base_url: string, api_key: string): Promise<Text> => {
     const driver = await python();
     const client = await driver.make(name, { base_url, api_key });
-    return async (message) => await driver.do(await driver.keep(client, "tasks.create", { args: [message] }), "text");
+    return async (message) =>
+      await driver.do(await driver.keep(client, "tasks.create", { args: [message] }), "text");
   };
-const languages: readonly (readonly [name: string, open: (baseUrl: string, apiKey: string) => Promise<Text>])[] = [
+const languages: readonly (readonly [
+  name: string,
+  open: (baseUrl: string, apiKey: string) => Promise<Text>,
+])[] = [
   [
     "TypeScript",
     async (baseUrl, apiKey) => {
@@ -35,11 +39,14 @@ const languages: readonly (readonly [name: string, open: (baseUrl: string, apiKe
       return (message) => client.tasks.create({ message }).text();
     },
   ],
-  ...(lacks("python-httpx") ? [] : ["Client", "AsyncClient"].map((name) => [`Python's ${name}`, pythonTexts(name)] as const)),
+  ...(lacks("python-httpx")
+    ? []
+    : ["Client", "AsyncClient"].map((name) => [`Python's ${name}`, pythonTexts(name)] as const)),
 ];
 
 /** Waits until calls have arrived. */
-const arrived = (isThere: () => boolean) => vi.waitFor(() => expect(isThere()).toBe(true), { timeout: 20_000, interval: 20 });
+const arrived = (isThere: () => boolean) =>
+  vi.waitFor(() => expect(isThere()).toBe(true), { timeout: 20_000, interval: 20 });
 
 describe("many waits at once", () => {
   const clock = holdingClock();
@@ -81,7 +88,9 @@ describe("many waits at once", () => {
     using connections = await countConnections(rig.service.url);
     const client = createClient({ baseUrl: connections.url, apiKey: rig.ann.key });
     const numbers = range(sample(1000, 100));
-    const texts = await Promise.all(numbers.map((number) => client.tasks.create({ message: `[[sleep 0.2]] [[say ${number}]]` }).text()));
+    const texts = await Promise.all(
+      numbers.map((number) => client.tasks.create({ message: `[[sleep 0.2]] [[say ${number}]]` }).text()),
+    );
     expect(texts).toEqual(numbers.map(String));
     expect(connections.most).toBeLessThanOrEqual(30);
   });
@@ -106,6 +115,8 @@ describe("where the stream is refused", () => {
 /** Tasks that say their number: half of them when `first` is released, the others with `second`. */
 function begin(text: Text, clock: HoldingClock, count = 60) {
   const [first, second] = [clock.hold(), clock.hold()];
-  const texts = range(count).map((number) => text(`${(number < count / 2 ? first : second).text} [[say ${number}]]`));
+  const texts = range(count).map((number) =>
+    text(`${(number < count / 2 ? first : second).text} [[say ${number}]]`),
+  );
   return { first, second, texts };
 }

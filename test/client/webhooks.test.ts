@@ -8,7 +8,9 @@ import { openPython, type Python } from "./python.ts";
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ed25519 = generateKeyPairSync("ed25519");
 const [secret, oldSecret] = [randomBytes(32), randomBytes(24)];
-const otherPem = generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey.export({ type: "spki", format: "pem" }).toString();
+const otherPem = generateKeyPairSync("rsa", { modulusLength: 2048 })
+  .publicKey.export({ type: "spki", format: "pem" })
+  .toString();
 const otherWhpk = `whpk_${generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" }).subarray(12).toString("base64")}`;
 const url = "https://hooks.example.com/in?tenant=7";
 const at = 1_700_000_120;
@@ -43,7 +45,11 @@ const whsec = (bytes: Uint8Array) => `whsec_${Buffer.from(bytes).toString("base6
 const keys: readonly (readonly [string, WebhookKeys, WebhookKeys])[] = [
   ["the shared secret", { secret: whsec(secret) }, { secret: whsec(oldSecret) }],
   ["one of several secrets", { secret: [whsec(oldSecret), whsec(secret)] }, { secret: [] }],
-  ["the ed25519 key", { ed25519PublicKey: whpk }, { ed25519PublicKey: `whpk_${randomBytes(32).toString("base64")}` }],
+  [
+    "the ed25519 key",
+    { ed25519PublicKey: whpk },
+    { ed25519PublicKey: `whpk_${randomBytes(32).toString("base64")}` },
+  ],
   ["one of several ed25519 keys", { ed25519PublicKey: [otherWhpk, whpk] }, { ed25519PublicKey: [otherWhpk] }],
   ["one of several RSA keys", { publicKey: [otherPem, pem], url }, { publicKey: [otherPem], url }],
   ["the RSA key", { publicKey: pem, url }, { publicKey: pem, url: "https://hooks.example.com/in" }],
@@ -59,10 +65,18 @@ let opened: Promise<Python> | undefined;
 afterAll(async () => (await opened)?.[Symbol.asyncDispose]());
 const inPython: Verify = async (bytes, headers, webhookKeys, { now }) => {
   opened ??= openPython();
-  const names = { ed25519PublicKey: "ed25519_public_key", publicKey: "public_key", doubleHash: "double_hash" };
-  const kwargs = Object.fromEntries(Object.entries(webhookKeys).map(([name, key]) => [names[name as keyof typeof names] ?? name, key]));
+  const names = {
+    ed25519PublicKey: "ed25519_public_key",
+    publicKey: "public_key",
+    doubleHash: "double_hash",
+  };
+  const kwargs = Object.fromEntries(
+    Object.entries(webhookKeys).map(([name, key]) => [names[name as keyof typeof names] ?? name, key]),
+  );
   const args = [{ $bytes: Buffer.from(bytes).toString("hex") }, headers];
-  return (await (await opened).do(undefined, "construct_event", { args, kwargs: { ...kwargs, now: now / 1000 } })) as WebhookEvent;
+  return (await (
+    await opened
+  ).do(undefined, "construct_event", { args, kwargs: { ...kwargs, now: now / 1000 } })) as WebhookEvent;
 };
 const languages: readonly (readonly [string, Verify])[] = [
   ["TypeScript", constructEvent],
@@ -72,26 +86,42 @@ const languages: readonly (readonly [string, Verify])[] = [
 describe.each(languages)("%s: a delivery", (_, verify) => {
   const options = { now: at * 1000 };
 
-  test.each(keys)("is accepted by %s, and refused with another key, body or time, and without its headers", async (_name, good, wrong) => {
+  test.each(
+    keys,
+  )("is accepted by %s, and refused with another key, body or time, and without its headers", async (_name, good, wrong) => {
     const headers = await headersOf();
-    const refused = async (call: Promise<unknown>) => await expect(call).rejects.toMatchObject({ name: "SignatureError" });
+    const refused = async (call: Promise<unknown>) =>
+      await expect(call).rejects.toMatchObject({ name: "SignatureError" });
     expect(await verify(body, headers, good, options)).toEqual(event);
-    const upper = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
+    const upper = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
+    );
     expect(await verify(body, upper, good, options)).toEqual(event);
     await refused(verify(body, headers, wrong, options));
     await refused(verify(body.slice(0, -1), headers, good, options));
     const later = { ...headers, "webhook-timestamp": String(at + 1), "x-webhook-timestamp": String(at + 1) };
     await refused(verify(body, later, good, options));
     await refused(verify(body, {}, good, options));
-    await refused(verify(body, { ...headers, "webhook-signature": "v1,@@ v1a,", "x-webhook-signature": "@@" }, good, options));
-    for (const seconds of [-301, 301]) await refused(verify(body, headers, good, { now: (at + seconds) * 1000 }));
-    for (const seconds of [-299, 299]) expect(await verify(body, headers, good, { now: (at + seconds) * 1000 })).toEqual(event);
+    await refused(
+      verify(
+        body,
+        { ...headers, "webhook-signature": "v1,@@ v1a,", "x-webhook-signature": "@@" },
+        good,
+        options,
+      ),
+    );
+    for (const seconds of [-301, 301])
+      await refused(verify(body, headers, good, { now: (at + seconds) * 1000 }));
+    for (const seconds of [-299, 299])
+      expect(await verify(body, headers, good, { now: (at + seconds) * 1000 })).toEqual(event);
   });
 
   test("with a double hash needs a receiver that says so", async () => {
     const headers = await headersOf({ doubleHash: true });
     expect(await verify(body, headers, { publicKey: pem, url, doubleHash: true }, options)).toEqual(event);
-    await expect(verify(body, headers, { publicKey: pem, url }, options)).rejects.toMatchObject({ name: "SignatureError" });
+    await expect(verify(body, headers, { publicKey: pem, url }, options)).rejects.toMatchObject({
+      name: "SignatureError",
+    });
   });
 });
 
@@ -103,8 +133,12 @@ describe.each(keys)("a delivery that is verified by %s", (_, good) => {
     const read = await constructEvent(body, headers, good, options);
     expect(read).toEqual(event);
     expect(read.event_type === "task_stopped" && read.task_detail.stop_reason).toBe("finish");
-    expect(await constructEvent(new TextDecoder().decode(body), new Headers(headers), good, options)).toEqual(event);
-    const upper = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
+    expect(await constructEvent(new TextDecoder().decode(body), new Headers(headers), good, options)).toEqual(
+      event,
+    );
+    const upper = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
+    );
     expect(await constructEvent(body, upper, good, options)).toEqual(event);
   });
 });

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { TaskHandle } from "../../packages/client/src/index.ts";
-import { type Agent, createWorker, type Turn, TurnFailure, type Worker, type WorkerOptions } from "../../packages/client/src/worker.ts";
+import {
+  type Agent,
+  createWorker,
+  type Turn,
+  TurnFailure,
+  type Worker,
+  type WorkerOptions,
+} from "../../packages/client/src/worker.ts";
 import { remoteRig, createWorker as workerOf } from "../workers/worker-rig.ts";
 import { clientFor, fetchOf } from "./rig.ts";
 
@@ -17,7 +24,13 @@ afterEach(async () => {
 async function start(agent: Agent, options: WorkerOptions = {}): Promise<Worker> {
   const { secret } = await workerOf(rig.service, rig.ann);
   const worker = createWorker({
-    ...{ baseUrl: rig.service.url, workerKey: secret, signals: false, fetch: fetchOf(rig.service), onError: () => undefined },
+    ...{
+      baseUrl: rig.service.url,
+      workerKey: secret,
+      signals: false,
+      fetch: fetchOf(rig.service),
+      onError: () => undefined,
+    },
     ...options,
   });
   running.push([worker, worker.run([], agent)]);
@@ -26,7 +39,9 @@ async function start(agent: Agent, options: WorkerOptions = {}): Promise<Worker>
 const create = async (message: string, more: object = {}): Promise<TaskHandle> =>
   await clientFor(rig.service, rig.ann).tasks.create({ message, interactive_mode: true, ...more });
 const textsOf = async (task: TaskHandle): Promise<readonly string[]> =>
-  (await task.events().all()).flatMap((event) => (event.type === "assistant_message" ? [event.assistant_message.content] : []));
+  (await task.events().all()).flatMap((event) =>
+    event.type === "assistant_message" ? [event.assistant_message.content] : [],
+  );
 
 describe("an agent", () => {
   test("answers with a text, files and output, and its usage is counted", async () => {
@@ -38,13 +53,21 @@ describe("an agent", () => {
       const ids = [await turn.upload("small.txt", "Hello"), await turn.upload("large.txt", large)];
       return { content: `You wrote ${turn.text}`, uploadIds: ids, output: { words: 2 } };
     });
-    const schema = { type: "object", properties: { words: { type: "integer" } }, required: ["words"], additionalProperties: false };
+    const schema = {
+      type: "object",
+      properties: { words: { type: "integer" } },
+      required: ["words"],
+      additionalProperties: false,
+    };
     const task = await create("two words", { structured_output_schema: schema });
     expect(await task.result()).toEqual({ words: 2 });
     const [answer] = (await task.events({ order: "desc" }).all()).flatMap((event) =>
       event.type === "assistant_message" ? [event.assistant_message] : [],
     );
-    expect(answer).toMatchObject({ content: "You wrote two words", attachments: [{ filename: "small.txt" }, { filename: "large.txt" }] });
+    expect(answer).toMatchObject({
+      content: "You wrote two words",
+      attachments: [{ filename: "small.txt" }, { filename: "large.txt" }],
+    });
   });
 
   test("asks, and has the answer where it asked; what it did before is done once (spec/decisions.md 109)", async () => {
@@ -66,7 +89,13 @@ describe("an agent", () => {
     await task.answer("large");
     expect(await task.text()).toBe("chairs: red, large, 1");
     expect([steps, runs]).toEqual([1, 3]);
-    expect(await textsOf(task)).toEqual(["About chairs, run 1", "Which colour?", "Which size?", "Now I know.", "chairs: red, large, 1"]);
+    expect(await textsOf(task)).toEqual([
+      "About chairs, run 1",
+      "Which colour?",
+      "Which size?",
+      "Now I know.",
+      "chairs: red, large, 1",
+    ]);
   });
 
   test("requests approvals in the middle of its work, between questions, also when it catches errors", async () => {
@@ -127,12 +156,18 @@ describe("an agent", () => {
     ["together", 200],
     ["one by one by a server without AppendBatch", 404],
   ])("with free places takes runs by one poll, and appends of several runs are sent %s", async (_how, status) => {
-    const calls: { readonly method: string; readonly maxRuns?: number; readonly appends?: readonly object[] }[] = [];
+    const calls: {
+      readonly method: string;
+      readonly maxRuns?: number;
+      readonly appends?: readonly object[];
+    }[] = [];
     const send = fetchOf(rig.service);
     const counting: typeof fetch = async (input, init) => {
       const method = String(input).split("/").at(-1) ?? "";
       calls.push({ method, ...JSON.parse(String(init?.body)) });
-      return method === "AppendBatch" && status !== 200 ? new Response("Not found", { status }) : send(input, init);
+      return method === "AppendBatch" && status !== 200
+        ? new Response("Not found", { status })
+        : send(input, init);
     };
     const tasks = await Promise.all(Array.from({ length: 4 }, (_, n) => create(`number ${n}`)));
     let arrived = 0;
@@ -146,19 +181,32 @@ describe("an agent", () => {
       return turn.text;
     };
     await start(agent, { concurrency: 4, fetch: counting });
-    expect(await Promise.all(tasks.map((task) => task.text()))).toEqual([0, 1, 2, 3].map((n) => `number ${n}`));
+    expect(await Promise.all(tasks.map((task) => task.text()))).toEqual(
+      [0, 1, 2, 3].map((n) => `number ${n}`),
+    );
     expect(calls.filter(({ method }) => method === "Poll")[0]).toMatchObject({ maxRuns: 4 });
     expect(calls.filter(({ method }) => method === "Poll").length).toBeLessThanOrEqual(4);
-    const batches = calls.flatMap(({ method, appends = [] }) => (method === "AppendBatch" ? [appends.length] : []));
+    const batches = calls.flatMap(({ method, appends = [] }) =>
+      method === "AppendBatch" ? [appends.length] : [],
+    );
     expect(batches.length).toBeGreaterThan(0);
-    expect(calls.filter(({ method }) => method === "Append")).toHaveLength(12 - (status === 200 ? batches.reduce((a, b) => a + b, 0) : 0));
+    expect(calls.filter(({ method }) => method === "Append")).toHaveLength(
+      12 - (status === 200 ? batches.reduce((a, b) => a + b, 0) : 0),
+    );
     for (const task of tasks)
-      expect((await task.events({ verbose: true }).all()).filter(({ type }) => type === "explanation")).toHaveLength(3);
+      expect(
+        (await task.events({ verbose: true }).all()).filter(({ type }) => type === "explanation"),
+      ).toHaveLength(3);
   });
 
   test("that ends its turn by TurnFailure shows its category and text, which are logged as info", async () => {
     const [errors, lines]: [unknown[], string[]] = [[], []];
-    const logger = { debug: () => {}, warn: () => {}, error: () => {}, info: (line: string) => void lines.push(line) };
+    const logger = {
+      debug: () => {},
+      warn: () => {},
+      error: () => {},
+      info: (line: string) => void lines.push(line),
+    };
     const failing: Agent = () => {
       throw new TurnFailure("quota_limit", "no credits");
     };
@@ -177,25 +225,36 @@ describe("an agent", () => {
       if (turn.text === "nothing") return "";
       throw new Error("connect ECONNREFUSED db.internal:5432 password=hunter2");
     };
-    await start(failing, { onError: (error, taskId, reference) => void seen.push({ error, taskId, reference }) });
+    await start(failing, {
+      onError: (error, taskId, reference) => void seen.push({ error, taskId, reference }),
+    });
     for (const message of ["throw", "nothing"]) {
       const task = await create(message);
       expect((await task.wait()).status).toBe("error");
       const events = await task.events({ verbose: true }).all();
-      expect(JSON.stringify([events, await task.detail()])).not.toMatch(/hunter2|ECONNREFUSED|finish\.content/);
+      expect(JSON.stringify([events, await task.detail()])).not.toMatch(
+        /hunter2|ECONNREFUSED|finish\.content/,
+      );
       const { error, taskId, reference } = seen.at(-1) ?? {};
       expect(error).toBeInstanceOf(Error);
       expect(taskId).toBe(task.id);
       expect(reference).toMatch(/^[0-9a-f]{12}$/);
       const content = `The agent failed (reference ${reference}).`;
-      expect(events).toContainEqual(expect.objectContaining({ error_message: { error_type: "internal", content } }));
+      expect(events).toContainEqual(
+        expect.objectContaining({ error_message: { error_type: "internal", content } }),
+      );
     }
     expect(seen).toHaveLength(2);
   });
 
   test("logs the error with its task, reference and stack when nothing else takes it", async () => {
     const logged: unknown[][] = [];
-    const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: (...line: unknown[]) => void logged.push(line) };
+    const logger = {
+      debug: () => {},
+      info: () => {},
+      warn: () => {},
+      error: (...line: unknown[]) => void logged.push(line),
+    };
     const thrown = new Error("my bug");
     await start(
       () => {
@@ -205,7 +264,9 @@ describe("an agent", () => {
     );
     const task = await create("x");
     await expect(task.text()).rejects.toThrow("The agent failed (reference ");
-    expect(logged).toEqual([[expect.stringMatching(new RegExp(`^task ${task.id}, reference [0-9a-f]{12}:$`)), thrown]]);
+    expect(logged).toEqual([
+      [expect.stringMatching(new RegExp(`^task ${task.id}, reference [0-9a-f]{12}:$`)), thrown],
+    ]);
   });
 
   test("shows its answer while it writes it", async () => {
@@ -230,7 +291,9 @@ describe("an agent", () => {
     const seen = Promise.withResolvers<Turn>();
     await start(async (turn) => {
       seen.resolve(turn);
-      await new Promise((_, reject) => turn.signal.addEventListener("abort", () => reject(turn.signal.reason)));
+      await new Promise((_, reject) =>
+        turn.signal.addEventListener("abort", () => reject(turn.signal.reason)),
+      );
       return "never";
     });
     const task = await create("Wait");
@@ -263,7 +326,9 @@ describe("a worker that stops", () => {
     const begun = Promise.withResolvers<void>();
     const hang: Agent = (turn) => {
       begun.resolve();
-      return new Promise((_, reject) => turn.signal.addEventListener("abort", () => reject(turn.signal.reason)));
+      return new Promise((_, reject) =>
+        turn.signal.addEventListener("abort", () => reject(turn.signal.reason)),
+      );
     };
     const called: string[] = [];
     const recording: typeof fetch = (input, init) => {

@@ -39,13 +39,20 @@ describe("atp audit", () => {
     expect(existsSync(checkout.path("usage"))).toBe(false);
   });
 
-  const kinds = postgresTemplate === undefined ? (["sqlite"] as const) : share(databaseKinds, 1, databaseKinds.length);
+  const kinds =
+    postgresTemplate === undefined ? (["sqlite"] as const) : share(databaseKinds, 1, databaseKinds.length);
 
   test.each(
     kinds.map((kind) => ({ kind })),
-  )("next to a running server finds the log intact, then names the changed row, with exit code 1 ($kind)", async ({ kind }) => {
+  )("next to a running server finds the log intact, then names the changed row, with exit code 1 ($kind)", async ({
+    kind,
+  }) => {
     await using db = await databaseUrl(kind);
-    const env = { DATABASE_URL: db.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"), DATA_DIR: `data-${kind}` };
+    const env = {
+      DATABASE_URL: db.url,
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+      DATA_DIR: `data-${kind}`,
+    };
     await using _server = await serve(checkout, env.DATA_DIR, env);
     expect((await run("key", ["--name", "one"], env)).code).toBe(0);
     expect((await run("key", ["--name", "two"], env)).code).toBe(0);
@@ -55,7 +62,9 @@ describe("atp audit", () => {
     expect(first).toMatchObject({ code: 0, out: expect.stringMatching(intact) });
     const [, space = "", rows, unsealed, head = ""] = intact.exec(first.out) ?? [];
     expect([Number(rows) >= 2, unsealed]).toEqual([true, "0"]);
-    expect((await verify(env, "--space", space, "--head", head)).code, "through a head that was kept").toBe(0);
+    expect((await verify(env, "--space", space, "--head", head)).code, "through a head that was kept").toBe(
+      0,
+    );
     expect((await verify(env, "--team", "no such team")).code).toBe(5);
 
     await runDirectly(db, "UPDATE audit_event SET subject = 'other' WHERE seq = 2");
@@ -67,6 +76,9 @@ describe("atp audit", () => {
     const [left] = await runDirectly(db, "SELECT hash FROM audit_event WHERE seq = 1");
     await runDirectly(db, `UPDATE audit_head SET seq = 1, hash = '${left?.["hash"]}'`);
     expect((await verify(env)).code, "cut off together with its head").toBe(0);
-    expect(await verify(env, "--space", space, "--head", head)).toMatchObject({ code: 1, out: expect.stringContaining("missing") });
+    expect(await verify(env, "--space", space, "--head", head)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("missing"),
+    });
   });
 });

@@ -1,6 +1,16 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -49,8 +59,9 @@ export interface Checkout extends Disposable {
 const root = resolve(import.meta.dirname, "../..");
 
 /**
- * Copies the files that git would keep, with those that the set-up writes between them, and links the rest: dependencies, and `src/gen`
- * unless `generated` is false. With `isBare`, dependencies are one link, which is faster and enough for commands without npm.
+ * Copies the files that git would keep, with those that the set-up writes between them, and links the rest:
+ * dependencies, and `src/gen` unless `generated` is false. With `isBare`, dependencies are one link, which is
+ * faster and enough for commands without npm.
  */
 export function copyCheckout({ generated = true, isBare = false } = {}): Checkout {
   const copy = mkdtempSync(join(tmpdir(), "checkout-"));
@@ -58,7 +69,10 @@ export function copyCheckout({ generated = true, isBare = false } = {}): Checkou
   return checkoutIn(copy, () => rmSync(copy, { recursive: true, force: true }));
 }
 
-/** The copy of a worker, for files that change nothing in it: its disposal ends processes and removes the file's additions. */
+/**
+ * The copy of a worker, for files that change nothing in it: its disposal ends processes and removes the
+ * file's additions.
+ */
 export function sharedCheckout(): Checkout {
   const copy = join(inject("sharedFolder"), `checkout-${process.pid}`);
   if (!existsSync(copy)) {
@@ -78,7 +92,10 @@ export function emptyFolder(): Checkout {
   return checkoutIn(folder, () => rmSync(folder, { recursive: true, force: true }));
 }
 
-function fill(copy: string, { generated, isBare }: { readonly generated: boolean; readonly isBare: boolean }): void {
+function fill(
+  copy: string,
+  { generated, isBare }: { readonly generated: boolean; readonly isBare: boolean },
+): void {
   const path = (name: string) => join(copy, name);
   for (const name of keptNames()) {
     mkdirSync(dirname(path(name)), { recursive: true });
@@ -102,8 +119,10 @@ function checkoutIn(copy: string, clear: () => void): Checkout {
     path: (name) => join(copy, name),
     command,
     npm,
-    atp: (name, words, env) => command([...(depth === "full" ? ["./atp"] : [process.execPath, program]), name, ...words], env),
-    lines: (text) => (depth === "full" ? text : text.replaceAll(/\.\/atp(?= )/g, `${process.execPath} ${program}`)),
+    atp: (name, words, env) =>
+      command([...(depth === "full" ? ["./atp"] : [process.execPath, program]), name, ...words], env),
+    lines: (text) =>
+      depth === "full" ? text : text.replaceAll(/\.\/atp(?= )/g, `${process.execPath} ${program}`),
     processes: () => processesIn(copy),
     [Symbol.dispose]() {
       for (const pid of processesIn(copy)) process.kill(pid, "SIGKILL");
@@ -121,7 +140,9 @@ function keptNames(): readonly string[] {
   const [names = ""] = readFileSync(join(root, ".gitignore"), "utf8").split("\n\n");
   const ignored = [".git/", "test/", ...names.split("\n")];
   const isIgnored = (name: string, isFolder: boolean) =>
-    ignored.some((line) => (line.startsWith("*") ? name.endsWith(line.slice(1)) : isFolder && `/${name}/`.endsWith(`/${line}`)));
+    ignored.some((line) =>
+      line.startsWith("*") ? name.endsWith(line.slice(1)) : isFolder && `/${name}/`.endsWith(`/${line}`),
+    );
   const within = (folder: string): readonly string[] =>
     readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
       const name = join(folder, entry.name);
@@ -137,7 +158,11 @@ function keptNames(): readonly string[] {
  *
  * @param first the content; by default the first account.
  */
-export async function install(checkout: Checkout, dataDir: string, first: (tx: Tx) => Promise<unknown> = makeOwner): Promise<void> {
+export async function install(
+  checkout: Checkout,
+  dataDir: string,
+  first: (tx: Tx) => Promise<unknown> = makeOwner,
+): Promise<void> {
   const config = loadConfig({ DATA_DIR: checkout.path(dataDir) });
   const { store } = await openInstallation(config, ambient, async (tx) => void (await first(tx)));
   await store.close();
@@ -145,7 +170,8 @@ export async function install(checkout: Checkout, dataDir: string, first: (tx: T
 
 const ambient: Ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
 
-const makeOwner = (tx: Tx) => createFirstAccount(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, "owner@localhost");
+const makeOwner = (tx: Tx) =>
+  createFirstAccount(tx, { now: systemClock.now(), ids: systemIds, random: systemRandom }, "owner@localhost");
 
 /** A server on a data folder of a checkout. */
 export interface Serving extends AsyncDisposable {
@@ -153,8 +179,9 @@ export interface Serving extends AsyncDisposable {
 }
 
 /**
- * Starts a server on a data folder of the checkout, which it creates if it is missing, by `npm start`. In a short run the server is in the
- * test's process, and still in another one than the commands that run next to it; `start.test.ts` runs `npm start`.
+ * Starts a server on a data folder of the checkout, which it creates if it is missing, by `npm start`. In a
+ * short run the server is in the test's process, and still in another one than the commands that run next to
+ * it; `start.test.ts` runs `npm start`.
  */
 export async function serve(checkout: Checkout, dataDir: string, env: Env = {}): Promise<Serving> {
   if (depth === "full") return serveByNpm(checkout, { ...env, DATA_DIR: dataDir });
@@ -191,7 +218,10 @@ function linkFolder(from: string, to: string): void {
   if (linked.status !== 0) execFileSync("cp", ["-a", "--remove-destination", `${from}/.`, to]);
 }
 
-/** The environment of a user's shell, without that of the tests' npm and Node. The compile cache is in the copy. */
+/**
+ * The environment of a user's shell, without that of the tests' npm and Node. The compile cache is in the
+ * copy.
+ */
 function outside(copy: string): Record<string, string> {
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
   const ours = (folder: string) => folder.startsWith(root) || folder.includes("node-gyp-bin");
@@ -233,7 +263,9 @@ function watch(child: ChildProcess): Command {
       };
       listeners.add(look);
       look();
-      void ended.then(({ code }) => failed(new Error(`ended with ${code} before it said ${pattern}:\n${out}${err}`)));
+      void ended.then(({ code }) =>
+        failed(new Error(`ended with ${code} before it said ${pattern}:\n${out}${err}`)),
+      );
     });
   return { child, out: () => out, err: () => err, says, ended };
 }
@@ -251,7 +283,8 @@ function processesIn(folder: string): number[] {
 }
 
 /** The command line of a process. */
-export const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+export const commandLine = (pid: number): string =>
+  readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {

@@ -40,7 +40,16 @@ describe("atp server-connector", () => {
   });
 
   test("installs with a credential from standard input, lists, tests and removes, each change with a row in the audit log", async () => {
-    const words = ["install", "--name", "Garden", "--url", server.url, "--credential", "--for-space", "--default"];
+    const words = [
+      "install",
+      "--name",
+      "Garden",
+      "--url",
+      server.url,
+      "--credential",
+      "--for-space",
+      "--default",
+    ];
     const refused = await connector(words, "Bearer wrong\n");
     expect({ code: refused.code, out: refused.out }).toEqual({ code: 1, out: "" });
     const made = await connector(words, "Bearer s3cret\n");
@@ -50,7 +59,11 @@ describe("atp server-connector", () => {
     expect((await connector(["test", id])).out).toMatch(/^2 tools {2}\d+ ms\n$/);
     server.guard = () => false;
     const failed = await connector(["test", id]);
-    expect(failed).toMatchObject({ code: 1, out: "", err: expect.stringContaining("cannot be used: refused") });
+    expect(failed).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("cannot be used: refused"),
+    });
     expect(await connector(["remove", id])).toMatchObject({ code: 0, out: "" });
     expect((await connector(["remove", id])).err).toContain("connector not found");
     const audit = await rowsIn(
@@ -58,6 +71,12 @@ describe("atp server-connector", () => {
       "SELECT operation, credential, subject FROM audit_event WHERE operation LIKE 'settings.v1.ConnectorService/%' ORDER BY at",
     );
     const rpcs = ["InstallConnector", "TestConnector", "TestConnector", "RemoveConnector"];
-    expect(audit).toEqual(rpcs.map((rpc) => ({ operation: `settings.v1.ConnectorService/${rpc}`, credential: "command", subject: id })));
+    expect(audit).toEqual(
+      rpcs.map((rpc) => ({
+        operation: `settings.v1.ConnectorService/${rpc}`,
+        credential: "command",
+        subject: id,
+      })),
+    );
   });
 });

@@ -12,7 +12,8 @@ beforeAll(() => {
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-const run = (script: string, dataDir: string, words: readonly string[]) => checkout.atp(script, words, { DATA_DIR: dataDir }).ended;
+const run = (script: string, dataDir: string, words: readonly string[]) =>
+  checkout.atp(script, words, { DATA_DIR: dataDir }).ended;
 
 describe("atp credits and atp budget", () => {
   test.each(
@@ -45,7 +46,9 @@ describe("atp credits and atp budget", () => {
     await install(checkout, "made");
     expect(await run("credits", "made", ["refund", "--task", "nothing"])).toMatchObject({ code: 5, out: "" });
     expect(await run("budget", "made", ["remove", "nothing"])).toMatchObject({ code: 5, out: "" });
-    expect(await run("budget", "made", ["set", "--kind", "project", "--subject", "nothing", "--credits", "1"])).toMatchObject({ code: 5 });
+    expect(
+      await run("budget", "made", ["set", "--kind", "project", "--subject", "nothing", "--credits", "1"]),
+    ).toMatchObject({ code: 5 });
     expect(await run("budget", "made", ["list"])).toMatchObject({ code: 0, out: "" });
   });
 });

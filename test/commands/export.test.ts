@@ -12,7 +12,8 @@ beforeAll(() => {
 });
 afterAll(() => checkout[Symbol.dispose]());
 
-const run = (dataDir: string, ...words: string[]) => checkout.atp("server-export", words, { DATA_DIR: dataDir }).ended;
+const run = (dataDir: string, ...words: string[]) =>
+  checkout.atp("server-export", words, { DATA_DIR: dataDir }).ended;
 
 describe("atp server-export", () => {
   test.each(

@@ -7,7 +7,16 @@ import { createFirstAccount } from "../../src/core/use-cases/initialize-installa
 import { blocksIn, readPage } from "../docs/page.ts";
 import { depth, sample, share } from "../support/depth.ts";
 import { sampledTest } from "../support/sampled.ts";
-import { type Checkout, copyCheckout, explained, install, type Serving, serve, serveByNpm, sharedCheckout } from "./checkout.ts";
+import {
+  type Checkout,
+  copyCheckout,
+  explained,
+  install,
+  type Serving,
+  serve,
+  serveByNpm,
+  sharedCheckout,
+} from "./checkout.ts";
 
 const test = sampledTest(3);
 
@@ -20,18 +29,27 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 /** `atp key`, as in the README. */
-const newKey = (dataDir: string, ...words: string[]) => checkout.atp("key", words, { DATA_DIR: dataDir }).ended;
+const newKey = (dataDir: string, ...words: string[]) =>
+  checkout.atp("key", words, { DATA_DIR: dataDir }).ended;
 
 /** Makes a v2 call to a server; returns the status. */
 async function call({ url }: Serving, key: string, operation: string, body: unknown = {}): Promise<number> {
   const headers = { "x-service-api-key": key };
-  const answer = await fetch(`${url}/v2/${operation}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = await fetch(`${url}/v2/${operation}`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
   await answer.arrayBuffer();
   return answer.status;
 }
 
 /** Runs `work` for each item, this many at a time. */
-async function inLanes<T, R>(items: readonly T[], lanes: number, work: (item: T) => Promise<R>): Promise<R[]> {
+async function inLanes<T, R>(
+  items: readonly T[],
+  lanes: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   const left = items.entries();
   const lane = async () => {
@@ -45,7 +63,11 @@ describe("atp key", () => {
   test("prints exactly the key, and on standard error where it was created; a start then shows no other key", async () => {
     await install(checkout, "before");
     const made = await checkout.command(["./atp", "key", "--name", "laptop"], { DATA_DIR: "before" }).ended;
-    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey), err: `installation: ${checkout.path("before")}\n` });
+    expect(made).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(onlyKey),
+      err: `installation: ${checkout.path("before")}\n`,
+    });
     await using server = await serveByNpm(checkout, { DATA_DIR: "before" });
     expect(await call(server, made.out.trim(), "user.me")).toBe(200);
     expect(existsSync(checkout.path("before/first-key"))).toBe(false);
@@ -74,9 +96,17 @@ describe("atp key", () => {
   });
 
   test.each([
-    { why: "an unknown address", words: ["--name", "x", "--user", "nobody@example.com"], says: "nobody@example.com" },
+    {
+      why: "an unknown address",
+      words: ["--name", "x", "--user", "nobody@example.com"],
+      says: "nobody@example.com",
+    },
     { why: "no such team", words: ["--name", "x", "--team", "no such team"], says: '"no such team"' },
-    { why: "an unknown scope", words: ["--name", "x", "--scope", "task:all"], says: "restrictions.scopes[0]: is not a scope" },
+    {
+      why: "an unknown scope",
+      words: ["--name", "x", "--scope", "task:all"],
+      says: "restrictions.scopes[0]: is not a scope",
+    },
     { why: "a name of blanks", words: ["--name", "  "], says: "name: must have" },
   ])("refuses with its exit code and nothing on standard output: $why", async ({ words, says }) => {
     await install(checkout, "refused");
@@ -99,37 +129,56 @@ describe("atp key", () => {
     await install(checkout, "manage");
     const kept = (await newKey("manage", "--name", "kept")).out.trim();
     const gone = (await newKey("manage", "create", "--name", "gone", "--expires", "30d")).out.trim();
-    const [, , ...limited] = (blocksIn(readPage("docs/guides/v2.md"), "sh").find((block) => block.startsWith("atp key")) ?? "")
+    const [, , ...limited] = (
+      blocksIn(readPage("docs/guides/v2.md"), "sh").find((block) => block.startsWith("atp key")) ?? ""
+    )
       .trim()
       .split(" ");
-    expect(await newKey("manage", ...limited)).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey) });
+    expect(await newKey("manage", ...limited)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(onlyKey),
+    });
     const listed = await newKey("manage", "list");
     const lines = listed.out.trim().split("\n");
     const lineOf = (name: string) => lines.find((line) => line.endsWith(` "${name}"`)) ?? "";
     expect(lineOf("gone")).toMatch(
-      new RegExp(`^\\S{22}  general  …${gone.slice(-4)}  \\S+@\\S+  created \\S+  used never  expires 20\\S+Z  "gone"$`),
+      new RegExp(
+        `^\\S{22}  general  …${gone.slice(-4)}  \\S+@\\S+  created \\S+  used never  expires 20\\S+Z  "gone"$`,
+      ),
     );
     expect(lineOf("kept")).toMatch(/expires never {2}"kept"$/);
-    expect(lineOf("ci")).toContain("  scopes task:read,task:write,file:write  addresses 10.0.0.0/8,2001:db8::/32  ");
+    expect(lineOf("ci")).toContain(
+      "  scopes task:read,task:write,file:write  addresses 10.0.0.0/8,2001:db8::/32  ",
+    );
     for (const text of [kept, gone]) expect(listed.out).not.toContain(text.slice(3, -4));
     const [id = ""] = lineOf("gone").split(" ");
     await using server = await serve(checkout, "manage");
     expect(await call(server, gone, "user.me")).toBe(200);
     expect(await newKey("manage", "revoke", id)).toMatchObject({ code: 0, out: "" });
     expect([await call(server, gone, "user.me"), await call(server, kept, "user.me")]).toEqual([401, 200]);
-    expect(await newKey("manage", "revoke", id)).toMatchObject({ code: 5, out: "", err: expect.stringContaining("API key not found") });
+    expect(await newKey("manage", "revoke", id)).toMatchObject({
+      code: 5,
+      out: "",
+      err: expect.stringContaining("API key not found"),
+    });
     expect((await newKey("manage", "list")).out).not.toContain(id);
   });
 
   // `npm start` sets up as well; setup.test.ts tests that several processes do each step once.
-  test.skipIf(depth === "short")("serves several at once from a checkout that is not set up yet", async () => {
-    using fresh = copyCheckout({ generated: false });
-    await install(fresh, "data");
-    const runs = Array.from({ length: 4 }, (_, i) => fresh.command(["./atp", "key", "--name", `${i}`]).ended);
-    const made = await Promise.all(runs);
-    for (const run of made) expect(run).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey) });
-    expect(new Set(made.map(({ out }) => out)).size).toBe(4);
-  });
+  test.skipIf(depth === "short")(
+    "serves several at once from a checkout that is not set up yet",
+    async () => {
+      using fresh = copyCheckout({ generated: false });
+      await install(fresh, "data");
+      const runs = Array.from(
+        { length: 4 },
+        (_, i) => fresh.command(["./atp", "key", "--name", `${i}`]).ended,
+      );
+      const made = await Promise.all(runs);
+      for (const run of made) expect(run).toMatchObject({ code: 0, out: expect.stringMatching(onlyKey) });
+      expect(new Set(made.map(({ out }) => out)).size).toBe(4);
+    },
+  );
 });
 
 /** Keys that are created under load, and how many at a time. */
@@ -146,7 +195,10 @@ describe(`${many} keys, ${lanes} at a time, while the server is under load`, () 
     const statuses = new Map<string, number>();
     let over = false;
     const load = ["user.me", "project.list", "project.create", "task.create"].map(async (operation) => {
-      const body = { "project.create": { name: "n" }, "task.create": { message: { content: "What is 12 * 4?" } } }[operation] ?? {};
+      const body =
+        { "project.create": { name: "n" }, "task.create": { message: { content: "What is 12 * 4?" } } }[
+          operation
+        ] ?? {};
       // Writes are limited by the disk; other load does not slow this down.
       for (let calls = 0; !over && calls < busy; calls += 1) {
         const outcome = `${operation} ${await call(server, first, operation, body)}`;
@@ -162,7 +214,9 @@ describe(`${many} keys, ${lanes} at a time, while the server is under load`, () 
     expect(runs.filter(({ code }) => code !== 0)).toEqual([]);
     for (const { out } of runs) expect(out).toMatch(onlyKey);
     expect(new Set(runs.map(({ out }) => out)).size).toBe(many);
-    expect(await Promise.all(runs.map(({ out }) => call(server, out.trim(), "user.me")))).toEqual(Array.from({ length: many }, () => 200));
+    expect(await Promise.all(runs.map(({ out }) => call(server, out.trim(), "user.me")))).toEqual(
+      Array.from({ length: many }, () => 200),
+    );
     expect([...statuses.keys()].filter((outcome) => !outcome.endsWith(" 200"))).toEqual([]);
   });
 });
@@ -179,7 +233,11 @@ describe("the 51st key of an account", () => {
     const refused = runs.filter(({ code }) => code !== 0);
     expect(refused).toHaveLength(asking - 3);
     for (const run of refused)
-      expect(run).toMatchObject({ code: 1, out: "", err: expect.stringContaining("an account has at most 50 active keys") });
+      expect(run).toMatchObject({
+        code: 1,
+        out: "",
+        err: expect.stringContaining("an account has at most 50 active keys"),
+      });
     expect(runs.filter(({ out }) => onlyKey.test(out))).toHaveLength(3);
   });
 });
@@ -190,6 +248,7 @@ async function fill(dataDir: string, keys: number): Promise<void> {
   await install(checkout, dataDir, async (tx) => {
     const owner = await createFirstAccount(tx, making, "owner@localhost");
     if (!owner) throw new Error("the folder was not empty");
-    for (let i = 0; i < keys; i += 1) await createKey(tx, making, { ...owner, kind: "general", name: `key ${i}` });
+    for (let i = 0; i < keys; i += 1)
+      await createKey(tx, making, { ...owner, kind: "general", name: `key ${i}` });
   });
 }

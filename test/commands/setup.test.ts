@@ -36,7 +36,8 @@ describe("setup of a checkout", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const { start, ...others } = scripts;
     expect(start).toBe("exec ./atp serve");
-    for (const line of Object.values(others)) expect(line).toMatch(/^node scripts\/setup\.mjs --tests && exec /);
+    for (const line of Object.values(others))
+      expect(line).toMatch(/^node scripts\/setup\.mjs --tests && exec /);
   });
 
   test("runs before every command on the server, each a file of its name, and before no other", () => {
@@ -50,13 +51,20 @@ describe("setup of a checkout", () => {
     for (const path of ["cli/server", "scripts"]) mkdirSync(join(folder, path), { recursive: true });
     for (const name of files) writeFileSync(join(folder, "cli/server", name), "");
     copyFileSync(join(root, "atp"), join(folder, "atp"));
-    writeFileSync(join(folder, "scripts/setup.mjs"), "process.stderr.write('sets up'); process.exitCode = 1;");
+    writeFileSync(
+      join(folder, "scripts/setup.mjs"),
+      "process.stderr.write('sets up'); process.exitCode = 1;",
+    );
     const says = (word: string) => spawnSync(join(folder, "atp"), [word], { encoding: "utf8" }).stderr;
     for (const word of ["serve", "server-skill"]) expect(says(word)).toBe("sets up");
     mkdirSync(join(folder, "docs/reference"), { recursive: true });
     writeFileSync(join(folder, "docs/reference/commands.md"), "## atp\n\n```\nUSAGE\n```\n");
-    expect(spawnSync(join(folder, "atp"), ["--help"], { encoding: "utf8" })).toMatchObject({ stdout: "USAGE\n", stderr: "" });
-    for (const word of ["task", "__complete", "../server/serve", ""]) expect(says(word)).toContain("is not set up. Run once");
+    expect(spawnSync(join(folder, "atp"), ["--help"], { encoding: "utf8" })).toMatchObject({
+      stdout: "USAGE\n",
+      stderr: "",
+    });
+    for (const word of ["task", "__complete", "../server/serve", ""])
+      expect(says(word)).toContain("is not set up. Run once");
     rmSync(folder, { recursive: true });
   });
 
@@ -122,7 +130,8 @@ describe("setup of a checkout", () => {
     await checkout.setUp({ words: ["--tests"] }).ended;
     expect(checkout.npmWords()).toContain("--include=dev");
     expect(sorted(checkout.tools())).toEqual(sorted([...all, "npm"]));
-    for (const words of [[], ["--tests"]]) expect(await checkout.setUp({ words }).ended).toEqual({ code: 0, out: "", err: "" });
+    for (const words of [[], ["--tests"]])
+      expect(await checkout.setUp({ words }).ended).toEqual({ code: 0, out: "", err: "" });
     checkout.write("package-lock.json", "lock 2");
     await checkout.setUp().ended;
     expect(checkout.npmWords()).toContain("--include=dev");
@@ -246,7 +255,9 @@ describe("a running server", () => {
       await checkout.setUp().ended;
       generations.push(readlinkSync(checkout.path("src/gen/proto")).replace("../../", ""));
     }
-    const kept = generations.filter((generation) => lstatSync(checkout.path(generation), { throwIfNoEntry: false }));
+    const kept = generations.filter((generation) =>
+      lstatSync(checkout.path(generation), { throwIfNoEntry: false }),
+    );
     expect(kept).toEqual(generations.slice(2));
   });
 });

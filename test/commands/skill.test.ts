@@ -72,7 +72,11 @@ describe("atp server-skill", () => {
       "SELECT operation, credential, subject FROM audit_event WHERE operation LIKE 'settings.v1.SkillService/%' ORDER BY at",
     );
     expect(audit).toHaveLength(5);
-    expect(audit.at(-1)).toEqual({ operation: "settings.v1.SkillService/DeleteSkill", credential: "command", subject: ids[0] });
+    expect(audit.at(-1)).toEqual({
+      operation: "settings.v1.SkillService/DeleteSkill",
+      credential: "command",
+      subject: ids[0],
+    });
     // The replaced and removed bytes are scheduled for deletion.
     expect(await rows("SELECT state FROM blob ORDER BY state")).toEqual([
       { state: "dropped" },

@@ -2,7 +2,14 @@ import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { depth } from "../support/depth.ts";
 import { sampledTest } from "../support/sampled.ts";
-import { type Checkout, type Command, commandLine, copyCheckout, freePort, sharedCheckout } from "./checkout.ts";
+import {
+  type Checkout,
+  type Command,
+  commandLine,
+  copyCheckout,
+  freePort,
+  sharedCheckout,
+} from "./checkout.ts";
 
 const test = sampledTest(3);
 
@@ -16,9 +23,15 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 /** A server in the copy with a separate port and data folder. */
-async function start(dataDir: string, env: Record<string, string> = {}): Promise<{ server: Command; url: string }> {
+async function start(
+  dataDir: string,
+  env: Record<string, string> = {},
+): Promise<{ server: Command; url: string }> {
   const port = await freePort();
-  return { server: checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: dataDir, ...env }), url: `http://127.0.0.1:${port}` };
+  return {
+    server: checkout.npm(["start"], { PORT: `${port}`, DATA_DIR: dataDir, ...env }),
+    url: `http://127.0.0.1:${port}`,
+  };
 }
 
 async function stop({ child, ended }: Command): Promise<{ code: number | null; err: string }> {
@@ -38,7 +51,9 @@ describe("the first start", () => {
       await terminal.says(keyForm);
       await expect.poll(() => existsSync(checkout.path("terminal/first-key"))).toBe(false);
       const [key = ""] = keyForm.exec(terminal.out()) ?? [];
-      const answer = await fetch(`http://127.0.0.1:${port}/v2/user.me`, { headers: { "x-service-api-key": key } });
+      const answer = await fetch(`http://127.0.0.1:${port}/v2/user.me`, {
+        headers: { "x-service-api-key": key },
+      });
       expect(answer.status).toBe(200);
       const [link = "none"] = /http:\S+\/link\/[\w-]{43}/.exec(terminal.out()) ?? [];
       expect(link).toContain(`127.0.0.1:${port}/`);
@@ -93,7 +108,9 @@ describe("one installation", () => {
     const seconds = (performance.now() - began) / 1000;
     console.log(`npm start was ready after ${seconds.toFixed(2)} s (goal: 2 s)`);
     expect(server.err()).toMatch(/"rate_limits":"off",.*"msg":"ready"/);
-    expect(server.err()).toMatch(/^\{.*"version":"\d+\.\d+\.\d+\S*","commit":"[0-9a-f]*","msg":"starting"\}$/m);
+    expect(server.err()).toMatch(
+      /^\{.*"version":"\d+\.\d+\.\d+\S*","commit":"[0-9a-f]*","msg":"starting"\}$/m,
+    );
     expect(server.err()).not.toMatch(/^setup: /m);
     expect(server.out()).not.toMatch(/API key|sk-[\w-]{40}/);
   });
@@ -110,7 +127,10 @@ describe("one installation", () => {
   test("is drained by SIGTERM to npm, which ends with 0, and leaves no process behind", async () => {
     expect(serversIn(checkout)).toHaveLength(1);
     expect(await statusOf(`${url}/readyz`)).toBe(200);
-    expect(await stop(server)).toMatchObject({ code: 0, err: expect.stringMatching(/"msg":"draining"[\s\S]*"msg":"stopped"/) });
+    expect(await stop(server)).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/"msg":"draining"[\s\S]*"msg":"stopped"/),
+    });
     expect(checkout.processes()).toEqual([]);
     await expect(fetch(`${url}/livez`)).rejects.toThrow();
   });
@@ -137,15 +157,20 @@ describe("two starts at once", () => {
   });
 
   // `npm test` has set up this checkout; setup.test.ts tests that several processes do each step once.
-  test.skipIf(depth === "short")("on a checkout that is not set up yet, with a folder each: both serve", async () => {
-    using fresh = copyCheckout({ generated: false });
-    const ports = [await freePort(), await freePort()];
-    const servers = ports.map((port) => fresh.npm(["start"], { PORT: `${port}`, DATA_DIR: `own-${port}` }));
-    await Promise.all(servers.map((server) => server.says(ready)));
-    for (const port of ports) expect(await statusOf(`http://127.0.0.1:${port}/readyz`)).toBe(200);
-    expect(servers.map((server) => server.err().match(/generating proto$/gm)?.length ?? 0).sort()).toEqual([0, 1]);
-    for (const server of servers) expect(await stop(server)).toMatchObject({ code: 0 });
-  });
+  test.skipIf(depth === "short")(
+    "on a checkout that is not set up yet, with a folder each: both serve",
+    async () => {
+      using fresh = copyCheckout({ generated: false });
+      const ports = [await freePort(), await freePort()];
+      const servers = ports.map((port) => fresh.npm(["start"], { PORT: `${port}`, DATA_DIR: `own-${port}` }));
+      await Promise.all(servers.map((server) => server.says(ready)));
+      for (const port of ports) expect(await statusOf(`http://127.0.0.1:${port}/readyz`)).toBe(200);
+      expect(servers.map((server) => server.err().match(/generating proto$/gm)?.length ?? 0).sort()).toEqual([
+        0, 1,
+      ]);
+      for (const server of servers) expect(await stop(server)).toMatchObject({ code: 0 });
+    },
+  );
 });
 
 describe("an impossible start", () => {

@@ -113,7 +113,8 @@ export function stubCheckout(): StubCheckout {
   for (const [name, text] of Object.entries(content)) checkout.write(name, text);
   for (const tool of ["buf", "vite"]) chmodSync(checkout.path(`node_modules/.bin/${tool}`), 0o755);
   const scripts = resolve(import.meta.dirname, "../../scripts");
-  for (const name of ["setup.mjs", "setup"]) cpSync(join(scripts, name), checkout.path(`scripts/${name}`), { recursive: true });
+  for (const name of ["setup.mjs", "setup"])
+    cpSync(join(scripts, name), checkout.path(`scripts/${name}`), { recursive: true });
   return checkout;
 }
 
@@ -138,7 +139,8 @@ function checkoutAt(root: string): StubCheckout {
     remove: (name) => rmSync(path(name), { recursive: true }),
     tools: () => read("tools.log").split("\n").slice(0, -1),
     npmWords: () => JSON.parse(read("npm-words.json")),
-    setUp: ({ hasFastTimers = false, words = [] } = {}) => runSetup(root, hasFastTimers ? ["--import", fastTimers] : [], words),
+    setUp: ({ hasFastTimers = false, words = [] } = {}) =>
+      runSetup(root, hasFastTimers ? ["--import", fastTimers] : [], words),
     [Symbol.dispose]: () => rmSync(root, { recursive: true }),
   };
 }
@@ -155,11 +157,13 @@ function runSetup(root: string, flags: readonly string[], words: readonly string
   });
   if (child.pid === undefined) throw new Error("the setup script did not start");
   const { pid } = child;
-  const ended = Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]).then(([[code], out, err]) => ({
-    code,
-    out,
-    err,
-  }));
+  const ended = Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]).then(
+    ([[code], out, err]) => ({
+      code,
+      out,
+      err,
+    }),
+  );
   // The process group is killed: a tool of the script must not survive it.
   const says = (pattern: RegExp) =>
     new Promise<void>((resolve) => {

@@ -24,7 +24,8 @@ type Env = Readonly<Record<string, string>>;
 
 /** `atp user`, as in spec/decisions.md 3. */
 const invite = (dataDir: string, words: readonly string[], env: Env = {}) =>
-  checkout.atp("user", words, { DATA_DIR: dataDir, CONSENT_URL: "https://accounts.example.com", ...env }).ended;
+  checkout.atp("user", words, { DATA_DIR: dataDir, CONSENT_URL: "https://accounts.example.com", ...env })
+    .ended;
 
 describe("atp user", () => {
   test("prints exactly the link, and a fresh one the next time; a key can be created at once", async () => {
@@ -45,7 +46,8 @@ describe("atp user", () => {
       operation: "console/Invite",
     });
     expect(JSON.stringify(rows)).not.toContain(text);
-    const key = await checkout.atp("key", ["--name", "x", "--user", "bo@example.com"], { DATA_DIR: "before" }).ended;
+    const key = await checkout.atp("key", ["--name", "x", "--user", "bo@example.com"], { DATA_DIR: "before" })
+      .ended;
     expect(key).toMatchObject({ code: 0, out: expect.stringMatching(/^sk-/) });
   });
 
@@ -55,11 +57,17 @@ describe("atp user", () => {
         { why: "no address", words: [] },
         { why: "an unknown role", words: ["--email", "a@example.com", "--role", "king"] },
         { why: "an unknown option", words: ["--email", "a@example.com", "--colour", "red"] },
-        { why: "a personal space in a team", words: ["--email", "a@example.com", "--personal", "--team", "x"] },
+        {
+          why: "a personal space in a team",
+          words: ["--email", "a@example.com", "--personal", "--team", "x"],
+        },
         { why: "words left over", words: ["--email", "a@example.com", "y"] },
         { why: "a first link for somebody", words: ["first-link", "--email", "a@example.com"] },
         { why: "an operator without an address", words: ["operator"] },
-        { why: "an operator with a role", words: ["operator", "--email", "a@example.com", "--role", "admin"] },
+        {
+          why: "an operator with a role",
+          words: ["operator", "--email", "a@example.com", "--role", "admin"],
+        },
       ],
       0,
       3,
@@ -86,8 +94,13 @@ describe("atp user", () => {
     await install(checkout, "address");
     const env = { CONSENT_URL: "" };
     const guessed = await invite("address", ["--email", "bo@example.com"], env);
-    expect(guessed).toMatchObject({ code: 0, out: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/link\//) });
-    expect(guessed.err).toContain("the link is guessed from HOST and PORT (http://127.0.0.1:8080); set CONSENT_URL");
+    expect(guessed).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/link\//),
+    });
+    expect(guessed.err).toContain(
+      "the link is guessed from HOST and PORT (http://127.0.0.1:8080); set CONSENT_URL",
+    );
     await using server = await serve(checkout, "address");
     const invited = await invite("address", ["--email", "bo@example.com"], env);
     expect(invited).toMatchObject({ code: 0, err: `installation: ${checkout.path("address")}\n` });
@@ -116,19 +129,30 @@ describe("atp user", () => {
     await invite("operators", ["--email", "bo@example.com"]);
     const databaseUrl = `file:${checkout.path("operators/platform.db")}`;
     const operators = async () =>
-      (await rowsIn(databaseUrl, "SELECT email FROM account WHERE operator = 1 ORDER BY email")).map(({ email }) => email);
+      (await rowsIn(databaseUrl, "SELECT email FROM account WHERE operator = 1 ORDER BY email")).map(
+        ({ email }) => email,
+      );
     const [first] = await operators();
-    expect(await invite("operators", ["operator", "--email", "Bo@example.com"])).toMatchObject({ code: 0, out: "" });
+    expect(await invite("operators", ["operator", "--email", "Bo@example.com"])).toMatchObject({
+      code: 0,
+      out: "",
+    });
     expect(await operators()).toEqual(["bo@example.com", first]);
     await invite("operators", ["operator", "--email", "bo@example.com", "--remove"]);
     expect(await operators()).toEqual([first]);
     const unknown = await invite("operators", ["operator", "--email", "no@example.com"]);
-    expect(unknown).toMatchObject({ code: 5, err: expect.stringContaining("an account of no@example.com not found") });
+    expect(unknown).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("an account of no@example.com not found"),
+    });
     const audit = await rowsIn(
       databaseUrl,
       "SELECT operation, credential FROM audit_event WHERE operation LIKE 'command/%' ORDER BY at, id",
     );
-    expect(audit.map(({ operation }) => operation)).toEqual(["command/GrantOperator", "command/RevokeOperator"]);
+    expect(audit.map(({ operation }) => operation)).toEqual([
+      "command/GrantOperator",
+      "command/RevokeOperator",
+    ]);
   });
 
   test("reset-factors removes passkeys, app and codes, and ends the sessions and links of the person", async () => {
@@ -145,23 +169,35 @@ describe("atp user", () => {
     ])
       await runOn(databaseUrl, statement);
     const reset = await invite("factors", ["reset-factors", "--email", "BO@example.com"]);
-    expect(reset).toMatchObject({ code: 0, out: "bo@example.com needs a link: atp user --email bo@example.com\n" });
+    expect(reset).toMatchObject({
+      code: 0,
+      out: "bo@example.com needs a link: atp user --email bo@example.com\n",
+    });
     const left = await rowsIn(
       databaseUrl,
       `SELECT (SELECT COUNT(*) FROM passkey) + (SELECT COUNT(*) FROM authenticator) + (SELECT COUNT(*) FROM recovery_code)
         + (SELECT COUNT(*) FROM session) + (SELECT COUNT(*) FROM sign_in_link WHERE used_at IS NULL AND account_id = '${id}') AS number`,
     );
     expect(Number(left[0]?.["number"])).toBe(0);
-    const audit = await rowsIn(databaseUrl, "SELECT before FROM audit_event WHERE operation = 'command/ResetFactors'");
+    const audit = await rowsIn(
+      databaseUrl,
+      "SELECT before FROM audit_event WHERE operation = 'command/ResetFactors'",
+    );
     expect(JSON.parse(String(audit[0]?.["before"]))).toEqual({ passkeys: 1, authenticator: true });
     const unknown = await invite("factors", ["reset-factors", "--email", "no@example.com"]);
-    expect(unknown).toMatchObject({ code: 5, err: expect.stringContaining("an account of no@example.com not found") });
+    expect(unknown).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("an account of no@example.com not found"),
+    });
   });
 
   test("mails the link when a mail server is set, and then does not print it", async () => {
     await using server = await openMailServer();
     await install(checkout, "mail");
-    const sent = await invite("mail", ["--email", "bo@example.com"], { SMTP_URL: server.url, MAIL_FROM: "platform@example.com" });
+    const sent = await invite("mail", ["--email", "bo@example.com"], {
+      SMTP_URL: server.url,
+      MAIL_FROM: "platform@example.com",
+    });
     expect(sent).toMatchObject({ code: 0, out: "The link was mailed to bo@example.com.\n" });
     expect(server.received[0]?.text).toMatch(/https:\/\/accounts\.example\.com\/link\/[A-Za-z0-9_-]{43}/);
   });

@@ -15,7 +15,8 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 /** `atp webhook-key`, as in docs/guides/webhooks.md. */
-const newKey = (dataDir: string, ...words: string[]) => checkout.atp("webhook-key", words, { DATA_DIR: dataDir }).ended;
+const newKey = (dataDir: string, ...words: string[]) =>
+  checkout.atp("webhook-key", words, { DATA_DIR: dataDir }).ended;
 
 /** The RSA key that a server publishes. It needs no API key on v1. */
 async function rsaKeyOf({ url }: Serving): Promise<string> {
@@ -26,7 +27,12 @@ async function rsaKeyOf({ url }: Serving): Promise<string> {
 /** The command's events in the audit log. */
 async function logOf(dataDir: string) {
   const url = `file:${checkout.path(`${dataDir}/platform.db`)}`;
-  return { rows: await rowsIn(url, "SELECT * FROM audit_event WHERE operation = 'command/ReplaceWebhookKey' ORDER BY at") };
+  return {
+    rows: await rowsIn(
+      url,
+      "SELECT * FROM audit_event WHERE operation = 'command/ReplaceWebhookKey' ORDER BY at",
+    ),
+  };
 }
 
 describe("atp webhook-key", () => {
@@ -51,7 +57,11 @@ describe("atp webhook-key", () => {
 
   test("prints exactly the new public key of its algorithm, a new one each time", async () => {
     await install(checkout, "made");
-    const [rsa, ed25519, again] = [await newKey("made", "rsa"), await newKey("made", "ed25519"), await newKey("made", "ed25519")];
+    const [rsa, ed25519, again] = [
+      await newKey("made", "rsa"),
+      await newKey("made", "ed25519"),
+      await newKey("made", "ed25519"),
+    ];
     expect([rsa.code, ed25519.code, again.code]).toEqual([0, 0, 0]);
     expect(createPublicKey(rsa.out).asymmetricKeyDetails).toMatchObject({ modulusLength: 2048 });
     for (const { out } of [ed25519, again]) expect(out).toMatch(/^whpk_[A-Za-z0-9+/]{43}=\n$/);
@@ -65,9 +75,14 @@ describe("atp webhook-key", () => {
       const before = await rsaKeyOf(server);
       expect((await newKey("live", "ed25519")).code).toBe(0);
       const planned = await newKey("live", "rsa", "--overlap", "2h");
-      expect([planned.code, planned.err]).toEqual([0, expect.stringContaining("the new key becomes current at ")]);
+      expect([planned.code, planned.err]).toEqual([
+        0,
+        expect.stringContaining("the new key becomes current at "),
+      ]);
       expect((await rsaKeyOf(server)).trim()).toBe(before.trim());
-      expect((await newKey("live", "rsa", "--overlap", "2h")).err).toContain("a replacement of the rsa key becomes current at ");
+      expect((await newKey("live", "rsa", "--overlap", "2h")).err).toContain(
+        "a replacement of the rsa key becomes current at ",
+      );
       made = (await newKey("live", "rsa")).out;
       expect(made).toContain("-----BEGIN PUBLIC KEY-----");
       expect(made.trim()).not.toBe(before.trim());

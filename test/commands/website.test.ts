@@ -62,7 +62,11 @@ describe("atp website", () => {
   });
 
   test("reports that an unknown website does not exist", async () => {
-    expect(await website("cap", "unknown", "team")).toMatchObject({ code: 5, out: "", err: expect.stringContaining("no such website") });
+    expect(await website("cap", "unknown", "team")).toMatchObject({
+      code: 5,
+      out: "",
+      err: expect.stringContaining("no such website"),
+    });
   });
 
   test("caps a site while the server runs, from the next request on; beyond it is 403, and none lifts it", async () => {
@@ -81,11 +85,21 @@ describe("atp website", () => {
     const statusOfVisit = async () => (await visit(base, host)).status;
     expect(await statusOfVisit()).toBe(200);
 
-    expect(await website("cap", id, "team")).toMatchObject({ code: 0, out: "", err: expect.stringMatching(/^installation: \S+\n$/) });
-    expect([await statusOfVisit(), (await v2("website.status", site)).body.visibility]).toEqual([302, "team"]);
+    expect(await website("cap", id, "team")).toMatchObject({
+      code: 0,
+      out: "",
+      err: expect.stringMatching(/^installation: \S+\n$/),
+    });
+    expect([await statusOfVisit(), (await v2("website.status", site)).body.visibility]).toEqual([
+      302,
+      "team",
+    ]);
     expect(await publish("public")).toEqual([403, "permission_denied"]);
     expect((await v2("website.update", { ...site, visibility: "public" })).status).toBe(403);
-    expect((await v2("website.update", { ...site, title: "Coffee" })).status, "its title is its owner's").toBe(200);
+    expect(
+      (await v2("website.update", { ...site, title: "Coffee" })).status,
+      "its title is its owner's",
+    ).toBe(200);
     expect(await publish("team")).toEqual([200, undefined]);
 
     expect(await website("cap", id, "private")).toMatchObject({ code: 0 });

@@ -21,11 +21,18 @@ const python = pythonWith("httpx") ?? "python3";
 const agent = { message: "slow 2", answer: "yes", turnSeconds: 30 };
 
 /** The command, as `atp worker-check` runs it once all is set up. */
-function workerCheck(...words: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+function workerCheck(
+  ...words: string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ["cli/main.ts", "worker-check", ...words], { cwd: root }, (error, out, err) => {
-      resolve({ code: error ? Number(error.code) : 0, out, err });
-    });
+    execFile(
+      process.execPath,
+      ["cli/main.ts", "worker-check", ...words],
+      { cwd: root },
+      (error, out, err) => {
+        resolve({ code: error ? Number(error.code) : 0, out, err });
+      },
+    );
   });
 }
 
@@ -57,21 +64,34 @@ describe.concurrent("atp worker-check", () => {
 
   test("lists what it checks of a real agent", async () => {
     const { out } = await workerCheck("--list", "--protocol");
-    expect(out.trim().split("\n")).toEqual(protocolChecks(agent).map(({ name, about }) => `${name.padEnd(10)} ${about}`));
+    expect(out.trim().split("\n")).toEqual(
+      protocolChecks(agent).map(({ name, about }) => `${name.padEnd(10)} ${about}`),
+    );
   });
 
   const parts = ["turn", "kill", "repeat", "late", "drain", "message", "lost", "stop", "restart", "revoked"];
-  test.each([share(parts, 0, 10)])("checks a worker without knowing what its agent does: %s", async (...only) => {
+  test.each([
+    share(parts, 0, 10),
+  ])("checks a worker without knowing what its agent does: %s", async (...only) => {
     const asked = only.flatMap((name) => ["--only", name]);
     const agentWords = ["--protocol", "--message", "slow 2", "--turn", "40", "--patience", "40"];
-    const { code, out } = await workerCheck("--cmd", `${process.execPath} examples/workers/worker.ts`, ...agentWords, ...asked);
+    const { code, out } = await workerCheck(
+      "--cmd",
+      `${process.execPath} examples/workers/worker.ts`,
+      ...agentWords,
+      ...asked,
+    );
     expect(out).toContain(`${only.length} passed, 0 failed`);
     expect(code).toBe(0);
   });
 
   test("reports the text of a real agent that fails its turn", async () => {
     const words = ["--protocol", "--message", "fail out of paper", "--only", "turn"];
-    const { code, out } = await workerCheck("--cmd", `${process.execPath} examples/workers/worker.ts`, ...words);
+    const { code, out } = await workerCheck(
+      "--cmd",
+      `${process.execPath} examples/workers/worker.ts`,
+      ...words,
+    );
     expect(code).toBe(1);
     expect(out).toContain("The task must end with an answer, but ended in `error`: out of paper");
   });
@@ -79,7 +99,9 @@ describe.concurrent("atp worker-check", () => {
   test("says of a command that ends how it ended and what it wrote, with exit code 1", async () => {
     const { code, out } = await workerCheck("--cmd", "echo no such agent; exit 7", "--only", "finish");
     expect(code).toBe(1);
-    expect(out).toMatch(/^FAIL {2}finish .*The worker ended with exit code 7\.\n.*its output:\n.*no such agent\n0 passed, 1 failed\n$/s);
+    expect(out).toMatch(
+      /^FAIL {2}finish .*The worker ended with exit code 7\.\n.*its output:\n.*no such agent\n0 passed, 1 failed\n$/s,
+    );
   });
 
   const examples: readonly { readonly command: string; readonly tools: readonly ToolName[] }[] = [
@@ -92,7 +114,10 @@ describe.concurrent("atp worker-check", () => {
 
   const chosen = share(checks, 0, 6);
 
-  test.each(share(examples, 0, 5))(`$command passes ${chosen.length} of ${checks.length} checks`, async ({ command, tools }) => {
+  test.each(share(examples, 0, 5))(`$command passes ${chosen.length} of ${checks.length} checks`, async ({
+    command,
+    tools,
+  }) => {
     need(...tools);
     const only = chosen.flatMap(({ name }) => ["--only", name]);
     const { code, out } = await workerCheck("--cmd", command, "--patience", "40", ...only);
@@ -123,7 +148,8 @@ const wrong: readonly {
   {
     how: "makes keys that a second process would not make",
     line: 'await call("Append", { ...name, events })',
-    instead: 'await call("Append", { ...name, events: events.map((event) => ({ ...event, key: String(Math.random()) })) })',
+    instead:
+      'await call("Append", { ...name, events: events.map((event) => ({ ...event, key: String(Math.random()) })) })',
     check: "kill",
     says: "was written twice",
     protocol: ["kill", "was written twice, with the same content"],
@@ -255,15 +281,22 @@ describe.concurrent("worker-check finds a worker that", () => {
 
   // How long it waited depends on the machine.
   const timeless = (text: string) => text.replaceAll(/\d+ s\b/g, "N s");
-  async function expectFound(each: (typeof wrong)[number], from: readonly Check[], check: string, says: string): Promise<void> {
+  async function expectFound(
+    each: (typeof wrong)[number],
+    from: readonly Check[],
+    check: string,
+    says: string,
+  ): Promise<void> {
     const asked = from.filter(({ name }) => name === check);
     const [verdict] = await runChecks(asked, { command: await commandOf(each), patience }, () => undefined);
     expect(timeless(verdict?.errors.join("\n") ?? "")).toContain(timeless(says));
   }
 
-  for (const each of share(wrong, 0, 14)) test(each.how, () => expectFound(each, checks, each.check, each.says));
+  for (const each of share(wrong, 0, 14))
+    test(each.how, () => expectFound(each, checks, each.check, each.says));
 
   const known = wrong.flatMap((each) => (each.protocol ? [{ each, protocol: each.protocol }] : []));
   for (const { each, protocol } of share(known, 0, 6))
-    test(`${each.how}, whatever its agent does`, () => expectFound(each, protocolChecks({ ...agent, message: "slow 4" }), ...protocol));
+    test(`${each.how}, whatever its agent does`, () =>
+      expectFound(each, protocolChecks({ ...agent, message: "slow 4" }), ...protocol));
 });

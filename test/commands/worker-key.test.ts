@@ -13,7 +13,8 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 /** `atp worker-key`, as in the README. */
-const newWorker = (dataDir: string, ...words: string[]) => checkout.atp("worker-key", words, { DATA_DIR: dataDir }).ended;
+const newWorker = (dataDir: string, ...words: string[]) =>
+  checkout.atp("worker-key", words, { DATA_DIR: dataDir }).ended;
 
 describe("atp worker-key", () => {
   test.each(
@@ -45,7 +46,11 @@ describe("atp worker-key", () => {
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^wk-[A-Za-z0-9_-]{49}\n$/) });
     await using server = await serve(checkout, "made");
     const headers = { "x-api-key": made.out.trim(), "content-type": "application/json" };
-    const reply = await fetch(`${server.url}/worker.v1.WorkerService/Poll`, { method: "POST", headers, body: "{}" });
+    const reply = await fetch(`${server.url}/worker.v1.WorkerService/Poll`, {
+      method: "POST",
+      headers,
+      body: "{}",
+    });
     expect([reply.status, await reply.json()]).toEqual([200, {}]);
   });
 });

@@ -33,10 +33,20 @@ test("a profile with an agent of another system has the rate limits of the hoste
 });
 
 test("A2A_AGENTS_FILE describes an agent with its address; the rest has defaults", () => {
-  const env = { ...written({ other: { url }, near: { url, allow: "loopback", minutes: 5 } }), AGENT_PROFILES: "other=a2a:other" };
+  const env = {
+    ...written({ other: { url }, near: { url, allow: "loopback", minutes: 5 } }),
+    AGENT_PROFILES: "other=a2a:other",
+  };
   const { a2aAgents, agentProfiles } = loadConfig(env);
   expect(agentProfiles).toEqual({ other: "a2a:other" });
-  expect(a2aAgents["other"]).toEqual({ url, tenant: "", headers: {}, allow: [], idleSeconds: 120, minutes: 60 });
+  expect(a2aAgents["other"]).toEqual({
+    url,
+    tenant: "",
+    headers: {},
+    allow: [],
+    idleSeconds: 120,
+    minutes: 60,
+  });
   expect(a2aAgents["near"]).toMatchObject({ allow: [{ kind: "loopback" }], minutes: 5 });
   expect(loadConfig({}).a2aAgents).toEqual({});
 });

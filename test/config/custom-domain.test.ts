@@ -24,9 +24,29 @@ describe("the name of a custom domain", () => {
   });
 
   test.each([
-    ...["", ".", "com", "co.uk", "github.io", "localhost", "shop.localhost", "shop.internal", "shop.test", "10.in-addr.arpa", "abc.onion"],
+    ...[
+      "",
+      ".",
+      "com",
+      "co.uk",
+      "github.io",
+      "localhost",
+      "shop.localhost",
+      "shop.internal",
+      "shop.test",
+      "10.in-addr.arpa",
+      "abc.onion",
+    ],
     ...["127.0.0.1", "0x7f.1", "1.2.3.4.5", "[::1]", "::1", "2130706433"],
-    ...["*.example.com", "_atp.example.com", "example.com:443", "https://example.com", "example.com/x", "user@example.com", "exa mple.com"],
+    ...[
+      "*.example.com",
+      "_atp.example.com",
+      "example.com:443",
+      "https://example.com",
+      "example.com/x",
+      "user@example.com",
+      "exa mple.com",
+    ],
     ...[
       "example.com..",
       ".example.com",
@@ -50,8 +70,20 @@ describe("the name of a custom domain", () => {
   });
 
   test.each([
-    ...["our-platform.com", "api.our-platform.com", "accounts.our-platform.com", "new.our-platform.com", "API.our-platform.com."],
-    ...["our-sites.net", "a.our-sites.net", "tasks.other-app.co.uk", "other-app.co.uk", "www.other-app.co.uk"],
+    ...[
+      "our-platform.com",
+      "api.our-platform.com",
+      "accounts.our-platform.com",
+      "new.our-platform.com",
+      "API.our-platform.com.",
+    ],
+    ...[
+      "our-sites.net",
+      "a.our-sites.net",
+      "tasks.other-app.co.uk",
+      "other-app.co.uk",
+      "www.other-app.co.uk",
+    ],
   ])("%s is of the site of the platform's own addresses", (text) => {
     expect(read(text)).toEqual({ fault: expect.stringMatching(/^belongs to the site of this server/) });
   });

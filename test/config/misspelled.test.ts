@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { findMisspeltSettings } from "../../src/config/config.ts";
 
-const warningsOf = (...names: string[]) => findMisspeltSettings(Object.fromEntries(names.map((name) => [name, "a-secret-value"])));
+const warningsOf = (...names: string[]) =>
+  findMisspeltSettings(Object.fromEntries(names.map((name) => [name, "a-secret-value"])));
 
 /** Variables that shells, service managers, containers, CI systems and other programs set. */
 const usual = `
@@ -49,7 +50,9 @@ describe("a variable that resembles a setting but is not one", () => {
     "TRUST_PROXIES",
     "BODY_SIZE",
   ])("%s is reported for its prefix", (name) => {
-    expect(warningsOf(name)).toEqual([`${name} is not a setting; docs/reference/configuration.md lists them`]);
+    expect(warningsOf(name)).toEqual([
+      `${name} is not a setting; docs/reference/configuration.md lists them`,
+    ]);
   });
 
   test("is reported without its value, and shortened", () => {

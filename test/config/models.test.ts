@@ -14,7 +14,12 @@ function written(models: unknown): { readonly MODELS_FILE: string } {
   return { MODELS_FILE: path };
 }
 
-const local = { api: "openai", base_url: "http://127.0.0.1:11434/v1/", model: "qwen3:8b", context_tokens: 32_000 };
+const local = {
+  api: "openai",
+  base_url: "http://127.0.0.1:11434/v1/",
+  model: "qwen3:8b",
+  context_tokens: 32_000,
+};
 
 function refusalOf(env: Readonly<Record<string, string>>): string {
   try {
@@ -32,12 +37,29 @@ describe("MODELS_FILE", () => {
   });
 
   test("describes a local model with four members; the rest has defaults", () => {
-    const { models, agentProfiles } = loadConfig({ ...written({ local }), AGENT_PROFILES: "manus-1.6-max=model:local" });
+    const { models, agentProfiles } = loadConfig({
+      ...written({ local }),
+      AGENT_PROFILES: "manus-1.6-max=model:local",
+    });
     expect(agentProfiles).toEqual({ "manus-1.6-max": "model:local" });
     expect(models).toEqual({
       local: {
-        ...{ api: "openai", baseUrl: "http://127.0.0.1:11434/v1", model: "qwen3:8b", apiKey: null, headers: {}, contextTokens: 32_000 },
-        ...{ maxOutputTokens: 4_096, temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
+        ...{
+          api: "openai",
+          baseUrl: "http://127.0.0.1:11434/v1",
+          model: "qwen3:8b",
+          apiKey: null,
+          headers: {},
+          contextTokens: 32_000,
+        },
+        ...{
+          maxOutputTokens: 4_096,
+          temperature: null,
+          structuredOutputs: false,
+          reasoningTag: null,
+          extraBody: {},
+          idleSeconds: 120,
+        },
         limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
         withoutTools: [],
         ...{ fetch: null, fetchHosts: [] },
@@ -67,7 +89,11 @@ describe("MODELS_FILE", () => {
     ["has an address that is none", { big: { ...local, base_url: "ftp://x" } }, "big.base_url"],
     ["has another API", { big: { ...local, api: "other" } }, "big.api: must be openai or anthropic"],
     ["has an unknown member", { big: { ...local, contextTokens: 5 } }, "contextTokens"],
-    ["leaves out the context", { big: { ...local, context_tokens: undefined } }, "big.context_tokens: must be a whole number"],
+    [
+      "leaves out the context",
+      { big: { ...local, context_tokens: undefined } },
+      "big.context_tokens: must be a whole number",
+    ],
     [
       "answers with more than half the context",
       { big: { ...local, max_output_tokens: 16_001 } },
@@ -79,8 +105,16 @@ describe("MODELS_FILE", () => {
       { big: { ...local, api_key_env: "NO_SUCH_KEY" } },
       "big.api_key_env: must name a variable that holds a key (NO_SUCH_KEY)",
     ],
-    ["names a key file that is not there", { big: { ...local, api_key_file: "/nowhere/key" } }, "big.api_key_file: must be a file"],
-    ["has two keys", { big: { ...local, api_key_env: "A", api_key_file: "b" } }, "big.api_key_file: must not be set together with"],
+    [
+      "names a key file that is not there",
+      { big: { ...local, api_key_file: "/nowhere/key" } },
+      "big.api_key_file: must be a file",
+    ],
+    [
+      "has two keys",
+      { big: { ...local, api_key_env: "A", api_key_file: "b" } },
+      "big.api_key_file: must not be set together with",
+    ],
   ])("that %s stops the start, with the position", (_, models, told) => {
     const env = written(models);
     expect(refusalOf(env)).toContain(`MODELS_FILE ${env.MODELS_FILE}: `);
@@ -93,14 +127,22 @@ describe("MODELS_FILE", () => {
 
   test("is never quoted, because a key may be in the wrong place", () => {
     const models = {
-      big: { ...local, api_key: "sk-sesame", api_key_env: "sk-sesame", model: "sk sesame", headers: { "x y": "sesame\n" } },
+      big: {
+        ...local,
+        api_key: "sk-sesame",
+        api_key_env: "sk-sesame",
+        model: "sk sesame",
+        headers: { "x y": "sesame\n" },
+      },
     };
     expect(refusalOf(written(models))).not.toContain("sesame");
   });
 
   test("must contain every model that a profile names", () => {
     const profiles = { AGENT_PROFILES: "manus-1.6=model:big" };
-    expect(refusalOf({ ...written({ local }), ...profiles })).toContain("AGENT_PROFILES names model:big, which MODELS_FILE does not have");
+    expect(refusalOf({ ...written({ local }), ...profiles })).toContain(
+      "AGENT_PROFILES names model:big, which MODELS_FILE does not have",
+    );
     expect(refusalOf(profiles)).toContain("model:big");
     expect(refusalOf({ AGENT_PROFILES: "manus-1.6=model:constructor" })).toContain("model:constructor");
   });

@@ -30,7 +30,10 @@ const toml = (content: string) => written("atp.toml", content);
 
 describe("CONFIG_FILE", () => {
   test.each([
-    ["atp.toml", '# Comments are allowed.\nPORT = 9090\nLOG_LEVEL = "warn"\nSIEM_PAYLOADS = "on"\nDATA_DIR_SHARED = true\n'],
+    [
+      "atp.toml",
+      '# Comments are allowed.\nPORT = 9090\nLOG_LEVEL = "warn"\nSIEM_PAYLOADS = "on"\nDATA_DIR_SHARED = true\n',
+    ],
     ["atp.json", '{"PORT": 9090, "LOG_LEVEL": "warn", "SIEM_PAYLOADS": "on", "DATA_DIR_SHARED": true}'],
   ])("%s has settings as texts, numbers, true and false", (name, content) => {
     expect(loadConfig({ CONFIG_FILE: written(name, content) })).toMatchObject({
@@ -52,7 +55,9 @@ describe("CONFIG_FILE", () => {
   });
 
   test("can name the file of a secret", () => {
-    expect(loadConfig({ CONFIG_FILE: toml(`ENCRYPTION_KEY_FILE = "${written("key", key)}"`) }).encryptionKey).toBe(key);
+    expect(
+      loadConfig({ CONFIG_FILE: toml(`ENCRYPTION_KEY_FILE = "${written("key", key)}"`) }).encryptionKey,
+    ).toBe(key);
   });
 
   test("has the same rules as the environment", () => {
@@ -83,7 +88,9 @@ describe("CONFIG_FILE", () => {
   });
 
   test("names the reason when the file cannot be read", () => {
-    expect(problemsOf({ CONFIG_FILE: join(folder, "absent.toml") })).toContain("CONFIG_FILE names a file that cannot be read (ENOENT)");
+    expect(problemsOf({ CONFIG_FILE: join(folder, "absent.toml") })).toContain(
+      "CONFIG_FILE names a file that cannot be read (ENOENT)",
+    );
     const CONFIG_FILE = join(folder, "folder.toml");
     mkdirSync(CONFIG_FILE);
     expect(problemsOf({ CONFIG_FILE })).toContain("CONFIG_FILE names a file that cannot be read (EISDIR)");
@@ -91,12 +98,17 @@ describe("CONFIG_FILE", () => {
 
   test("is given to the server by --config FILE", () => {
     const args = ["cli/main.ts", "serve", "--config", toml("PORT = 70000")];
-    const refused = spawnSync(process.execPath, args, { encoding: "utf8", env: { PATH: process.env["PATH"] } });
+    const refused = spawnSync(process.execPath, args, {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] },
+    });
     expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/^PORT must be /) });
   });
 
   test("is the only argument of the server", () => {
-    const refused = spawnSync(process.execPath, ["cli/main.ts", "serve", "--port", "1"], { env: { PATH: process.env["PATH"] } });
+    const refused = spawnSync(process.execPath, ["cli/main.ts", "serve", "--port", "1"], {
+      env: { PATH: process.env["PATH"] },
+    });
     expect(refused.status).toBe(2);
   });
 });
@@ -108,12 +120,23 @@ const secrets = Object.values(variableGroups).flatMap((group) =>
 describe("the file of a secret", () => {
   test("is a setting for each secret", () => {
     expect(secrets.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["DATABASE_URL", "ENCRYPTION_KEY", "OIDC_CLIENT_SECRET", "SMTP_URL", "S3_SECRET_ACCESS_KEY"]),
+      expect.arrayContaining([
+        "DATABASE_URL",
+        "ENCRYPTION_KEY",
+        "OIDC_CLIENT_SECRET",
+        "SMTP_URL",
+        "S3_SECRET_ACCESS_KEY",
+      ]),
     );
-    expect(findMisspeltSettings(Object.fromEntries(secrets.map(({ name }) => [`${name}_FILE`, "x"])))).toEqual([]);
+    expect(
+      findMisspeltSettings(Object.fromEntries(secrets.map(({ name }) => [`${name}_FILE`, "x"]))),
+    ).toEqual([]);
   });
 
-  test.each(secrets)("of $name is read: its content has the rule of $name and is not shown", ({ name, variable }) => {
+  test.each(secrets)("of $name is read: its content has the rule of $name and is not shown", ({
+    name,
+    variable,
+  }) => {
     const bad = problemsOf({ [`${name}_FILE`]: written("secret", "\0very-secret\n") });
     expect(bad).toContain(`${name} must be ${variable.rule};`);
     expect(bad).not.toContain("very-secret");
@@ -137,6 +160,8 @@ describe("the file of a secret", () => {
   });
 
   test("stops the start if it cannot be read", () => {
-    expect(problemsOf({ SMTP_URL_FILE: join(folder, "absent") })).toContain("SMTP_URL_FILE names a file that cannot be read (ENOENT)");
+    expect(problemsOf({ SMTP_URL_FILE: join(folder, "absent") })).toContain(
+      "SMTP_URL_FILE names a file that cannot be read (ENOENT)",
+    );
   });
 });

@@ -2,7 +2,10 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { recordAnswer, recordCalls } from "../../conformance/call.ts";
-import { AppendRequestSchema, FinishResponseSchema } from "../../src/gen/proto/worker/v1/worker_service_pb.ts";
+import {
+  AppendRequestSchema,
+  FinishResponseSchema,
+} from "../../src/gen/proto/worker/v1/worker_service_pb.ts";
 
 const codings = [
   { coding: undefined, compress: (bytes: Uint8Array) => bytes },
@@ -20,13 +23,22 @@ const formats = [
       got: Buffer.from(toJsonString(FinishResponseSchema, answer)),
     },
   },
-  { type: "application/proto", bytesOf: { sent: toBinary(AppendRequestSchema, request), got: toBinary(FinishResponseSchema, answer) } },
+  {
+    type: "application/proto",
+    bytesOf: { sent: toBinary(AppendRequestSchema, request), got: toBinary(FinishResponseSchema, answer) },
+  },
 ];
 
 describe.each(codings)("a body with content-encoding $coding", ({ coding, compress }) => {
-  const headersOf = (type: string) => ({ "content-type": type, ...(coding && { "content-encoding": coding }) });
+  const headersOf = (type: string) => ({
+    "content-type": type,
+    ...(coding && { "content-encoding": coding }),
+  });
 
-  test.each(formats)("names the run of a request and the run that an answer assigns: $type", ({ type, bytesOf }) => {
+  test.each(formats)("names the run of a request and the run that an answer assigns: $type", ({
+    type,
+    bytesOf,
+  }) => {
     const [append] = recordCalls("Append", { headers: headersOf(type), body: compress(bytesOf.sent) }, 0);
     expect(append).toMatchObject({ run: { taskId: "t1", fence: 3 }, keys: ["step-1"] });
     const finish = recordCalls("Finish", { headers: {}, body: Buffer.from("{}") }, 0);
@@ -43,12 +55,19 @@ describe.each(codings)("a body with content-encoding $coding", ({ coding, compre
 });
 
 test("a poll for many runs names all of them, and a batch is recorded as its appends with their own results", () => {
-  const json = (value: object) => ({ headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(value)) });
+  const json = (value: object) => ({
+    headers: { "content-type": "application/json" },
+    body: Buffer.from(JSON.stringify(value)),
+  });
   const [one, two] = [1, 2].map((n) => ({ taskId: `t${n}`, fence: n }));
   const polls = recordCalls("Poll", json({ maxRuns: 2 }), 0);
   recordAnswer("Poll", polls, 200, json({ run: one, moreRuns: [two] }));
   expect(polls).toMatchObject([{ method: "Poll", assigned: [one, two] }]);
-  const appends = recordCalls("AppendBatch", json({ appends: [one, two].map((run) => ({ ...run, events: [{ key: "1" }] })) }), 0);
+  const appends = recordCalls(
+    "AppendBatch",
+    json({ appends: [one, two].map((run) => ({ ...run, events: [{ key: "1" }] })) }),
+    0,
+  );
   recordAnswer(
     "AppendBatch",
     appends,

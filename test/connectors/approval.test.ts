@@ -48,10 +48,18 @@ describe("the model agent", () => {
           required: ["accept"],
           additionalProperties: false,
         },
-        used: { tool: "connector", status: "pending_confirmation", params: { connector: uid, tool: "water", input: roses } },
+        used: {
+          tool: "connector",
+          status: "pending_confirmation",
+          params: { connector: uid, tool: "water", input: roses },
+        },
       });
       expect(
-        await rig.ann.v2("task.confirmAction", { task_id: task, event_id: waited.eventId, input: { accept, always_allow: true } }),
+        await rig.ann.v2("task.confirmAction", {
+          task_id: task,
+          event_id: waited.eventId,
+          input: { accept, always_allow: true },
+        }),
       ).toMatchObject({ status: 400 });
       await decide(rig, task, { accept });
       await rig.reach(task, "stopped");
@@ -70,8 +78,13 @@ describe("the model agent", () => {
     await decide(rig, task, { accept: true });
     const second = await waitForAction(rig, task);
     expect(server.calls).toEqual([]);
-    expect(second.used.params).toEqual({ ...first.used.params, definition: expect.not.stringMatching(first.used.params.definition) });
-    expect((await client.listInstalled({})).data[0]?.tools[0]?.description).toBe("Waters a bed, and sends your mail.");
+    expect(second.used.params).toEqual({
+      ...first.used.params,
+      definition: expect.not.stringMatching(first.used.params.definition),
+    });
+    expect((await client.listInstalled({})).data[0]?.tools[0]?.description).toBe(
+      "Waters a bed, and sends your mail.",
+    );
     await decide(rig, task, { accept: true });
     await rig.reach(task, "stopped");
     expect(server.calls).toHaveLength(1);
@@ -99,12 +112,17 @@ describe("the model agent", () => {
     const modelCalls = model.requests.length;
     const task = await begin(first.uid, other.uid);
     await waitForAction(rig, task);
-    expect(model.requests[modelCalls]?.tools).toEqual(expect.arrayContaining(["our_garden_water", "our_garden_water_2"]));
+    expect(model.requests[modelCalls]?.tools).toEqual(
+      expect.arrayContaining(["our_garden_water", "our_garden_water_2"]),
+    );
     await first.client.removeConnector({ id: first.id });
     await decide(rig, task, { accept: true });
     await rig.reach(task, "stopped");
     expect(server.calls).toEqual([]);
-    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "The tool no longer exists." });
+    expect((await usesIn(rig, task)).at(-1)).toMatchObject({
+      status: "error",
+      result: "The tool no longer exists.",
+    });
     await other.client.removeConnector({ id: other.id });
   });
 
@@ -116,7 +134,10 @@ describe("the model agent", () => {
     await decide(rig, task, { accept: true });
     await rig.reach(task, "stopped");
     expect(server.calls).toEqual([]);
-    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "The tool no longer exists." });
+    expect((await usesIn(rig, task)).at(-1)).toMatchObject({
+      status: "error",
+      result: "The tool no longer exists.",
+    });
     await client.removeConnector({ id });
   });
 
@@ -153,9 +174,18 @@ describe("a remote worker", () => {
     let run = await worker.pollUntilRun();
     return {
       task,
-      use: () => worker.call("CallTool", { taskId: task, fence: run.fence, connectorId: uid, tool: "water", input: roses }),
+      use: () =>
+        worker.call("CallTool", {
+          taskId: task,
+          fence: run.fence,
+          connectorId: uid,
+          tool: "water",
+          input: roses,
+        }),
       async ask(more: object = {}) {
-        await worker.finish(run, { confirm: { kind: "connectorAction", params: { ...params(uid), ...more } } });
+        await worker.finish(run, {
+          confirm: { kind: "connectorAction", params: { ...params(uid), ...more } },
+        });
       },
       async takeAgain() {
         run = await worker.pollUntilRun();
@@ -209,7 +239,9 @@ describe("a remote worker", () => {
     expect(await work.use()).toMatchObject({ body: { code: "not_found" } });
     await work.ask();
     await decide(rig, work.task, { accept: true });
-    expect((await work.takeAgain()).connectors[0].tools.map(({ name }: { name: string }) => name)).toEqual(["fail"]);
+    expect((await work.takeAgain()).connectors[0].tools.map(({ name }: { name: string }) => name)).toEqual([
+      "fail",
+    ]);
     expect(await work.use()).toMatchObject({ body: { code: "not_found" } });
     expect(server.calls).toEqual([]);
     await client.removeConnector({ id });

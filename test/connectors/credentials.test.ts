@@ -39,15 +39,25 @@ describeOnOne("credentials for servers of connectors", (database) => {
       url: `${garden.resourceServer.url}/mcp`,
       auth: { case: "oauth" as const, value: { clientId: "own-client", clientSecret } },
     };
-    const third = await signed.client.installConnector({ name: "Own client", server: { case: "http", value: at } });
+    const third = await signed.client.installConnector({
+      name: "Own client",
+      server: { case: "http", value: at },
+    });
     const { authorizationUrl } = await signed.client.beginAuthorization({ id: third.connector?.id ?? "" });
     const state = new URL(authorizationUrl).searchParams.get("state") ?? "";
-    for (const id of [signed.id, keyed.id]) await signed.client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "allow" }] });
+    for (const id of [signed.id, keyed.id])
+      await signed.client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "allow" }] });
     const worker = await createWorker(rig.service, owner);
     await owner.v2("task.create", { message: { content: "Water", connectors: [signed.uid, keyed.uid] } });
     const run = await worker.pollUntilRun();
     const call = (connectorId: string) =>
-      worker.call("CallTool", { taskId: run.taskId, fence: run.fence, connectorId, tool: "water", input: roses });
+      worker.call("CallTool", {
+        taskId: run.taskId,
+        fence: run.fence,
+        connectorId,
+        tool: "water",
+        input: roses,
+      });
     const answers = [await call(signed.uid), await call(keyed.uid)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     await signed.client.refreshTools({ id: signed.id });
@@ -77,10 +87,12 @@ describeOnOne("credentials for servers of connectors", (database) => {
     const path = await walk(authorizationUrl, "gardener", callbackUrl);
     await client.removeConnector({ id });
     expect((await fetchCallback(rig.service, path, session.headers.cookie)).status).toBe(400);
-    expect(await rowsIn(rig.db.url, `SELECT credentials, server, tools FROM connector WHERE id = '${id}'`)).toEqual([
-      { credentials: null, server: '{"transport":"none"}', tools: "[]" },
-    ]);
-    expect(await rowsIn(rig.db.url, `SELECT digest FROM connector_authorization WHERE connector_id = '${id}'`)).toEqual([]);
+    expect(
+      await rowsIn(rig.db.url, `SELECT credentials, server, tools FROM connector WHERE id = '${id}'`),
+    ).toEqual([{ credentials: null, server: '{"transport":"none"}', tools: "[]" }]);
+    expect(
+      await rowsIn(rig.db.url, `SELECT digest FROM connector_authorization WHERE connector_id = '${id}'`),
+    ).toEqual([]);
   });
 
   test("are erased with a removed member, while those of the space stay", async () => {
@@ -89,7 +101,10 @@ describeOnOne("credentials for servers of connectors", (database) => {
     const own = await withHeader(lea);
     const shared = await withHeader(lea, { forSpace: true });
     await rig.ok(team, "remove", { team_user_id: lea.id });
-    const rows = await rowsIn(rig.db.url, `SELECT id, credentials FROM connector WHERE id IN ('${own.id}', '${shared.id}')`);
+    const rows = await rowsIn(
+      rig.db.url,
+      `SELECT id, credentials FROM connector WHERE id IN ('${own.id}', '${shared.id}')`,
+    );
     const kept = new Map(rows.map(({ id, credentials }) => [id, credentials !== null]));
     expect(kept).toEqual(
       new Map([
@@ -97,6 +112,8 @@ describeOnOne("credentials for servers of connectors", (database) => {
         [shared.id, true],
       ]),
     );
-    expect((await team.owner.client(ConnectorService).listInstalled({})).data.map(({ id }) => id)).toEqual([shared.id]);
+    expect((await team.owner.client(ConnectorService).listInstalled({})).data.map(({ id }) => id)).toEqual([
+      shared.id,
+    ]);
   });
 });

@@ -11,8 +11,15 @@ import { openLocal } from "../support/mcp-server.ts";
 import { noNames, patient } from "../support/names.ts";
 import { sendAnswer, webRequest } from "../support/web-answer.ts";
 
-const commands = { garden: [process.execPath, "--no-warnings", fileURLToPath(new URL("stdio-server.ts", import.meta.url))] };
-const servers = mcpServers({ clock: systemClock, resolve: noNames, allowed: [{ kind: "loopback" }], commands });
+const commands = {
+  garden: [process.execPath, "--no-warnings", fileURLToPath(new URL("stdio-server.ts", import.meta.url))],
+};
+const servers = mcpServers({
+  clock: systemClock,
+  resolve: noNames,
+  allowed: [{ kind: "loopback" }],
+  commands,
+});
 
 describe("a server of 2025-11-25 over HTTP, which keeps sessions", async () => {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
@@ -22,12 +29,19 @@ describe("a server of 2025-11-25 over HTTP, which keeps sessions", async () => {
 
   async function newSession(): Promise<WebStandardStreamableHTTPServerTransport> {
     const mcp = new McpServer({ name: "earlier", version: "1" }, { capabilities: { logging: {} } });
-    mcp.registerTool("greet", { inputSchema: z.object({ name: z.string() }) }, async ({ name }, { mcpReq }) => {
-      await mcpReq.notify({ method: "notifications/message", params: { level: "info", data: "thinking" } });
-      return { content: [{ type: "text", text: `Hello, ${name}!` }] };
-    });
+    mcp.registerTool(
+      "greet",
+      { inputSchema: z.object({ name: z.string() }) },
+      async ({ name }, { mcpReq }) => {
+        await mcpReq.notify({ method: "notifications/message", params: { level: "info", data: "thinking" } });
+        return { content: [{ type: "text", text: `Hello, ${name}!` }] };
+      },
+    );
     mcp.registerTool("ask", {}, async ({ mcpReq }) => {
-      const form = { message: "Your password?", requestedSchema: { type: "object" as const, properties: {} } };
+      const form = {
+        message: "Your password?",
+        requestedSchema: { type: "object" as const, properties: {} },
+      };
       return { content: [{ type: "text", text: (await mcpReq.elicitInput(form)).action }] };
     });
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -54,7 +68,13 @@ describe("a server of 2025-11-25 over HTTP, which keeps sessions", async () => {
     const tools = await servers.listTools(at, patient);
     expect(tools.map(({ name }) => name)).toEqual(["greet", "ask"]);
     expect(tools[0]?.inputSchema).toMatchObject({ required: ["name"] });
-    expect(methods).toEqual(["server/discover", "initialize", "notifications/initialized", "tools/list", "DELETE"]);
+    expect(methods).toEqual([
+      "server/discover",
+      "initialize",
+      "notifications/initialized",
+      "tools/list",
+      "DELETE",
+    ]);
     expect(ended).toEqual([...sessions.keys()]);
   });
 
@@ -77,8 +97,12 @@ describe("a server of 2025-11-25 over HTTP, which keeps sessions", async () => {
   });
 
   test("reports an invalid input itself", async () => {
-    expect(await servers.callTool(at, { tool: "greet", input: {} }, patient)).toMatchObject({ isError: true });
-    await expect(servers.callTool(at, { tool: "none", input: {} }, patient)).rejects.toMatchObject({ kind: "broken" });
+    expect(await servers.callTool(at, { tool: "greet", input: {} }, patient)).toMatchObject({
+      isError: true,
+    });
+    await expect(servers.callTool(at, { tool: "none", input: {} }, patient)).rejects.toMatchObject({
+      kind: "broken",
+    });
   });
 });
 
@@ -86,11 +110,18 @@ describe("a server of 2025-11-25 over standard input and output", () => {
   const at: ServerAddress = { transport: "stdio", command: "garden" };
 
   test("returns structured values, and may send progress that was not requested", async () => {
-    expect((await servers.listTools(at, patient)).map(({ name }) => name)).toEqual(["environment", "weather", "count"]);
+    expect((await servers.listTools(at, patient)).map(({ name }) => name)).toEqual([
+      "environment",
+      "weather",
+      "count",
+    ]);
     expect(await servers.callTool(at, { tool: "weather", input: { city: "Bonn" } }, patient)).toEqual({
       value: { city: "Bonn", humidity: 40 },
       isError: false,
     });
-    expect(await servers.callTool(at, { tool: "count", input: { n: 2 } }, patient)).toEqual({ value: "2", isError: false });
+    expect(await servers.callTool(at, { tool: "count", input: { n: 2 } }, patient)).toEqual({
+      value: "2",
+      isError: false,
+    });
   });
 });

@@ -21,7 +21,12 @@ beforeEach(() => {
 });
 const allow = { CONNECTOR_ALLOW: "loopback" };
 const roses = { bed: "roses" };
-const schema = { type: "object", properties: { accept: { type: "boolean" } }, required: ["accept"], additionalProperties: false };
+const schema = {
+  type: "object",
+  properties: { accept: { type: "boolean" } },
+  required: ["accept"],
+  additionalProperties: false,
+};
 
 /** A connector with a sign-in and an allowed tool, whose tokens are refused from now on. */
 async function expiring(rig: ReturnType<typeof taskRig>, policy = "allow") {
@@ -65,7 +70,11 @@ describe("a run of the model agent whose connector's tokens are refused", () => 
     expect(model.requests.length - requests).toBe(2);
     const same = (await usesIn(rig, task)).filter((use) => use["action_id"] === waited.used.action_id);
     expect(same.map((use) => use["status"])).toEqual(["pending_confirmation", "success"]);
-    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ tool: "garden_water", status: "success", result: "Watered roses." });
+    expect((await usesIn(rig, task)).at(-1)).toMatchObject({
+      tool: "garden_water",
+      status: "success",
+      result: "Watered roses.",
+    });
   });
 
   test("stays waiting without an event when the confirmation is refused (spec/api.md 9.3)", async () => {
@@ -82,12 +91,17 @@ describe("a run of the model agent whose connector's tokens are refused", () => 
     const { uid } = await expiring(rig);
     const task = await begin(uid);
     for (let times = 0; times < 3; times += 1) {
-      expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired" });
+      expect(await waitForAction(rig, task)).toMatchObject({
+        waiting_for_event_type: "connectorOauthExpired",
+      });
       await decide(rig, task, { accept: true });
       await expect.poll(async () => (await rig.row(task)).status).not.toBe("running");
     }
     await rig.reach(task, "stopped");
-    expect((await usesIn(rig, task)).at(-1)).toMatchObject({ status: "error", result: "The user did not sign in to the connector." });
+    expect((await usesIn(rig, task)).at(-1)).toMatchObject({
+      status: "error",
+      result: "The user did not sign in to the connector.",
+    });
     expect(server.calls).toEqual([]);
   });
 
@@ -107,14 +121,26 @@ describe("a run of the model agent whose connector's tokens are refused", () => 
 
 describe("a run of a remote worker whose connector's tokens are refused", () => {
   const rig = taskRig({ env: { ...allow, ...remoteEnv } });
-  const expired = { body: { code: "failed_precondition", message: expect.stringContaining("connector_id: ") } };
+  const expired = {
+    body: { code: "failed_precondition", message: expect.stringContaining("connector_id: ") },
+  };
 
-  test.each(["allow", "ask"])("receives the refusal, and after the wait its calls use the new tokens; a tool under %s", async (policy) => {
+  test.each([
+    "allow",
+    "ask",
+  ])("receives the refusal, and after the wait its calls use the new tokens; a tool under %s", async (policy) => {
     const made = await expiring(rig, policy);
     const worker = await createWorker(rig.service, rig.ann);
     const task = await rig.create("Water", { message: { content: "Water", connectors: [made.uid] } });
     let run = await worker.pollUntilRun();
-    const use = () => worker.call("CallTool", { taskId: task, fence: run.fence, connectorId: made.uid, tool: "water", input: roses });
+    const use = () =>
+      worker.call("CallTool", {
+        taskId: task,
+        fence: run.fence,
+        connectorId: made.uid,
+        tool: "water",
+        input: roses,
+      });
     const params = { connector: made.uid, tool: "water", input: roses };
     if (policy === "ask") {
       await worker.finish(run, { confirm: { kind: "connectorAction", params } });
@@ -123,7 +149,10 @@ describe("a run of a remote worker whose connector's tokens are refused", () => 
     }
     expect(await use()).toMatchObject(expired);
     await worker.finish(run, { confirm: { kind: "connectorOauthExpired", params: { connector: made.uid } } });
-    expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorOauthExpired", confirm_input_schema: schema });
+    expect(await waitForAction(rig, task)).toMatchObject({
+      waiting_for_event_type: "connectorOauthExpired",
+      confirm_input_schema: schema,
+    });
     expect(await decide(rig, task, { accept: false })).toMatchObject({ confirmed: false });
     await signInAgain(rig, made);
     await decide(rig, task, { accept: true });
@@ -152,7 +181,13 @@ describe("concurrent runs of several tasks", () => {
     const before = provider.grants.length;
     const replies = await Promise.all(
       runs.map((run) =>
-        worker.call("CallTool", { taskId: run.taskId, fence: run.fence, connectorId: made.uid, tool: "water", input: roses }),
+        worker.call("CallTool", {
+          taskId: run.taskId,
+          fence: run.fence,
+          connectorId: made.uid,
+          tool: "water",
+          input: roses,
+        }),
       ),
     );
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);

@@ -21,7 +21,9 @@ const local = await openLocal(async (request, response) => {
   const answer: Answer | undefined = responses[path] ?? honest()[path];
   if (answer === undefined) return void response.writeHead(404).end();
   if (typeof answer === "function") return answer(response);
-  response.writeHead(path === "/register" ? 201 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  response
+    .writeHead(path === "/register" ? 201 : 200, { "content-type": "application/json" })
+    .end(JSON.stringify(answer));
 });
 afterAll(() => local[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -33,11 +35,23 @@ const resource = "/.well-known/oauth-protected-resource/mcp";
 const metadata = "/.well-known/oauth-authorization-server";
 
 const honestMetadata = () => ({
-  ...{ issuer: local.url, authorization_endpoint: `${local.url}/authorize`, token_endpoint: `${local.url}/token` },
-  ...{ registration_endpoint: `${local.url}/register`, response_types_supported: ["code"], code_challenge_methods_supported: ["S256"] },
+  ...{
+    issuer: local.url,
+    authorization_endpoint: `${local.url}/authorize`,
+    token_endpoint: `${local.url}/token`,
+  },
+  ...{
+    registration_endpoint: `${local.url}/register`,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+  },
 });
 const honest = (): Record<string, Answer> => ({
-  [resource]: { resource: `${local.url}/mcp`, authorization_servers: [local.url], scopes_supported: ["read"] },
+  [resource]: {
+    resource: `${local.url}/mcp`,
+    authorization_servers: [local.url],
+    scopes_supported: ["read"],
+  },
   [metadata]: honestMetadata(),
   "/register": { client_id: "us", redirect_uris: ["https://platform.test/connectors/callback"] },
   "/token": { access_token: "a", token_type: "Bearer", expires_in: 60, refresh_token: "r", scope: "read" },
@@ -49,7 +63,8 @@ const signIns = (clock: Clock = systemClock) =>
     resolve: async (host) => [host === "localhost" ? "127.0.0.1" : "10.0.0.7"],
   });
 const begin = () => signIns().begin(`${local.url}/mcp`, noTokens, "state", patient);
-const finish = async (issuer = "", clock?: Clock) => signIns(clock).finish(await begin(), { code: "c", issuer }, patient);
+const finish = async (issuer = "", clock?: Clock) =>
+  signIns(clock).finish(await begin(), { code: "c", issuer }, patient);
 const trickle = (response: ServerResponse) => {
   response.writeHead(200, { "content-type": "application/json" });
   const more = () => {
@@ -87,8 +102,18 @@ describe("a sign-in does not begin where", () => {
       () => ({ resource: `${local.url}/mcp/a`, authorization_servers: [local.url] }),
       "broken",
     ],
-    ["PKCE is not supported", metadata, () => ({ ...honestMetadata(), code_challenge_methods_supported: ["plain"] }), "broken"],
-    ["the page is plain http", metadata, () => ({ ...honestMetadata(), authorization_endpoint: "http://stranger.example/" }), "broken"],
+    [
+      "PKCE is not supported",
+      metadata,
+      () => ({ ...honestMetadata(), code_challenge_methods_supported: ["plain"] }),
+      "broken",
+    ],
+    [
+      "the page is plain http",
+      metadata,
+      () => ({ ...honestMetadata(), authorization_endpoint: "http://stranger.example/" }),
+      "broken",
+    ],
     [
       "the page's address is not a web address",
       metadata,
@@ -101,7 +126,12 @@ describe("a sign-in does not begin where", () => {
       () => ({ ...honestMetadata(), authorization_endpoint: `${local.url}/${"x".repeat(9_000)}` }),
       "broken",
     ],
-    ["the metadata is larger than the stored maximum", metadata, () => ({ ...honestMetadata(), more: "x".repeat(40_000) }), "too_large"],
+    [
+      "the metadata is larger than the stored maximum",
+      metadata,
+      () => ({ ...honestMetadata(), more: "x".repeat(40_000) }),
+      "too_large",
+    ],
     ["the metadata has no end", metadata, () => trickle, "unreachable"],
     ["the registration has no end", "/register", () => trickle, "unreachable"],
     [
@@ -125,17 +155,34 @@ describe("a sign-in does not begin where", () => {
 
 describe("tokens are refused", () => {
   test.each([
-    ["at an internal address", metadata, () => ({ ...honestMetadata(), token_endpoint: "https://inside.example/token" }), "unreachable"],
+    [
+      "at an internal address",
+      metadata,
+      () => ({ ...honestMetadata(), token_endpoint: "https://inside.example/token" }),
+      "unreachable",
+    ],
     ["without an end", "/token", () => trickle, "unreachable"],
     ["of another kind", "/token", () => ({ access_token: "a", token_type: "DPoP" }), "broken"],
-    ["that would be two headers", "/token", () => ({ access_token: "a\r\nx: y", token_type: "bearer" }), "broken"],
-    ["that are too long", "/token", () => ({ access_token: "a".repeat(9_000), token_type: "bearer" }), "broken"],
+    [
+      "that would be two headers",
+      "/token",
+      () => ({ access_token: "a\r\nx: y", token_type: "bearer" }),
+      "broken",
+    ],
+    [
+      "that are too long",
+      "/token",
+      () => ({ access_token: "a".repeat(9_000), token_type: "bearer" }),
+      "broken",
+    ],
     ["that are invalid", "/token", () => ({ token_type: "bearer" }), "unreachable"],
     [
       "by a redirect to another origin, which would receive the code",
       "/token",
       () => (response: ServerResponse) =>
-        void response.writeHead(307, { location: `${local.url.replace("127.0.0.1", "localhost")}/elsewhere` }).end(),
+        void response
+          .writeHead(307, { location: `${local.url.replace("127.0.0.1", "localhost")}/elsewhere` })
+          .end(),
       "unreachable",
     ],
   ])("%s", async (_reason, path, answer, kind) => {

@@ -24,7 +24,11 @@ interface Call {
 const tool = (name: string) => ({
   name,
   description: "stranger ".repeat(1_000),
-  inputSchema: { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } }, $defs: { x: { $ref: "#/$defs/x" } } },
+  inputSchema: {
+    type: "object",
+    properties: { a: { type: "string", pattern: "^(a+)+$" } },
+    $defs: { x: { $ref: "#/$defs/x" } },
+  },
 });
 
 export async function openHostileServer(): Promise<HostileServer> {
@@ -54,7 +58,11 @@ export async function openHostileServer(): Promise<HostileServer> {
         .end(JSON.stringify({ jsonrpc: "2.0", id: call.id, error }));
     }
     if (call.method === "initialize")
-      return send({ protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "h", version: "1" } });
+      return send({
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: {} },
+        serverInfo: { name: "h", version: "1" },
+      });
     if (call.method === undefined && call.id !== undefined) {
       toldBack.push(call.error ?? call.result);
       return void response.writeHead(202).end();
@@ -64,13 +72,25 @@ export async function openHostileServer(): Promise<HostileServer> {
       pages += 1;
       return send({ tools: [tool(`t${pages}`)], nextCursor: path === "/circle" ? "again" : `page ${pages}` });
     }
-    if (path === "/tools") return send({ tools: [tool("a name with blanks"), ...Array.from({ length: 300 }, (_, n) => tool(`t${n}`))] });
+    if (path === "/tools")
+      return send({
+        tools: [tool("a name with blanks"), ...Array.from({ length: 300 }, (_, n) => tool(`t${n}`))],
+      });
     if (path === "/huge") return send({ content: [{ type: "text", text: "x".repeat(2 ** 21) }] });
-    if (path === "/deep") return send({ content: [], structuredContent: JSON.parse(`{"a":${"[".repeat(200)}${"]".repeat(200)}}`) });
+    if (path === "/deep")
+      return send({
+        content: [],
+        structuredContent: JSON.parse(`{"a":${"[".repeat(200)}${"]".repeat(200)}}`),
+      });
     if (path === "/misfit") return send({ content: "stranger" });
-    if (path === "/garbage") return void response.writeHead(200, { "content-type": "application/json" }).end('{"stranger":1}');
-    if (path === "/redirect") return void response.writeHead(307, { location: "https://stranger.example/mcp" }).end();
-    if (path === "/inside") return void response.writeHead(307, { location: `http://localhost:${request.socket.localPort}/secret` }).end();
+    if (path === "/garbage")
+      return void response.writeHead(200, { "content-type": "application/json" }).end('{"stranger":1}');
+    if (path === "/redirect")
+      return void response.writeHead(307, { location: "https://stranger.example/mcp" }).end();
+    if (path === "/inside")
+      return void response
+        .writeHead(307, { location: `http://localhost:${request.socket.localPort}/secret` })
+        .end();
     if (path === "/silent") return silence.resolve();
     response.writeHead(200, { "content-type": "text/event-stream" });
     if (path === "/drip") return void response.write(": drop\n\n", () => drip.resolve());
@@ -81,7 +101,9 @@ export async function openHostileServer(): Promise<HostileServer> {
         );
       // It continues once it was answered.
       while (toldBack.length < 3) await new Promise((resolve) => setImmediate(resolve));
-      response.end(`data: ${JSON.stringify({ jsonrpc: "2.0", id: call.id, result: { content: [{ type: "text", text: "Done" }] } })}\n\n`);
+      response.end(
+        `data: ${JSON.stringify({ jsonrpc: "2.0", id: call.id, result: { content: [{ type: "text", text: "Done" }] } })}\n\n`,
+      );
       return;
     }
     const piece = path === "/line" ? "x".repeat(65_536) : ": stranger\n\n".repeat(5_000);

@@ -25,7 +25,8 @@ interface OfferedTool {
 
 describe("text about itself from a connector's server", () => {
   const rig = taskRig({ env: { CONNECTOR_ALLOW: "loopback", ...file.env } });
-  const begin = (...connectors: string[]) => rig.create("Water", { message: { content: "Water", connectors } });
+  const begin = (...connectors: string[]) =>
+    rig.create("Water", { message: { content: "Water", connectors } });
   /** The tools of a request, by their names. */
   const offered = (nth: number) => {
     const tools = model.requests[nth]?.body["tools"] as unknown as OfferedTool[]; // as the API defines it
@@ -55,7 +56,10 @@ describe("text about itself from a connector's server", () => {
     ]);
     const task = await begin(uid);
     expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorAction" });
-    expect((await usesIn(rig, task))[0]).toMatchObject({ status: "error", result: "There is no tool of this name." });
+    expect((await usesIn(rig, task))[0]).toMatchObject({
+      status: "error",
+      result: "There is no tool of this name.",
+    });
     expect(server.calls).toEqual([]);
     await decide(rig, task, { accept: false });
     await rig.reach(task, "stopped");
@@ -73,7 +77,10 @@ describe("text about itself from a connector's server", () => {
     await rig.reach(task, "stopped");
     expect(offered(asked).get("read_file")).not.toContain("connector");
     // The platform's tool reports that the file is missing; the server's would return its own name.
-    expect((await usesIn(rig, task))[0]).toMatchObject({ tool: "read_file", result: expect.not.stringMatching(/^file$/) });
+    expect((await usesIn(rig, task))[0]).toMatchObject({
+      tool: "read_file",
+      result: expect.not.stringMatching(/^file$/),
+    });
     await client.removeConnector({ id });
   });
 
@@ -85,7 +92,9 @@ describe("text about itself from a connector's server", () => {
     const asked = model.requests.length;
     model.play([{ text: "Done" }]);
     await rig.reach(await begin(first.uid, second.uid), "stopped");
-    const ofConnectors = [...offered(asked)].filter(([, description]) => description.startsWith("A tool of the connector"));
+    const ofConnectors = [...offered(asked)].filter(([, description]) =>
+      description.startsWith("A tool of the connector"),
+    );
     expect(ofConnectors).toHaveLength(2 * (odd.length + 2));
     for (const [name] of ofConnectors) expect(name).toMatch(/^[a-z0-9_]{1,64}$/);
     for (const each of [first, second]) await each.client.removeConnector({ id: each.id });

@@ -21,15 +21,24 @@ export interface OAuthConnectorRig extends AsyncDisposable {
   /** Installs the connector; returns its row and the session that installed it. */
   install(person: Person): ReturnType<typeof install>;
   /** The same with a sign-in; `path` is the target of the browser's redirect. */
-  installAndSignIn(service: Service, person: Person): Promise<Awaited<ReturnType<typeof install>> & { readonly path: string }>;
+  installAndSignIn(
+    service: Service,
+    person: Person,
+  ): Promise<Awaited<ReturnType<typeof install>> & { readonly path: string }>;
   /** Signs in to an installed connector (again). */
-  signIn(service: Service, made: Pick<Awaited<ReturnType<typeof install>>, "client" | "session" | "id">): Promise<string>;
+  signIn(
+    service: Service,
+    made: Pick<Awaited<ReturnType<typeof install>>, "client" | "session" | "id">,
+  ): Promise<string>;
 }
 
 async function install(person: Person, url: string) {
   const session = await person.session();
   const client = session.client(ConnectorService);
-  const server = { case: "http" as const, value: { url, auth: { case: "oauth" as const, value: { clientId: "" } } } };
+  const server = {
+    case: "http" as const,
+    value: { url, auth: { case: "oauth" as const, value: { clientId: "" } } },
+  };
   const { connector } = await client.installConnector({ name: "Garden", server });
   return { client, session, id: connector?.id ?? "", uid: connector?.uid ?? "", connector };
 }
@@ -43,14 +52,24 @@ export async function openOAuthConnectorRig(tokenSeconds = 60): Promise<OAuthCon
     if (request.url?.startsWith("/.well-known/oauth-protected-resource")) {
       response.writeHead(200, { "content-type": "application/json" });
       const scopes = ["openid", "offline_access"];
-      response.end(JSON.stringify({ resource: `${front.url}/mcp`, authorization_servers: [provider.issuer], scopes_supported: scopes }));
+      response.end(
+        JSON.stringify({
+          resource: `${front.url}/mcp`,
+          authorization_servers: [provider.issuer],
+          scopes_supported: scopes,
+        }),
+      );
       return;
     }
     if (request.url !== "/mcp") return void response.writeHead(404).end();
     const body = (await Array.fromAsync(request)).map(String).join("");
     const { accept = "", authorization = "" } = request.headers;
     const headers = { "content-type": "application/json", accept, authorization };
-    const answer = await fetch(server.url, { method: request.method ?? "POST", headers, ...(body === "" ? {} : { body }) });
+    const answer = await fetch(server.url, {
+      method: request.method ?? "POST",
+      headers,
+      ...(body === "" ? {} : { body }),
+    });
     response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" });
     response.end(await answer.text());
   });

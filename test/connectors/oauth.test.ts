@@ -69,7 +69,8 @@ describeOnOne("connectors with OAuth", (database) => {
     // A token of a minute is always about to expire.
     const before = provider.grants.length;
     const connector = await found();
-    const use = (by: typeof reach) => by(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, patient));
+    const use = (by: typeof reach) =>
+      by(connector, (at) => servers.callTool(at, { tool: "water", input: { bed: "roses" } }, patient));
     expect(await Promise.all([reach, elsewhere, reach, elsewhere].map(use))).toEqual(
       Array(4).fill({ value: "Watered roses.", isError: false }),
     );
@@ -80,13 +81,18 @@ describeOnOne("connectors with OAuth", (database) => {
     if (has?.kind !== "oauth" || has.tokens === null) throw new Error("no tokens");
     await store.change((tx) =>
       tx.connectors.update(id, {
-        credentials: sealCredentials(cipher, id, { ...has, tokens: { ...has.tokens, access: "spent", refresh: "r", expiresAt: 0 } }),
+        credentials: sealCredentials(cipher, id, {
+          ...has,
+          tokens: { ...has.tokens, access: "spent", refresh: "r", expiresAt: 0 },
+        }),
       }),
     );
     const late = await found();
     await expect(reach(late, (at) => servers.listTools(at, patient))).rejects.toBeInstanceOf(SignInNeeded);
     provider.refuseRefresh = false;
     expect((await found()).state).toBe("expired");
-    expect(await outcomeOf((await ann.session()).client(ConnectorService).refreshTools({ id }))).toContain("FailedPrecondition");
+    expect(await outcomeOf((await ann.session()).client(ConnectorService).refreshTools({ id }))).toContain(
+      "FailedPrecondition",
+    );
   });
 });

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ResolvableConnectors, resolveAtCreate, resolveAtSend } from "../../src/core/connectors/resolve.ts";
+import {
+  type ResolvableConnectors,
+  resolveAtCreate,
+  resolveAtSend,
+} from "../../src/core/connectors/resolve.ts";
 
 const uids = ["a", "b", "c", "d", "e"];
 const uidSubset = fc.uniqueArray(fc.constantFrom(...uids));
@@ -22,18 +26,29 @@ const setOf = ({ installed, enabled, ofProject, grants }: Setting): ResolvableCo
 });
 
 /** The specification's table (spec/api.md 9.9), row by row. */
-const rows: readonly { readonly given: boolean; readonly project: boolean; readonly used: "those" | "project" | "enabled" }[] = [
+const rows: readonly {
+  readonly given: boolean;
+  readonly project: boolean;
+  readonly used: "those" | "project" | "enabled";
+}[] = [
   { given: true, project: true, used: "those" },
   { given: true, project: false, used: "those" },
   { given: false, project: true, used: "project" },
   { given: false, project: false, used: "enabled" },
 ];
 
-function modelCreate(named: readonly string[], { installed, enabled, ofProject, grants }: Setting): readonly string[] | "refused" {
-  const row = rows.find(({ given, project }) => given === named.length > 0 && project === (ofProject !== null));
+function modelCreate(
+  named: readonly string[],
+  { installed, enabled, ofProject, grants }: Setting,
+): readonly string[] | "refused" {
+  const row = rows.find(
+    ({ given, project }) => given === named.length > 0 && project === (ofProject !== null),
+  );
   if (row?.used === "those") return named.every((uid) => installed.includes(uid)) ? named : "refused";
   const list = row?.used === "project" ? (ofProject ?? []) : enabled;
-  return uids.filter((uid) => list.includes(uid) && installed.includes(uid) && (grants === null || grants.includes(uid)));
+  return uids.filter(
+    (uid) => list.includes(uid) && installed.includes(uid) && (grants === null || grants.includes(uid)),
+  );
 }
 
 const outcome = (work: () => readonly string[]): readonly string[] | "refused" => {
@@ -44,7 +59,8 @@ const outcome = (work: () => readonly string[]): readonly string[] | "refused" =
     return "refused";
   }
 };
-const sorted = (value: readonly string[] | "refused") => (value === "refused" ? value : [...value].toSorted());
+const sorted = (value: readonly string[] | "refused") =>
+  value === "refused" ? value : [...value].toSorted();
 
 test("a new task gets the connectors of the specification's table, for every set of installed, default, project's and granted ones", () => {
   fc.assert(
@@ -69,21 +85,27 @@ const message = fc.record({ named: uidSubset, clear: fc.boolean() });
 
 test("messages replace, clear or reuse; later changes of defaults have no effect, and an app never uses what it was not granted", () => {
   fc.assert(
-    fc.property(setting, fc.array(fc.record({ message, after: setting }), { maxLength: 6 }), (first, steps) => {
-      let real = resolveAtCreate({ connectors: [], noConnectors: false }, setOf(first));
-      let model: readonly string[] = sorted(modelCreate([], first)) as readonly string[]; // nothing is named, so nothing is refused
-      for (const { message: sent, after } of steps) {
-        const next = outcome(() => resolveAtSend({ connectors: sent.named }, sent.clear, real, setOf(after)));
-        if (sent.clear) model = [];
-        else if (sent.named.length > 0 && !sent.named.every((uid) => after.installed.includes(uid))) {
-          expect(next).toBe("refused");
-          continue;
-        } else if (sent.named.length > 0) model = sent.named;
-        else model = model.filter((uid) => after.grants === null || after.grants.includes(uid));
-        expect(next).toEqual(sorted(model));
-        real = next as readonly string[]; // it was not refused
-      }
-    }),
+    fc.property(
+      setting,
+      fc.array(fc.record({ message, after: setting }), { maxLength: 6 }),
+      (first, steps) => {
+        let real = resolveAtCreate({ connectors: [], noConnectors: false }, setOf(first));
+        let model: readonly string[] = sorted(modelCreate([], first)) as readonly string[]; // nothing is named, so nothing is refused
+        for (const { message: sent, after } of steps) {
+          const next = outcome(() =>
+            resolveAtSend({ connectors: sent.named }, sent.clear, real, setOf(after)),
+          );
+          if (sent.clear) model = [];
+          else if (sent.named.length > 0 && !sent.named.every((uid) => after.installed.includes(uid))) {
+            expect(next).toBe("refused");
+            continue;
+          } else if (sent.named.length > 0) model = sent.named;
+          else model = model.filter((uid) => after.grants === null || after.grants.includes(uid));
+          expect(next).toEqual(sorted(model));
+          real = next as readonly string[]; // it was not refused
+        }
+      },
+    ),
     { numRuns: 1000 },
   );
 });

@@ -25,17 +25,43 @@ const wire = fc.constantFrom("v2", "grpc");
 const nth = fc.nat(2);
 /** The actions of users. */
 const action = fc.oneof(
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("install" as const), uid: fc.constantFrom(...uids), isDefault: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("install" as const),
+      uid: fc.constantFrom(...uids),
+      isDefault: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("remove" as const), uid: fc.constantFrom(...uids) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("project" as const), uids: uidSubset }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("withdraw" as const), keeps: fc.uniqueArray(fc.constantFrom(...third)) }) },
   {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant("create" as const), by, wire, named: fc.option(uidSubset), inProject: fc.boolean() }),
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("withdraw" as const),
+      keeps: fc.uniqueArray(fc.constantFrom(...third)),
+    }),
   },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant("send" as const), by, wire, nth, named: fc.option(uidSubset), clear: fc.boolean() }),
+    arbitrary: fc.record({
+      do: fc.constant("create" as const),
+      by,
+      wire,
+      named: fc.option(uidSubset),
+      inProject: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("send" as const),
+      by,
+      wire,
+      nth,
+      named: fc.option(uidSubset),
+      clear: fc.boolean(),
+    }),
   },
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
@@ -86,7 +112,10 @@ class Model {
     if (clear) return names ? "400" : [];
     return names ? this.named(named, isApp) : has.filter((uid) => !isApp || this.mayApp(uid));
   }
-  /** The connectors of a run now, without those that were removed or withdrawn from the app that created the task. */
+  /**
+   * The connectors of a run now, without those that were removed or withdrawn from the app that created the
+   * task.
+   */
   used({ has, ofApp }: Model["tasks"][number]): readonly string[] {
     return has.filter((uid) => this.installed.has(uid) && (!ofApp || this.mayApp(uid)));
   }
@@ -107,35 +136,57 @@ async function openPlatform(scopes: Settings) {
   if (scopes.browser) requested.push("use_my_browsers");
   const token = await tokenOf(service, person, { of: app, scopes: requested, connectorUids: scopes.granted });
   const { body } = await person.v2("project.create", { name: "Garden" });
-  return { person, session, app, token, projectId: String(body["project"].id), ids: new Map<string, string>(), made: [] as string[] };
+  return {
+    person,
+    session,
+    app,
+    token,
+    projectId: String(body["project"].id),
+    ids: new Map<string, string>(),
+    made: [] as string[],
+  };
 }
 type Real = Awaited<ReturnType<typeof openPlatform>>;
 
 /** A refusal in the form of the model. */
 const refusal = (status: string, message: string): string => (status === "403" ? `403 ${message}` : status);
 
-async function overV2(caller: Calling, name: string, request: object): Promise<string | { readonly id: string }> {
+async function overV2(
+  caller: Calling,
+  name: string,
+  request: object,
+): Promise<string | { readonly id: string }> {
   const { status, body } = await caller.v2(name, request);
   return body.ok ? { id: String(body["task_id"]) } : refusal(String(status), body.error?.message ?? "");
 }
 
-async function overGrpc(call: Promise<{ readonly taskId: string }>): Promise<string | { readonly id: string }> {
+async function overGrpc(
+  call: Promise<{ readonly taskId: string }>,
+): Promise<string | { readonly id: string }> {
   try {
     return { id: (await call).taskId };
   } catch (thrown) {
     const { code, rawMessage } = ConnectError.from(thrown);
-    return refusal(code === Code.PermissionDenied ? "403" : code === Code.InvalidArgument ? "400" : Code[code], rawMessage);
+    return refusal(
+      code === Code.PermissionDenied ? "403" : code === Code.InvalidArgument ? "400" : Code[code],
+      rawMessage,
+    );
   }
 }
 
 function creating(caller: Calling, { wire, named, inProject }: ActionOf<"create">, projectId: string) {
   const project = inProject ? { project_id: projectId } : {};
   if (wire === "v2")
-    return overV2(caller, "task.create", { message: { content: "Hi", ...(named ? { connectors: named } : {}) }, ...project });
+    return overV2(caller, "task.create", {
+      message: { content: "Hi", ...(named ? { connectors: named } : {}) },
+      ...project,
+    });
   // On these wires an empty list equals an absent one.
   const connectors = { connectors: named ?? [], noConnectors: named?.length === 0 };
   const message = { content, ...connectors };
-  return overGrpc(caller.client(TaskService, "grpc").createTask({ message, ...(inProject ? { projectId } : {}) }));
+  return overGrpc(
+    caller.client(TaskService, "grpc").createTask({ message, ...(inProject ? { projectId } : {}) }),
+  );
 }
 
 function sending(caller: Calling, { wire, named, clear }: ActionOf<"send">, id: string) {
@@ -147,13 +198,20 @@ function sending(caller: Calling, { wire, named, clear }: ActionOf<"send">, id: 
       ...cleared,
     });
   const message = { content, connectors: named ?? [] };
-  return overGrpc(caller.client(TaskService, "grpc").sendMessage({ taskId: id, message, ...(clear ? { clearConnectors: true } : {}) }));
+  return overGrpc(
+    caller
+      .client(TaskService, "grpc")
+      .sendMessage({ taskId: id, message, ...(clear ? { clearConnectors: true } : {}) }),
+  );
 }
 
-const sorted = (outcome: Outcome): Outcome => (typeof outcome === "string" ? outcome : [...outcome].toSorted());
+const sorted = (outcome: Outcome): Outcome =>
+  typeof outcome === "string" ? outcome : [...outcome].toSorted();
 
 async function has(real: Real, at: number): Promise<readonly string[]> {
-  return sorted((await service.store.taskResources.find(real.made[at] ?? ""))?.connectors ?? []) as readonly string[]; // they are ids
+  return sorted(
+    (await service.store.taskResources.find(real.made[at] ?? ""))?.connectors ?? [],
+  ) as readonly string[]; // they are ids
 }
 
 async function perform(real: Real, model: Model, action: Action): Promise<void> {
@@ -161,7 +219,8 @@ async function perform(real: Real, model: Model, action: Action): Promise<void> 
     case "install":
       return install(real, model, action);
     case "remove":
-      if (model.installed.delete(action.uid)) await real.session.removeConnector({ id: real.ids.get(action.uid) ?? "" });
+      if (model.installed.delete(action.uid))
+        await real.session.removeConnector({ id: real.ids.get(action.uid) ?? "" });
       return;
     case "project":
       return setProject(real, model, action.uids);
@@ -176,22 +235,35 @@ async function perform(real: Real, model: Model, action: Action): Promise<void> 
 
 type ActionOf<D extends Action["do"]> = Extract<Action, { do: D }>;
 
-async function install({ session, ids }: Real, model: Model, { uid, isDefault }: ActionOf<"install">): Promise<void> {
+async function install(
+  { session, ids }: Real,
+  model: Model,
+  { uid, isDefault }: ActionOf<"install">,
+): Promise<void> {
   const installing = session.installConnector({ uid, isDefault });
   if (model.installed.has(uid)) return expect(installing).rejects.toMatchObject({ code: Code.AlreadyExists });
   ids.set(uid, (await installing).connector?.id ?? "");
   model.installed.set(uid, isDefault);
 }
 
-async function setProject({ session, projectId }: Real, model: Model, requested: readonly string[]): Promise<void> {
+async function setProject(
+  { session, projectId }: Real,
+  model: Model,
+  requested: readonly string[],
+): Promise<void> {
   const setting = session.setProjectConnectors({ projectId, uids: [...requested] });
-  if (!requested.every((uid) => model.installed.has(uid))) return expect(setting).rejects.toMatchObject({ code: Code.InvalidArgument });
+  if (!requested.every((uid) => model.installed.has(uid)))
+    return expect(setting).rejects.toMatchObject({ code: Code.InvalidArgument });
   await setting;
   model.ofProject = requested;
 }
 
 /** As the consent page does it; grants never grow. */
-async function withdraw({ person: { accountId, spaceId }, app }: Real, model: Model, keeps: readonly string[]): Promise<void> {
+async function withdraw(
+  { person: { accountId, spaceId }, app }: Real,
+  model: Model,
+  keeps: readonly string[],
+): Promise<void> {
   const connectorUids = model.granted.filter((uid) => keeps.includes(uid));
   const choice = { accountId, spaceId, clientId: app.app.clientId, connectorUids, now: Date.now() };
   await service.store.change((tx) => chooseConnectors(tx, choice));
@@ -224,24 +296,31 @@ async function send(real: Real, model: Model, action: ActionOf<"send">): Promise
 
 test("over v2 and gRPC, tasks get the connectors of the specification's tables after any installs, grants, withdrawals and messages", async () => {
   await fc.assert(
-    fc.asyncProperty(settings, fc.array(action, { minLength: 8, maxLength: 30, size: "max" }), async (scopes, deeds) => {
-      const real = await openPlatform(scopes);
-      const model = new Model(scopes);
-      const first = scopes.installed.map((uid): Action => ({ do: "install", uid, isDefault: true }));
-      for (const action of [...first, ...deeds]) {
-        await perform(real, model, action);
-        for (const [at, task] of model.tasks.entries()) {
-          const row = await service.store.tasks.byId(real.made[at] ?? "");
-          if (!row) throw new Error("no task");
-          const used = (await connectorsOf(service.store, row)).map(({ uid }) => uid);
-          expect(sorted(used)).toEqual(sorted(model.used(task)));
+    fc.asyncProperty(
+      settings,
+      fc.array(action, { minLength: 8, maxLength: 30, size: "max" }),
+      async (scopes, deeds) => {
+        const real = await openPlatform(scopes);
+        const model = new Model(scopes);
+        const first = scopes.installed.map((uid): Action => ({ do: "install", uid, isDefault: true }));
+        for (const action of [...first, ...deeds]) {
+          await perform(real, model, action);
+          for (const [at, task] of model.tasks.entries()) {
+            const row = await service.store.tasks.byId(real.made[at] ?? "");
+            if (!row) throw new Error("no task");
+            const used = (await connectorsOf(service.store, row)).map(({ uid }) => uid);
+            expect(sorted(used)).toEqual(sorted(model.used(task)));
+          }
         }
-      }
-      const listed = async (who: Calling) => (await who.v2("connector.list")).body["data"].map(({ id }: { id: string }) => id);
-      const installed = [...model.installed.keys()];
-      expect(sorted(await listed(real.person))).toEqual(sorted(installed));
-      expect(sorted(await listed(real.token))).toEqual(sorted(installed.filter((uid) => model.mayApp(uid))));
-    }),
+        const listed = async (who: Calling) =>
+          (await who.v2("connector.list")).body["data"].map(({ id }: { id: string }) => id);
+        const installed = [...model.installed.keys()];
+        expect(sorted(await listed(real.person))).toEqual(sorted(installed));
+        expect(sorted(await listed(real.token))).toEqual(
+          sorted(installed.filter((uid) => model.mayApp(uid))),
+        );
+      },
+    ),
     { numRuns: 40 },
   );
 });

@@ -12,7 +12,11 @@ import { patientClock } from "../support/patient-clock.ts";
 import { openHostileServer } from "./hostile.ts";
 
 const loopback = [{ kind: "loopback" }] as const;
-const at = (url: string, headers: Record<string, string> = {}): ServerAddress => ({ transport: "http", url, headers });
+const at = (url: string, headers: Record<string, string> = {}): ServerAddress => ({
+  transport: "http",
+  url,
+  headers,
+});
 const server = await openMcpServer();
 const hostile = await openHostileServer();
 afterAll(async () => {
@@ -40,22 +44,37 @@ describe("a server over streamable HTTP", () => {
       patient,
     );
     expect(answer).toEqual({ value: "Watered roses.", isError: false });
-    expect(server.calls.at(-1)).toEqual({ tool: "water", input: { bed: "roses" }, authorization: "Bearer s3cret" });
+    expect(server.calls.at(-1)).toEqual({
+      tool: "water",
+      input: { bed: "roses" },
+      authorization: "Bearer s3cret",
+    });
   });
 
   test("may report that a use failed", async () => {
-    expect(await servers.callTool(at(server.url), { tool: "fail", input: {} }, patient)).toEqual({ value: "No water.", isError: true });
+    expect(await servers.callTool(at(server.url), { tool: "fail", input: {} }, patient)).toEqual({
+      value: "No water.",
+      isError: true,
+    });
   });
 
   test("that refuses the credential differs from a broken one", async () => {
     server.guard = () => false;
-    await expect(servers.listTools(at(server.url), patient)).rejects.toMatchObject({ name: "ServerFault", kind: "refused" });
+    await expect(servers.listTools(at(server.url), patient)).rejects.toMatchObject({
+      name: "ServerFault",
+      kind: "refused",
+    });
     server.guard = undefined;
   });
 });
 
 describe("forbidden addresses of servers", () => {
-  const guarded = mcpServers({ clock: systemClock, allowed: [], commands: {}, resolve: async () => ["10.0.0.7"] });
+  const guarded = mcpServers({
+    clock: systemClock,
+    allowed: [],
+    commands: {},
+    resolve: async () => ["10.0.0.7"],
+  });
 
   test.each([
     "http://127.0.0.1:1/mcp",
@@ -68,13 +87,23 @@ describe("forbidden addresses of servers", () => {
   });
 
   test.each<[string, string, Resolve]>([
-    ["a name that does not exist", "name_not_found", () => Promise.reject(new LookUpFailed("not_found", "none.example"))],
-    ["name servers without an answer", "look-up", () => Promise.reject(new LookUpFailed("no_answer", "none.example"))],
+    [
+      "a name that does not exist",
+      "name_not_found",
+      () => Promise.reject(new LookUpFailed("not_found", "none.example")),
+    ],
+    [
+      "name servers without an answer",
+      "look-up",
+      () => Promise.reject(new LookUpFailed("no_answer", "none.example")),
+    ],
     ["an internal address", "CONNECTOR_ALLOW", async () => ["10.0.0.7"]],
   ])("the error names %s", async (_, named, resolve) => {
     const web = mcpServers({ clock: systemClock, allowed: [], commands: {}, resolve });
     const text = named === "name_not_found" ? "was not found" : named;
-    await expect(web.listTools(at("https://none.example/mcp"), patient)).rejects.toMatchObject({ message: expect.stringContaining(text) });
+    await expect(web.listTools(at("https://none.example/mcp"), patient)).rejects.toMatchObject({
+      message: expect.stringContaining(text),
+    });
   });
 
   test("the error distinguishes a closed port, a server without TLS and a status", async () => {
@@ -87,7 +116,9 @@ describe("forbidden addresses of servers", () => {
       [missing.url, "with the status 404"],
     ] as const;
     for (const [url, text] of texts)
-      await expect(servers.listTools(at(url), patient)).rejects.toMatchObject({ message: expect.stringContaining(text) });
+      await expect(servers.listTools(at(url), patient)).rejects.toMatchObject({
+        message: expect.stringContaining(text),
+      });
   });
 
   test("nothing on this machine is reached unless the operator allows it", async () => {
@@ -106,13 +137,18 @@ describe("a hostile server", () => {
     ["a redirect to another address", "redirect", "broken"],
     ["a redirect to an internal address", "inside", "broken"],
   ] as const)("that answers with %s is cut, with our error text", async (_name, path, kind) => {
-    const thrown = await servers.callTool(at(`${hostile.url}/${path}`), { tool: "x", input: {} }, patient).catch((fault: unknown) => fault);
+    const thrown = await servers
+      .callTool(at(`${hostile.url}/${path}`), { tool: "x", input: {} }, patient)
+      .catch((fault: unknown) => fault);
     expect(thrown).toMatchObject({ name: "ServerFault", kind });
     expect(String(thrown)).not.toContain("stranger");
     expect(hostile.reachedInside).toBe(false);
   });
 
-  test.each(["pages", "circle"])("that lists %s of tools without an end receives at most 20 requests", async (path) => {
+  test.each([
+    "pages",
+    "circle",
+  ])("that lists %s of tools without an end receives at most 20 requests", async (path) => {
     const before = hostile.pages;
     expect(await servers.listTools(at(`${hostile.url}/${path}`), patient)).toHaveLength(20);
     expect(hostile.pages - before).toBe(20);
@@ -128,7 +164,9 @@ describe("a hostile server", () => {
   test("that answers byte by byte runs into the timeout", async () => {
     const clock = patientClock(0);
     const slow = mcpServers({ clock, resolve: noNames, allowed: loopback, commands: {} });
-    const used = slow.callTool(at(`${hostile.url}/drip`), { tool: "x", input: {} }, patient).catch((fault: unknown) => fault);
+    const used = slow
+      .callTool(at(`${hostile.url}/drip`), { tool: "x", input: {} }, patient)
+      .catch((fault: unknown) => fault);
     await hostile.dripBegun;
     clock.pass(60_000);
     expect(await used).toMatchObject({ kind: "timeout" });
@@ -137,7 +175,9 @@ describe("a hostile server", () => {
   test("that is silent runs into the timeout", async () => {
     const clock = patientClock(0);
     const slow = mcpServers({ clock, resolve: noNames, allowed: loopback, commands: {} });
-    const used = slow.callTool(at(`${hostile.url}/silent`), { tool: "x", input: {} }, patient).catch((fault: unknown) => fault);
+    const used = slow
+      .callTool(at(`${hostile.url}/silent`), { tool: "x", input: {} }, patient)
+      .catch((fault: unknown) => fault);
     await hostile.silenceBegun;
     clock.pass(60_000);
     expect(await used).toMatchObject({ kind: "timeout" });
@@ -155,7 +195,11 @@ describe("a hostile server", () => {
   test("is disconnected at once when all callers have gone", async () => {
     const gone = new AbortController();
     const used = servers
-      .callTool(at(`${hostile.url}/silent`), { tool: "x", input: {} }, { accountId: "ann", signal: gone.signal })
+      .callTool(
+        at(`${hostile.url}/silent`),
+        { tool: "x", input: {} },
+        { accountId: "ann", signal: gone.signal },
+      )
       .catch((thrown: unknown) => thrown);
     gone.abort(new Error("gone"));
     expect(await used).toMatchObject({ message: "gone" });
@@ -168,7 +212,11 @@ describe("a server that is a command", () => {
 
   test("runs where the operator allows it, without the platform's environment", async () => {
     const local = mcpServers({ clock: systemClock, resolve: noNames, allowed: [], commands });
-    const answer = await local.callTool({ transport: "stdio", command: "garden" }, { tool: "environment", input: {} }, patient);
+    const answer = await local.callTool(
+      { transport: "stdio", command: "garden" },
+      { tool: "environment", input: {} },
+      patient,
+    );
     expect(answer.value).toEqual(expect.not.stringContaining("ENCRYPTION_KEY"));
     expect(answer.isError).toBe(false);
     expect(JSON.parse(String(answer.value))).not.toContain("VITEST");
@@ -176,6 +224,8 @@ describe("a server that is a command", () => {
 
   test.each(["other", "constructor", "/bin/sh"])("is not run by another name: %s", async (command) => {
     const local = mcpServers({ clock: systemClock, resolve: noNames, allowed: [], commands });
-    await expect(local.listTools({ transport: "stdio", command }, patient)).rejects.toMatchObject({ kind: "unreachable" });
+    await expect(local.listTools({ transport: "stdio", command }, patient)).rejects.toMatchObject({
+      kind: "unreachable",
+    });
   });
 });

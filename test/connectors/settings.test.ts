@@ -20,7 +20,10 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const httpAt = (url: string, value?: string) => ({
   case: "http" as const,
-  value: { url, auth: value === undefined ? { case: undefined } : { case: "header" as const, value: { name: "", value } } },
+  value: {
+    url,
+    auth: value === undefined ? { case: undefined } : { case: "header" as const, value: { name: "", value } },
+  },
 });
 
 describeOnOne("installed connectors", (database) => {
@@ -53,7 +56,9 @@ describeOnOne("installed connectors", (database) => {
       ["fail", "ask"],
     ]);
     const { data } = await ann.client(ConnectorService).listInstalled({});
-    expect(JSON.stringify(data, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain("s3cret");
+    expect(
+      JSON.stringify(data, (_, value) => (typeof value === "bigint" ? String(value) : value)),
+    ).not.toContain("s3cret");
     const [row] = await rowsIn(rig.db.url, `SELECT * FROM connector WHERE id = '${made.id}'`);
     const kept = Object.values(row ?? {}).map((value) =>
       value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value),
@@ -76,12 +81,21 @@ describeOnOne("installed connectors", (database) => {
     expect(await ids(ann)).toEqual([github]);
     expect(await ids(bo)).toEqual([gmail, github].toSorted());
     expect(await ids(outsider)).toEqual([]);
-    const token = await tokenOf(rig.service, bo, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+    const token = await tokenOf(rig.service, bo, {
+      scopes: ["create_task", "use_connectors"],
+      connectorUids: [gmail],
+    });
     expect(await ids(token)).toEqual([gmail]);
     const without = await tokenOf(rig.service, bo, { scopes: ["create_task"] });
     expect(await ids(without)).toEqual([]);
     const { body } = await bo.v2("connector.list");
-    expect(body["data"][0]).toEqual({ id: gmail, name: "Gmail", type: "byok", description: "", category: "" });
+    expect(body["data"][0]).toEqual({
+      id: gmail,
+      name: "Gmail",
+      type: "byok",
+      description: "",
+      category: "",
+    });
   });
 
   test("have a type that names the kind of their server (spec/api.md 7.8)", async () => {
@@ -92,7 +106,12 @@ describeOnOne("installed connectors", (database) => {
       { uid: github, name: "", server: httpAt(server.url, "Bearer key"), type: "byok" },
       { uid: gmail, name: "", server: httpAt(server.url), type: "mcp" },
       { uid: "", name: "Own, by a key", server: httpAt(server.url, "Bearer key"), type: "mcp" },
-      { uid: notion, name: "", server: { case: "http", value: { url: server.url, auth: { case: "oauth", value: {} } } }, type: "mcp" },
+      {
+        uid: notion,
+        name: "",
+        server: { case: "http", value: { url: server.url, auth: { case: "oauth", value: {} } } },
+        type: "mcp",
+      },
     ];
     const made = new Map<string, string>();
     for (const { type, ...more } of rows) {
@@ -111,15 +130,24 @@ describeOnOne("installed connectors", (database) => {
       const other = await rig.person({ with: ann, role: role === "owner" ? "admin" : role });
       const may = role === "owner" || role === "super_admin" || role === "admin";
       const session = await browser(other);
-      const policies = session.setConnectorPolicy({ id: shared.id, policies: [{ tool: "water", policy: "allow" }] });
+      const policies = session.setConnectorPolicy({
+        id: shared.id,
+        policies: [{ tool: "water", policy: "allow" }],
+      });
       if (may) expect((await policies).connector?.tools[0]?.policy).toBe("allow");
       else expect(await outcomeOf(policies)).toContain("PermissionDenied");
       if (may) continue;
-      expect(await outcomeOf(session.installConnector({ uid: github, forSpace: true }))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.installConnector({ uid: github, forSpace: true }))).toContain(
+        "PermissionDenied",
+      );
       expect(await outcomeOf(session.removeConnector({ id: shared.id }))).toContain("PermissionDenied");
-      expect(await outcomeOf(session.setDefault({ id: shared.id, isDefault: true }))).toContain("PermissionDenied");
+      expect(await outcomeOf(session.setDefault({ id: shared.id, isDefault: true }))).toContain(
+        "PermissionDenied",
+      );
       expect(await outcomeOf(session.refreshTools({ id: shared.id }))).toContain("PermissionDenied");
-      expect(await outcomeOf(other.client(ConnectorService).removeConnector({ id: shared.id }))).toContain("PermissionDenied");
+      expect(await outcomeOf(other.client(ConnectorService).removeConnector({ id: shared.id }))).toContain(
+        "PermissionDenied",
+      );
     }
   });
 
@@ -155,7 +183,10 @@ describeOnOne("installed connectors", (database) => {
   test("are installed by a general key, which cannot sign in or change policies (spec/decisions.md 65)", async () => {
     const ann = await rig.person();
     const client = ann.client(ConnectorService);
-    const { connector } = await client.installConnector({ name: "Garden", server: httpAt(server.url, "Bearer s3cret-garden") });
+    const { connector } = await client.installConnector({
+      name: "Garden",
+      server: httpAt(server.url, "Bearer s3cret-garden"),
+    });
     expect(connector?.tools.map(({ name }) => name)).toEqual(["water", "fail"]);
     const id = connector?.id ?? "";
     expect(await outcomeOf(client.setConnectorPolicy({ id, policies: [] }))).toContain("PermissionDenied");
@@ -163,11 +194,15 @@ describeOnOne("installed connectors", (database) => {
     expect(await outcomeOf(client.installConnector({ uid: github, forSpace: true }))).toBe(
       "PermissionDenied: for_space: requires a session, not a key",
     );
-    expect(await outcomeOf(client.installConnector({ uid: github, isDefault: true }))).toContain("is_default: requires a session");
+    expect(await outcomeOf(client.installConnector({ uid: github, isDefault: true }))).toContain(
+      "is_default: requires a session",
+    );
     const audited = await rig.auditRow("settings.v1.ConnectorService/InstallConnector", id);
     expect(audited).toMatchObject({ credential: expect.stringMatching(/^key:/) });
     const { client: app } = await tokenOf(rig.service, ann, { scopes: ["use_connectors"] });
-    expect(await outcomeOf(app(ConnectorService).installConnector({ uid: github }))).toContain("PermissionDenied");
+    expect(await outcomeOf(app(ConnectorService).installConnector({ uid: github }))).toContain(
+      "PermissionDenied",
+    );
   });
 
   test("are tested without a change, and the answer has no text of the server (spec/api.md 8.45)", async () => {
@@ -179,18 +214,30 @@ describeOnOne("installed connectors", (database) => {
     expect([good, latencyMs >= 0]).toEqual([{ reachable: true, tools: tools.length }, true]);
     broken.guard = () => false;
     broken.more.push("harvest");
-    expect(await client.testConnector({ id })).toMatchObject({ reachable: false, failure: "refused", tools: 0 });
+    expect(await client.testConnector({ id })).toMatchObject({
+      reachable: false,
+      failure: "refused",
+      tools: 0,
+    });
     await broken[Symbol.asyncDispose]();
     expect(await client.testConnector({ id })).toMatchObject({
       ...{ reachable: false, failure: "unreachable" },
       message: "The connector's server refused the connection: no program listens at its address.",
     });
-    expect((await client.listInstalled({})).data.find((each) => each.id === id)?.tools).toHaveLength(tools.length);
-    expect(await rig.auditRow("settings.v1.ConnectorService/TestConnector", id)).toMatchObject({ outcome: "done" });
+    expect((await client.listInstalled({})).data.find((each) => each.id === id)?.tools).toHaveLength(
+      tools.length,
+    );
+    expect(await rig.auditRow("settings.v1.ConnectorService/TestConnector", id)).toMatchObject({
+      outcome: "done",
+    });
     const { id: bare } = await install(ann, { uid: github, name: "", server: { case: undefined } });
-    expect(await outcomeOf(client.testConnector({ id: bare }))).toBe("FailedPrecondition: the connector has no server");
+    expect(await outcomeOf(client.testConnector({ id: bare }))).toBe(
+      "FailedPrecondition: the connector has no server",
+    );
     const outsider = await rig.person({ with: ann });
-    expect(await outcomeOf(outsider.client(ConnectorService).testConnector({ id }))).toBe("NotFound: connector not found");
+    expect(await outcomeOf(outsider.client(ConnectorService).testConnector({ id }))).toBe(
+      "NotFound: connector not found",
+    );
   });
 
   test("exist once for each id", async () => {
@@ -225,7 +272,10 @@ describeOnOne("installed connectors", (database) => {
       return (await rig.service.store.taskResources.find(body["task_id"]))?.connectors ?? [];
     };
     expect(await ofNewTask()).toEqual([]);
-    expect((await session.setDefault({ id, isDefault: true })).connector).toMatchObject({ id, isDefault: true });
+    expect((await session.setDefault({ id, isDefault: true })).connector).toMatchObject({
+      id,
+      isDefault: true,
+    });
     expect(await ofNewTask()).toEqual([uid]);
     await session.setDefault({ id, isDefault: false });
     expect(await ofNewTask()).toEqual([]);
@@ -237,12 +287,18 @@ describeOnOne("installed connectors", (database) => {
     const { body } = await ann.v2("project.create", { name: "Garden" });
     const projectId = body["project"]["id"];
     const session = await browser(ann);
-    expect(await outcomeOf(session.setProjectConnectors({ projectId, uids: [github] }))).toContain("InvalidArgument");
+    expect(await outcomeOf(session.setProjectConnectors({ projectId, uids: [github] }))).toContain(
+      "InvalidArgument",
+    );
     await install(ann, { uid: github, name: "" });
     await session.setProjectConnectors({ projectId, uids: [github] });
     expect((await ann.client(ConnectorService).getProjectConnectors({ projectId })).uids).toEqual([github]);
-    expect(await outcomeOf(outsider.client(ConnectorService).getProjectConnectors({ projectId }))).toContain("NotFound");
-    expect(await outcomeOf((await browser(outsider)).setProjectConnectors({ projectId, uids: [] }))).toContain("NotFound");
+    expect(await outcomeOf(outsider.client(ConnectorService).getProjectConnectors({ projectId }))).toContain(
+      "NotFound",
+    );
+    expect(
+      await outcomeOf((await browser(outsider)).setProjectConnectors({ projectId, uids: [] })),
+    ).toContain("NotFound");
   });
 
   describe("are refused", () => {
@@ -259,7 +315,10 @@ describeOnOne("installed connectors", (database) => {
         {
           server: {
             case: "http" as const,
-            value: { url: "https://a.example", auth: { case: "header" as const, value: { name: "Host", value: "x" } } },
+            value: {
+              url: "https://a.example",
+              auth: { case: "header" as const, value: { name: "Host", value: "x" } },
+            },
           },
         },
       ],
@@ -268,7 +327,10 @@ describeOnOne("installed connectors", (database) => {
         {
           server: {
             case: "http" as const,
-            value: { url: "https://a.example", auth: { case: "header" as const, value: { name: "", value: "a\r\nb" } } },
+            value: {
+              url: "https://a.example",
+              auth: { case: "header" as const, value: { name: "", value: "a\r\nb" } },
+            },
           },
         },
       ],

@@ -26,7 +26,9 @@ const named = (uid: string) => ({ message: { content: "Water the roses", connect
 describe("a task's connectors", () => {
   const rig = taskRig({ env: allow });
   const answer = async (id: string) =>
-    (await rig.events(id)).filter(({ type }) => type === "assistant_message").map((event) => event["assistant_message"].content);
+    (await rig.events(id))
+      .filter(({ type }) => type === "assistant_message")
+      .map((event) => event["assistant_message"].content);
   const of = async (id: string) => (await rig.service.store.taskResources.find(id))?.connectors ?? [];
   let uid = "";
   beforeAll(async () => {
@@ -40,8 +42,14 @@ describe("a task's connectors", () => {
   });
 
   test("must be installed, or 400; for an app an ungranted one is 403 first", async () => {
-    expect(await rig.ann.v2("task.create", named(github))).toMatchObject({ status: 400, body: { error: { code: "invalid_argument" } } });
-    const token = await tokenOf(rig.service, rig.ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+    expect(await rig.ann.v2("task.create", named(github))).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_argument" } },
+    });
+    const token = await tokenOf(rig.service, rig.ann, {
+      scopes: ["create_task", "use_connectors"],
+      connectorUids: [gmail],
+    });
     expect(await token.v2("task.create", named(github))).toMatchObject({
       status: 403,
       body: { error: { message: `insufficient_scope: connector ${github} not granted` } },
@@ -54,7 +62,9 @@ describe("a task's connectors", () => {
     expect(await of(id)).toEqual([uid]);
     const both = { task_id: id, ...named(uid), clear_connectors: true };
     expect(await rig.ann.v2("task.sendMessage", both)).toMatchObject({ status: 400 });
-    expect(await rig.ann.v2("task.sendMessage", { task_id: id, ...named(github) })).toMatchObject({ status: 400 });
+    expect(await rig.ann.v2("task.sendMessage", { task_id: id, ...named(github) })).toMatchObject({
+      status: 400,
+    });
     await rig.send(id, "Go on", { clear_connectors: true });
     expect(await of(id)).toEqual([]);
     await rig.reach(id, "stopped");
@@ -63,11 +73,19 @@ describe("a task's connectors", () => {
 
   test("leave out those that an app was not granted, silently, and those removed or withdrawn later", async () => {
     const app = await newApp(rig.service, rig.ann, [uid, gmail]);
-    const without = await tokenOf(rig.service, rig.ann, { of: app, scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+    const without = await tokenOf(rig.service, rig.ann, {
+      of: app,
+      scopes: ["create_task", "use_connectors"],
+      connectorUids: [gmail],
+    });
     const { body } = await without.v2("task.create", { message: { content: "Hello" } });
     await rig.reach(String(body["task_id"]), "stopped");
     expect(await of(String(body["task_id"]))).toEqual([]);
-    const token = await tokenOf(rig.service, rig.ann, { of: app, scopes: ["create_task", "use_connectors"], connectorUids: [uid] });
+    const token = await tokenOf(rig.service, rig.ann, {
+      of: app,
+      scopes: ["create_task", "use_connectors"],
+      connectorUids: [uid],
+    });
     const made = await token.v2("task.create", named(uid));
     const id = String(made.body["task_id"]);
     await rig.reach(id, "stopped");
@@ -94,7 +112,8 @@ describe("a task's connectors", () => {
 
 describe("the model agent", () => {
   const rig = taskRig({ env: { ...allow, ...file.env } });
-  const uses = async (id: string) => (await rig.events(id)).filter(({ type }) => type === "tool_used").map((event) => event["tool_used"]);
+  const uses = async (id: string) =>
+    (await rig.events(id)).filter(({ type }) => type === "tool_used").map((event) => event["tool_used"]);
   const call = { name: "our_garden_water", input: { bed: "roses" } };
 
   test("uses allowed tools, asks for others, and never sees denied ones; descriptions are data", async () => {
@@ -111,8 +130,12 @@ describe("the model agent", () => {
     const asked = model.requests.length;
     const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
     await rig.reach(task, "stopped");
-    expect(server.calls.slice(before)).toEqual([{ tool: "water", input: { bed: "roses" }, authorization: "Bearer s3cret" }]);
-    expect(model.requests[asked]?.tools.filter((name) => name.startsWith("our_garden"))).toEqual(["our_garden_water"]);
+    expect(server.calls.slice(before)).toEqual([
+      { tool: "water", input: { bed: "roses" }, authorization: "Bearer s3cret" },
+    ]);
+    expect(model.requests[asked]?.tools.filter((name) => name.startsWith("our_garden"))).toEqual([
+      "our_garden_water",
+    ]);
     expect(await uses(task)).toMatchObject([{ tool: "our_garden_water", status: "success" }]);
     expect(JSON.stringify(await rig.events(task))).not.toContain("s3cret");
     await client.removeConnector({ id });
@@ -162,20 +185,38 @@ describe("a remote worker", () => {
       ...more,
     });
     const refused = await worker.call("CallTool", of({}));
-    expect(refused).toMatchObject({ status: 400, body: { code: "failed_precondition", message: expect.stringContaining("tool: ") } });
-    expect(await worker.call("CallTool", of({ tool: "other" }))).toMatchObject({ body: { code: "not_found" } });
-    expect(await worker.call("CallTool", of({ connectorId: github }))).toMatchObject({ body: { code: "not_found" } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: "failed_precondition", message: expect.stringContaining("tool: ") },
+    });
+    expect(await worker.call("CallTool", of({ tool: "other" }))).toMatchObject({
+      body: { code: "not_found" },
+    });
+    expect(await worker.call("CallTool", of({ connectorId: github }))).toMatchObject({
+      body: { code: "not_found" },
+    });
     expect(await worker.call("CallTool", of({ fence: run.fence + 1 }))).toMatchObject({
       body: { code: "failed_precondition", message: expect.stringContaining("fence") },
     });
     const outsider = await createWorker(rig.service, await rig.service.person());
     expect(await outsider.call("CallTool", of({}))).toMatchObject({ body: { code: "not_found" } });
 
-    await worker.finish(run, { confirm: { kind: "connectorAction", params: { connector: uid, tool: "water", input: { bed: "roses" } } } });
+    await worker.finish(run, {
+      confirm: {
+        kind: "connectorAction",
+        params: { connector: uid, tool: "water", input: { bed: "roses" } },
+      },
+    });
     await decide(rig, run.taskId, { accept: true });
     const next = await worker.pollUntilRun();
     const again = (input: object) =>
-      worker.call("CallTool", { taskId: next.taskId, fence: next.fence, connectorId: uid, tool: "water", input });
+      worker.call("CallTool", {
+        taskId: next.taskId,
+        fence: next.fence,
+        connectorId: uid,
+        tool: "water",
+        input,
+      });
     expect(await again({ bed: "roses" })).toMatchObject({ status: 200, body: { result: "Watered roses." } });
     expect(await again({ bed: "thorns" })).toMatchObject({ body: { code: "failed_precondition" } });
 

@@ -4,7 +4,8 @@ import { openSignInPlatform, type SignInPlatform } from "../sign-in/people-rig.t
 import { visit } from "../websites/site.ts";
 
 /** A GET that decodes nothing: fetch would hide the encoding. */
-const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers, redirect: "manual" });
+const get = (url: string, headers: Record<string, string> = {}) =>
+  fetch(url, { headers, redirect: "manual" });
 
 describe("the web application", () => {
   let rig: SignInPlatform;
@@ -54,7 +55,9 @@ describe("the web application", () => {
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(await page.text()).toContain("<h1>Page not found</h1>");
     for (const other of ["*/*", "application/json", "text/html;q=0, application/json"])
-      expect(await (await get(`${rig.service.url}${path}`, { accept: other })).json()).toMatchObject({ ok: false });
+      expect(await (await get(`${rig.service.url}${path}`, { accept: other })).json()).toMatchObject({
+        ok: false,
+      });
   });
 
   test("keeps JSON for browsers below /v2/, with the suggestion of an operation", async () => {
@@ -94,11 +97,18 @@ describe("the web application", () => {
 
   test("loads at most 185 kB of script first, compressed", async () => {
     const names = [...index.matchAll(/"(\/console\/assets\/[^"]+\.js)"/g)].map(([, name = ""]) => name);
-    const sizes = names.map((name) => statSync(`src/gen${name.replace("/console/", "/console/console/")}.gz`).size);
+    const sizes = names.map(
+      (name) => statSync(`src/gen${name.replace("/console/", "/console/console/")}.gz`).size,
+    );
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(185_000);
   });
 
-  test.each(["shop.example", "localhost.example", "127.0.0.1.example", "10.0.0.1"])("is not served on the host %s", async (host) => {
+  test.each([
+    "shop.example",
+    "localhost.example",
+    "127.0.0.1.example",
+    "10.0.0.1",
+  ])("is not served on the host %s", async (host) => {
     for (const path of ["/", "/new", "/app/abc", "/share/abc", "/settings", "/settings/keys"]) {
       const { status, text } = await visit(rig.service.url, host, path);
       expect([status, JSON.parse(text)]).toMatchObject([404, { ok: false, error: { code: "not_found" } }]);
@@ -107,7 +117,12 @@ describe("the web application", () => {
     expect([page.status, JSON.parse(page.text)]).toMatchObject([404, { ok: false }]);
   });
 
-  test.each(["localhost", "127.0.0.1:1", "127.8.9.1", "[::1]:80"])("is served on this machine's host %s", async (host) => {
+  test.each([
+    "localhost",
+    "127.0.0.1:1",
+    "127.8.9.1",
+    "[::1]:80",
+  ])("is served on this machine's host %s", async (host) => {
     expect(await visit(rig.service.url, host)).toMatchObject({ status: 200, text: index });
   });
 
@@ -127,11 +142,20 @@ test("names a public task for link previews, escaped, and gives one page for a t
   const owner = await rig.service.person();
   const title = `"><script>alert(1)</script> $& & more`;
   const pageOf = async (visibility: string) => {
-    const { body } = await owner.v2("task.create", { message: { content: "Hello" }, title, share_visibility: visibility });
-    return { id: String(body["task_id"]), text: await (await get(`${rig.service.url}/share/${body["task_id"]}`)).text() };
+    const { body } = await owner.v2("task.create", {
+      message: { content: "Hello" },
+      title,
+      share_visibility: visibility,
+    });
+    return {
+      id: String(body["task_id"]),
+      text: await (await get(`${rig.service.url}/share/${body["task_id"]}`)).text(),
+    };
   };
   const shared = await pageOf("public");
-  expect(shared.text).toContain('<meta property="og:title" content="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt; $&amp; &amp; more">');
+  expect(shared.text).toContain(
+    '<meta property="og:title" content="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt; $&amp; &amp; more">',
+  );
   const unknown = await (await get(`${rig.service.url}/share/unknown`)).text();
   expect(unknown).not.toContain("og:");
   expect((await pageOf("team")).text).toBe(unknown);
@@ -141,7 +165,11 @@ test("names a public task for link previews, escaped, and gives one page for a t
 });
 
 test("is served on the hosts of BASE_URL, CONSENT_URL and APP_URL, on any port", async () => {
-  const urls = { BASE_URL: "https://api.example", CONSENT_URL: "https://accounts.example", APP_URL: "https://tasks.example" };
+  const urls = {
+    BASE_URL: "https://api.example",
+    CONSENT_URL: "https://accounts.example",
+    APP_URL: "https://tasks.example",
+  };
   await using rig = await openSignInPlatform("sqlite", urls);
   for (const host of ["api.example", "Accounts.example:8443", "tasks.example."])
     expect((await visit(rig.service.url, host)).status, host).toBe(200);
@@ -150,7 +178,8 @@ test("is served on the hosts of BASE_URL, CONSENT_URL and APP_URL, on any port",
 
 test("CONSOLE=off serves the API and the pages for sign-in, and no web application", async () => {
   await using rig = await openSignInPlatform("sqlite", { CONSOLE: "off" });
-  for (const path of ["/", "/app/abc", "/share/abc", "/settings"]) expect((await get(`${rig.service.url}${path}`)).status).toBe(404);
+  for (const path of ["/", "/app/abc", "/share/abc", "/settings"])
+    expect((await get(`${rig.service.url}${path}`)).status).toBe(404);
   expect((await get(`${rig.service.url}/sign-in`)).status).toBe(200);
   expect((await get(`${rig.service.url}/account`)).headers.get("location")).toBe("/account/security");
 });

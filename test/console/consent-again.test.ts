@@ -20,7 +20,10 @@ import {
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 const slack = "001e6a99-5585-4b3e-b8cb-533fe24d7788";
 const notion = "9c27c684-2f4f-4d33-8fcf-51664ea15c00";
-const connecting: Partial<OAuthApp> = { scopes: ["create_task", "use_connectors"], connectorUids: [gmail, slack] };
+const connecting: Partial<OAuthApp> = {
+  scopes: ["create_task", "use_connectors"],
+  connectorUids: [gmail, slack],
+};
 
 const wholePage = (testApp: TestApp) => `<h1>Allow ${testApp.app.name}?</h1>`;
 const shortPage = (testApp: TestApp) => `<h1>Continue to ${testApp.app.name}?</h1>`;
@@ -37,10 +40,18 @@ describeOnOne("consent that was given before", (database) => {
   });
   const newApp = (members: Partial<OAuthApp> = {}) => putApp(rig.service, ann, members);
   const findGrant = (testApp: TestApp, person: Person = bo) =>
-    rig.service.store.grants.find({ accountId: person.accountId, spaceId: ann.spaceId, clientId: testApp.app.clientId });
+    rig.service.store.grants.find({
+      accountId: person.accountId,
+      spaceId: ann.spaceId,
+      clientId: testApp.app.clientId,
+    });
   const expand = ({ app }: TestApp) =>
     rig.service.store.change((tx) =>
-      tx.apps.update({ ...app, scopes: ["create_task", "create_project", "manage_all_tasks"], generation: 2 }),
+      tx.apps.update({
+        ...app,
+        scopes: ["create_task", "create_project", "manage_all_tasks"],
+        generation: 2,
+      }),
     );
 
   describe("the next time (spec/oauth.md 13)", () => {
@@ -50,19 +61,34 @@ describeOnOne("consent that was given before", (database) => {
       const page = await browser.get(requestOf(testApp));
       expect([page.status, page.location]).toEqual([200, ""]);
       expect(page.text).toContain(shortPage(testApp));
-      expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://app.example;");
+      expect(page.headers.get("content-security-policy")).toContain(
+        "form-action 'self' https://app.example;",
+      );
       expect(answerIn(await browser.send(page, authorizePath, allow))).toHaveProperty("code");
-      expect(answerIn(await browser.send(page, authorizePath, decline))).toMatchObject({ error: "access_denied" });
+      expect(answerIn(await browser.send(page, authorizePath, decline))).toMatchObject({
+        error: "access_denied",
+      });
     });
 
     test.each([
-      { why: "more is requested", before: { scope: "create_task" }, change: async () => undefined, request: {} },
-      { why: "prompt=consent requires it", before: {}, change: async () => undefined, request: { prompt: "consent" } },
+      {
+        why: "more is requested",
+        before: { scope: "create_task" },
+        change: async () => undefined,
+        request: {},
+      },
+      {
+        why: "prompt=consent requires it",
+        before: {},
+        change: async () => undefined,
+        request: { prompt: "consent" },
+      },
       { why: "the app has grown", before: {}, change: expand, request: { scope: "create_task" } },
       {
         why: "the grant was revoked",
         before: {},
-        change: async (testApp: TestApp) => void (await appsOf(bo).revokeOAuth2Grant({ clientId: testApp.app.clientId })),
+        change: async (testApp: TestApp) =>
+          void (await appsOf(bo).revokeOAuth2Grant({ clientId: testApp.app.clientId })),
         request: {},
       },
     ])("is the whole page where $why", async ({ before, change, request }) => {
@@ -103,7 +129,10 @@ describeOnOne("consent that was given before", (database) => {
       expect(boxesIn(short)).toEqual({});
       answerIn(await browser.send(short, authorizePath, [...allow, ...ticks(gmail)]));
       expect(await findGrant(testApp)).toMatchObject({ connectorUids: [slack] });
-      expect(boxesIn(await browser.get(requestOf(testApp, { prompt: "consent" })))).toEqual({ [gmail]: false, [slack]: true });
+      expect(boxesIn(await browser.get(requestOf(testApp, { prompt: "consent" })))).toEqual({
+        [gmail]: false,
+        [slack]: true,
+      });
     });
 
     test("may be none, and never one that the app does not have", async () => {
@@ -115,7 +144,12 @@ describeOnOne("consent that was given before", (database) => {
 
     test("are ticked as at first when only other scopes were granted before", async () => {
       const testApp = await newApp(connecting);
-      await codeFor(rig.service, bo, { ...testApp, app: { ...testApp.app, scopes: ["create_task"], connectorUids: [] } }, "pkce");
+      await codeFor(
+        rig.service,
+        bo,
+        { ...testApp, app: { ...testApp.app, scopes: ["create_task"], connectorUids: [] } },
+        "pkce",
+      );
       expect(boxesIn(await browser.get(requestOf(testApp)))).toEqual({ [gmail]: true, [slack]: true });
     });
   });

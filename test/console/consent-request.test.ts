@@ -4,7 +4,15 @@ import { storeWithFaults } from "../support/faults.ts";
 import { putApp, type TestApp } from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { allow, answerIn, authorizePath, createSignedInVisitor, createVisitor, requestOf, type Visitor } from "./consent-rig.ts";
+import {
+  allow,
+  answerIn,
+  authorizePath,
+  createSignedInVisitor,
+  createVisitor,
+  requestOf,
+  type Visitor,
+} from "./consent-rig.ts";
 
 describe("an authorization request", () => {
   let service: Service;
@@ -59,14 +67,19 @@ describe("an authorization request", () => {
     { members: { code_challenge_method: undefined }, error: "invalid_request" },
     { members: { code_challenge: "short" }, error: "invalid_request" },
     { members: { code_challenge: undefined }, error: "invalid_request" },
-  ])("with $members redirects with $error, state and iss, before any browser signs in (spec/oauth.md 4)", async ({ members, error }) => {
+  ])("with $members redirects with $error, state and iss, before any browser signs in (spec/oauth.md 4)", async ({
+    members,
+    error,
+  }) => {
     for (const browser of [signedOut, signedIn]) {
       expect(answerIn(await browser.get(requestOf(of, members)))).toMatchObject({ error, state: "s t+a/te" });
     }
   });
 
   test("with a repeated parameter is answered to the app with invalid_request (RFC 6749 3.1)", async () => {
-    expect(answerIn(await signedOut.get(`${requestOf(of)}&scope=create_task&scope=create_task`))).toMatchObject({
+    expect(
+      answerIn(await signedOut.get(`${requestOf(of)}&scope=create_task&scope=create_task`)),
+    ).toMatchObject({
       error: "invalid_request",
     });
   });
@@ -75,7 +88,9 @@ describe("an authorization request", () => {
     { members: {} },
     { members: { redirect_uri: undefined, response_type: undefined } },
     { members: { nonce: "n", prompt: "none" } },
-  ])("of no caller in particular leads to sign-in, and back to exactly itself: $members", async ({ members }) => {
+  ])("of no caller in particular leads to sign-in, and back to exactly itself: $members", async ({
+    members,
+  }) => {
     const path = requestOf(of, members);
     const away = await signedOut.get(path);
     expect(away.status).toBe(303);
@@ -88,11 +103,17 @@ describe("an authorization request", () => {
     expect(page.status).toBe(200);
     expect(page.text).toContain("<h1>Please sign in first</h1>");
     const consentPage = await signedIn.get(path);
-    expect(answerIn(await signedIn.send(consentPage, authorizePath, allow))).toMatchObject({ state: "s".repeat(3000) });
+    expect(answerIn(await signedIn.send(consentPage, authorizePath, allow))).toMatchObject({
+      state: "s".repeat(3000),
+    });
   });
 
   test("is shown without an answer: a GET never creates a code", async () => {
-    for (const path of [requestOf(of), requestOf(of, { prompt: "none" }), `${requestOf(of)}&decision=approve`]) {
+    for (const path of [
+      requestOf(of),
+      requestOf(of, { prompt: "none" }),
+      `${requestOf(of)}&decision=approve`,
+    ]) {
       const page = await signedIn.get(path);
       expect([page.status, page.location]).toEqual([200, ""]);
     }
@@ -101,7 +122,9 @@ describe("an authorization request", () => {
 
 test("an internal error is returned to the app as server_error without details, and is logged (spec/oauth.md 4)", async () => {
   await using db = await openTestStore("sqlite");
-  const store = storeWithFaults(db.store, "signIns", () => ({ listSpaces: () => Promise.reject(new Error("the table is on fire")) }));
+  const store = storeWithFaults(db.store, "signIns", () => ({
+    listSpaces: () => Promise.reject(new Error("the table is on fire")),
+  }));
   await using service = await openService({ over: { store, url: db.url }, idle: true });
   const ann = await service.person();
   const of = await putApp(service, ann);
@@ -112,12 +135,16 @@ test("an internal error is returned to the app as server_error without details, 
   const requestId = answer.headers.get("x-request-id") ?? "";
   expect(error_description).toContain(requestId);
   expect(answer.location + answer.text).not.toContain("fire");
-  expect(service.logged).toContainEqual(expect.objectContaining({ level: "error", fields: expect.objectContaining({ requestId }) }));
+  expect(service.logged).toContainEqual(
+    expect.objectContaining({ level: "error", fields: expect.objectContaining({ requestId }) }),
+  );
 });
 
 test("an internal error before the redirect is known is a page with the request's id", async () => {
   await using db = await openTestStore("sqlite");
-  const store = storeWithFaults(db.store, "apps", () => ({ find: () => Promise.reject(new Error("the table is on fire")) }));
+  const store = storeWithFaults(db.store, "apps", () => ({
+    find: () => Promise.reject(new Error("the table is on fire")),
+  }));
   await using service = await openService({ over: { store, url: db.url }, idle: true });
   const ann = await service.person();
   const page = await createVisitor(service.url, "").get(requestOf(await putApp(service, ann)));

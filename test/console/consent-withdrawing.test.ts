@@ -22,9 +22,17 @@ describeOnOne("taking back", (database) => {
     browser = await createSignedInVisitor(rig.service.url, bo);
   });
   const newApp = (name = "Post office") =>
-    putApp(rig.service, ann, { name, scopes: ["create_task", "use_connectors"], connectorUids: [gmail, slack] });
+    putApp(rig.service, ann, {
+      name,
+      scopes: ["create_task", "use_connectors"],
+      connectorUids: [gmail, slack],
+    });
   const grantApp = (testApp: TestApp, person = bo): Promise<Token> =>
-    tokenOf(rig.service, person, { of: testApp, scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+    tokenOf(rig.service, person, {
+      of: testApp,
+      scopes: ["create_task", "use_connectors"],
+      connectorUids: [gmail],
+    });
   const pathOf = ({ app }: TestApp) => `${connectorsPath}?client_id=${app.clientId}`;
   const auditOf = (action: string, { app }: TestApp) =>
     rowsIn(
@@ -33,7 +41,9 @@ describeOnOne("taking back", (database) => {
     );
   /** The answer to a token that uses a connector: "not installed" means that the connector is granted. */
   const useConnector = async (token: Token, uid: string): Promise<string> => {
-    const { status, body } = await token.v2("task.create", { message: { content: "hello", connectors: [uid] } });
+    const { status, body } = await token.v2("task.create", {
+      message: { content: "hello", connectors: [uid] },
+    });
     return `${status} ${body.error?.message ?? ""}`;
   };
   const notGranted = (uid: string) => `403 insufficient_scope: connector ${uid} not granted`;
@@ -78,7 +88,10 @@ describeOnOne("taking back", (database) => {
 
     test("is the same page for an unknown app, another team's app, and one that was never allowed", async () => {
       const outsider = await rig.person();
-      const theirs = await putApp(rig.service, outsider, { scopes: ["use_connectors"], connectorUids: [gmail] });
+      const theirs = await putApp(rig.service, outsider, {
+        scopes: ["use_connectors"],
+        connectorUids: [gmail],
+      });
       await grantApp(theirs, outsider);
       const paths = [
         pathOf(theirs),
@@ -98,7 +111,10 @@ describeOnOne("taking back", (database) => {
       await grantApp(testApp);
       const page = await browser.get(pathOf(testApp));
       await rig.service.store.change((tx) => tx.grants.revokeAll(bo.accountId, ann.spaceId, Date.now()));
-      expect(await browser.send(page, connectorsPath, ticks(slack))).toMatchObject({ status: 404, location: "" });
+      expect(await browser.send(page, connectorsPath, ticks(slack))).toMatchObject({
+        status: 404,
+        location: "",
+      });
       expect(await auditOf("ChooseConnectors", testApp)).toEqual([]);
     });
 
@@ -106,7 +122,10 @@ describeOnOne("taking back", (database) => {
       const testApp = await newApp();
       await grantApp(testApp);
       const away = await createVisitor(rig.service.url, "").get(pathOf(testApp));
-      expect(away).toMatchObject({ status: 303, location: `/sign-in?next=${encodeURIComponent(pathOf(testApp))}` });
+      expect(away).toMatchObject({
+        status: 303,
+        location: `/sign-in?next=${encodeURIComponent(pathOf(testApp))}`,
+      });
       const page = await browser.get(pathOf(testApp));
       const other = await createSignedInVisitor(rig.service.url, ann);
       await grantApp(testApp, ann);

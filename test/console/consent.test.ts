@@ -18,7 +18,10 @@ import {
 
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
 const slack = "001e6a99-5585-4b3e-b8cb-533fe24d7788";
-const connecting: Partial<OAuthApp> = { scopes: ["create_task", "use_connectors"], connectorUids: [gmail, slack] };
+const connecting: Partial<OAuthApp> = {
+  scopes: ["create_task", "use_connectors"],
+  connectorUids: [gmail, slack],
+};
 
 const wholePage = (testApp: TestApp) => `<h1>Allow ${testApp.app.name}?</h1>`;
 
@@ -34,8 +37,13 @@ describeOnOne("consent", (database) => {
   });
   const newApp = (members: Partial<OAuthApp> = {}) => putApp(rig.service, ann, members);
   const findGrant = (testApp: TestApp, person: Person = bo) =>
-    rig.service.store.grants.find({ accountId: person.accountId, spaceId: ann.spaceId, clientId: testApp.app.clientId });
-  const codesOf = ({ app }: TestApp) => rowsIn(rig.db.url, `SELECT * FROM oauth_code WHERE client_id = '${app.clientId}'`);
+    rig.service.store.grants.find({
+      accountId: person.accountId,
+      spaceId: ann.spaceId,
+      clientId: testApp.app.clientId,
+    });
+  const codesOf = ({ app }: TestApp) =>
+    rowsIn(rig.db.url, `SELECT * FROM oauth_code WHERE client_id = '${app.clientId}'`);
   const auditOf = ({ app }: TestApp) =>
     rowsIn(
       rig.db.url,
@@ -47,15 +55,21 @@ describeOnOne("consent", (database) => {
       if (found) await tx.apps.update({ ...found, ...members });
     });
   };
-  const expand = (testApp: TestApp) => change(testApp, { scopes: ["create_task", "create_project", "manage_all_tasks"], generation: 2 });
+  const expand = (testApp: TestApp) =>
+    change(testApp, { scopes: ["create_task", "create_project", "manage_all_tasks"], generation: 2 });
 
   describe("the page", () => {
     test("names app, page, description, team, account, scopes in plain words, and the redirect (spec/oauth.md 4, spec/decisions.md 28, 36)", async () => {
-      const testApp = await newApp({ description: "Sorts <post>", redirectUris: ["https://app.example:8443/cb"] });
+      const testApp = await newApp({
+        description: "Sorts <post>",
+        redirectUris: ["https://app.example:8443/cb"],
+      });
       const { text, headers, status } = await browser.get(requestOf(testApp));
       expect(status).toBe(200);
       expect(text).toContain(wholePage(testApp));
-      expect(text).toContain('<a href="https://app.example" rel="noopener noreferrer" target="_blank">Post office</a>');
+      expect(text).toContain(
+        '<a href="https://app.example" rel="noopener noreferrer" target="_blank">Post office</a>',
+      );
       expect(text).toContain("Sorts &lt;post&gt;");
       expect(text).toContain(`<dd>Team ${ann.spaceId}</dd>`);
       expect(text).toMatch(/<dt>You<\/dt><dd>person-\d+-\w+@<wbr>example\.<wbr>com<\/dd>/);
@@ -65,7 +79,9 @@ describeOnOne("consent", (database) => {
       expect(text).toContain("<dd>app.example:8443</dd>");
       expect(text).toContain(`href="/sign-in?next=${encodeURIComponent(requestOf(testApp))}">Switch account`);
       expect(boxesIn({ text, headers, status, location: "" })).toEqual({});
-      expect(headers.get("content-security-policy")).toContain("form-action 'self' https://app.example:8443;");
+      expect(headers.get("content-security-policy")).toContain(
+        "form-action 'self' https://app.example:8443;",
+      );
     });
 
     test.each([
@@ -74,7 +90,11 @@ describeOnOne("consent", (database) => {
       { uri: "http://127.0.0.1:8123/cb", name: "127.0.0.1:8123", source: "http://127.0.0.1:8123" },
       { uri: "http://[::1]:8123/cb", name: "[::1]:8123", source: "http:" },
       { uri: "https://my_app.example/cb", name: "my_app.example", source: "https:" },
-    ])("lets its form lead to $source for $uri, and says $name (spec/decisions.md 36)", async ({ uri, name, source }) => {
+    ])("lets its form lead to $source for $uri, and says $name (spec/decisions.md 36)", async ({
+      uri,
+      name,
+      source,
+    }) => {
       const { text, headers } = await browser.get(requestOf(await newApp({ redirectUris: [uri] })));
       expect(text).toContain(`<dd>${name}</dd>`);
       expect(headers.get("content-security-policy")).toContain(`form-action 'self' ${source};`);
@@ -95,17 +115,28 @@ describeOnOne("consent", (database) => {
       expect({ state, a }).toEqual({ state: "s t+a/te", a: "b" });
       expect(answer.headers.get("cache-control")).toBe("no-store");
       expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
-      expect((await exchangeCode(rig.service, testApp, "pkce+secret", code)).body).toMatchObject({ scope: "create_task create_project" });
+      expect((await exchangeCode(rig.service, testApp, "pkce+secret", code)).body).toMatchObject({
+        scope: "create_task create_project",
+      });
       const grant = await findGrant(testApp);
       const [row, ...others] = await auditOf(testApp);
       expect(others).toEqual([]);
-      expect(row).toMatchObject({ operation: "console/AuthorizeApp", subject: grant?.id, space_id: ann.spaceId, account_id: bo.accountId });
+      expect(row).toMatchObject({
+        operation: "console/AuthorizeApp",
+        subject: grant?.id,
+        space_id: ann.spaceId,
+        account_id: bo.accountId,
+      });
       expect(String(row?.["credential"])).toMatch(/^session:/);
-      expect(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(code.slice(-22));
+      expect(
+        JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value)),
+      ).not.toContain(code.slice(-22));
     });
 
     test("of a request without state is answered without state", async () => {
-      expect(answerIn(await approveRequest(browser, requestOf(await newApp(), { state: undefined })))).not.toHaveProperty("state");
+      expect(
+        answerIn(await approveRequest(browser, requestOf(await newApp(), { state: undefined }))),
+      ).not.toHaveProperty("state");
     });
 
     test("twice at once by one form, as from a double click, gives one code, and redirects to the app both times", async () => {
@@ -145,11 +176,14 @@ describeOnOne("consent", (database) => {
     test("in two tabs gives two codes and one grant", async () => {
       const testApp = await newApp();
       const [one, two] = [await browser.get(requestOf(testApp)), await browser.get(requestOf(testApp))];
-      const codes = [await browser.send(one, authorizePath, allow), await browser.send(two, authorizePath, allow)].map(
-        (seen) => answerIn(seen)["code"],
-      );
+      const codes = [
+        await browser.send(one, authorizePath, allow),
+        await browser.send(two, authorizePath, allow),
+      ].map((seen) => answerIn(seen)["code"]);
       expect(new Set(codes).size).toBe(2);
-      expect(await rowsIn(rig.db.url, `SELECT id FROM oauth_grant WHERE client_id = '${testApp.app.clientId}'`)).toHaveLength(1);
+      expect(
+        await rowsIn(rig.db.url, `SELECT id FROM oauth_grant WHERE client_id = '${testApp.app.clientId}'`),
+      ).toHaveLength(1);
     });
 
     test("at the same time as the app's deletion ends with a revoked code or the error page", async () => {
@@ -162,9 +196,9 @@ describeOnOne("consent", (database) => {
         ]);
         if (answer.status === 400) expect(await codesOf(testApp)).toEqual([]);
         else
-          expect((await exchangeCode(rig.service, testApp, "pkce", answerIn(answer)["code"] ?? "")).body.error).toMatch(
-            /invalid_(grant|client)/,
-          );
+          expect(
+            (await exchangeCode(rig.service, testApp, "pkce", answerIn(answer)["code"] ?? "")).body.error,
+          ).toMatch(/invalid_(grant|client)/);
       }
     });
 
@@ -213,7 +247,10 @@ describeOnOne("consent", (database) => {
       const testApp = await newApp();
       const page = await browser.get(requestOf(testApp));
       const sender = other ? await createSignedInVisitor(rig.service.url, ann) : browser;
-      expect(await sender.send(page, authorizePath, allow, headers)).toMatchObject({ status: 403, location: "" });
+      expect(await sender.send(page, authorizePath, allow, headers)).toMatchObject({
+        status: 403,
+        location: "",
+      });
       expect(await codesOf(testApp)).toEqual([]);
     });
 
@@ -224,7 +261,10 @@ describeOnOne("consent", (database) => {
       const page = await mine.get(requestOf(testApp));
       await rig.service.store.change((tx) => tx.sessions.endOthers(bo.accountId, session.id));
       const away = await mine.send(page, authorizePath, allow);
-      expect(away).toMatchObject({ status: 303, location: `/sign-in?next=${encodeURIComponent(requestOf(testApp))}` });
+      expect(away).toMatchObject({
+        status: 303,
+        location: `/sign-in?next=${encodeURIComponent(requestOf(testApp))}`,
+      });
       expect(await codesOf(testApp)).toEqual([]);
       browser = await createSignedInVisitor(rig.service.url, bo);
     });
@@ -233,7 +273,10 @@ describeOnOne("consent", (database) => {
   test("refusal redirects with access_denied and the state, and stores nothing (spec/oauth.md 4)", async () => {
     const testApp = await newApp();
     const page = await browser.get(requestOf(testApp));
-    expect(answerIn(await browser.send(page, authorizePath, decline))).toMatchObject({ error: "access_denied", state: "s t+a/te" });
+    expect(answerIn(await browser.send(page, authorizePath, decline))).toMatchObject({
+      error: "access_denied",
+      state: "s t+a/te",
+    });
     expect([await findGrant(testApp), await codesOf(testApp)]).toEqual([null, []]);
   });
 
@@ -246,16 +289,22 @@ describeOnOne("consent", (database) => {
     test.each([
       { who: "of another team", person: () => rig.person() },
       { who: "with a personal space alone", person: () => rig.person({ personal: true }) },
-    ])("refuses a user $who: a page explains it, with a link back as access_denied and one to switch the account", async ({ person }) => {
+    ])("refuses a user $who: a page explains it, with a link back as access_denied and one to switch the account", async ({
+      person,
+    }) => {
       const testApp = await newApp();
-      const page = await (await createSignedInVisitor(rig.service.url, await person())).get(requestOf(testApp));
+      const page = await (await createSignedInVisitor(rig.service.url, await person())).get(
+        requestOf(testApp),
+      );
       expect([page.status, page.location]).toEqual([403, ""]);
       expect(page.text).toContain("<h1>You cannot allow this app</h1>");
       expect(page.text).not.toContain(`Team ${ann.spaceId}`);
       const [, back = ""] = /class="button" href="([^"]*)">Back to the app/.exec(page.text) ?? [];
       const answer = Object.fromEntries(new URL(back.replaceAll("&amp;", "&")).searchParams);
       expect(answer).toMatchObject({ error: "access_denied", state: "s t+a/te" });
-      expect(page.text).toContain(`href="/sign-in?next=${encodeURIComponent(requestOf(testApp))}">Switch account`);
+      expect(page.text).toContain(
+        `href="/sign-in?next=${encodeURIComponent(requestOf(testApp))}">Switch account`,
+      );
     });
 
     test("is a member in any of the account's spaces: code, grant and token belong to the app's team", async () => {
@@ -265,12 +314,20 @@ describeOnOne("consent", (database) => {
       const other = await createSignedInVisitor(rig.service.url, elsewhere);
       const { code = "" } = answerIn(await approveRequest(other, requestOf(testApp)));
       expect((await exchangeCode(rig.service, testApp, "pkce+secret", code)).status).toBe(200);
-      expect(await findGrant(testApp, here)).toMatchObject({ spaceId: ann.spaceId, accountId: elsewhere.accountId });
-      expect(await codesOf(testApp)).toMatchObject([{ space_id: ann.spaceId, account_id: elsewhere.accountId }]);
+      expect(await findGrant(testApp, here)).toMatchObject({
+        spaceId: ann.spaceId,
+        accountId: elsewhere.accountId,
+      });
+      expect(await codesOf(testApp)).toMatchObject([
+        { space_id: ann.spaceId, account_id: elsewhere.accountId },
+      ]);
       expect(await auditOf(testApp)).toMatchObject([{ space_id: ann.spaceId }]);
     });
 
-    test.each(["inactive", "removed"])("refuses a member who is %s, also when the page was shown before", async (status) => {
+    test.each([
+      "inactive",
+      "removed",
+    ])("refuses a member who is %s, also when the page was shown before", async (status) => {
       const testApp = await newApp();
       const elsewhere = await rig.person();
       await rig.person({ with: ann, as: elsewhere });

@@ -30,7 +30,9 @@ describe("the page of an error", () => {
   });
 
   test("names the operator's setting for a limit", async () => {
-    expect(await (await fetch(`${service.url}/errors/rate_limited`)).text()).toContain("<code>RATE_LIMITS</code>");
+    expect(await (await fetch(`${service.url}/errors/rate_limited`)).text()).toContain(
+      "<code>RATE_LIMITS</code>",
+    );
   });
 
   test("is in the list of all errors", async () => {

@@ -52,12 +52,21 @@ describe("a form", () => {
   test("does nothing when another site sent it, even with correct fields", async () => {
     const browser = platform.browser();
     const page = await browser.get("/sign-in");
-    expect((await browser.submit(page, "/sign-in", right, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await browser.submit(page, "/sign-in", right, { "sec-fetch-site": "cross-site" })).status).toBe(
+      403,
+    );
     expect((await browser.submit(page, "/sign-in", right, { origin: "https://evil.com" })).status).toBe(403);
-    expect((await browser.submit(page, "/sign-in", right, { origin: "null", "sec-fetch-site": "same-origin" })).status).toBe(303);
+    expect(
+      (await browser.submit(page, "/sign-in", right, { origin: "null", "sec-fetch-site": "same-origin" }))
+        .status,
+    ).toBe(303);
   });
 
-  test.each(["/sign-out", "/account/password", "/account/prove"])("of a session needs that session's token: %s", async (path) => {
+  test.each([
+    "/sign-out",
+    "/account/password",
+    "/account/prove",
+  ])("of a session needs that session's token: %s", async (path) => {
     const [mine, theirs] = [platform.browser(), platform.browser()];
     platform.clock.step(60_000);
     await platform.signIn(mine, "bo@example.com");
@@ -69,10 +78,19 @@ describe("a form", () => {
   });
 
   test.each([
-    { why: "larger than any form", body: "a".repeat(40_000), type: "application/x-www-form-urlencoded", status: 413 },
+    {
+      why: "larger than any form",
+      body: "a".repeat(40_000),
+      type: "application/x-www-form-urlencoded",
+      status: 413,
+    },
     { why: "JSON", body: "{}", type: "application/json", status: 415 },
   ])("that is $why is refused on a page", async ({ body, type, status }) => {
-    const answer = await fetch(`${platform.service.url}/sign-in`, { method: "POST", body, headers: { "content-type": type } });
+    const answer = await fetch(`${platform.service.url}/sign-in`, {
+      method: "POST",
+      body,
+      headers: { "content-type": type },
+    });
     expect(answer.status).toBe(status);
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
@@ -105,5 +123,7 @@ test.each([
 ])("no redirect leaves the site by ?next=%s", async (next) => {
   await using platform = await openSignInPlatform();
   await platform.member({ email: "bo@example.com" });
-  expect((await platform.signIn(platform.browser(), "bo@example.com", goodPassword, next)).location).toBe("/");
+  expect((await platform.signIn(platform.browser(), "bo@example.com", goodPassword, next)).location).toBe(
+    "/",
+  );
 });

@@ -10,12 +10,31 @@ const ofOwner = ({ isTeam, isOwner }: Hints): boolean => isTeam && isOwner;
 
 /** The hint of each page or button, and the services and operations that it needs. */
 const hints: readonly (readonly [(hints: Hints) => boolean, ...string[]])[] = [
-  [ofTeam, "audit.v2.AuditService", "team.v2.TeamUserManagementApiV2Service", "team.v2.TeamAssetAuditApiV2Service"],
-  [ofTeam, "team.v2.TeamAssetManageApiV2Service", "settings.v1.TeamService/SendInvitation", "settings.v1.TeamService/ListGroups"],
-  [ofOwner, "settings.v1.TeamService/RenameTeam", "settings.v1.TeamService/TransferOwnership", "settings.v1.TeamService/SetGroupRole"],
+  [
+    ofTeam,
+    "audit.v2.AuditService",
+    "team.v2.TeamUserManagementApiV2Service",
+    "team.v2.TeamAssetAuditApiV2Service",
+  ],
+  [
+    ofTeam,
+    "team.v2.TeamAssetManageApiV2Service",
+    "settings.v1.TeamService/SendInvitation",
+    "settings.v1.TeamService/ListGroups",
+  ],
+  [
+    ofOwner,
+    "settings.v1.TeamService/RenameTeam",
+    "settings.v1.TeamService/TransferOwnership",
+    "settings.v1.TeamService/SetGroupRole",
+  ],
   [ofOwner, "dataexport.v2.EnterpriseDataExportV2Service", "observability.v2.EnterpriseComplianceV2Service"],
   [({ isOwner }) => isOwner, "settings.v1.WorkerService", "oauth.v2.OAuth2AppService/SetOAuth2ClientPolicy"],
-  [({ isTeam, isGuest }) => isTeam && !isGuest, "oauth.v2.OAuth2AppService/ListOAuth2Apps", "oauth.v2.OAuth2AppService/CreateOAuth2App"],
+  [
+    ({ isTeam, isGuest }) => isTeam && !isGuest,
+    "oauth.v2.OAuth2AppService/ListOAuth2Apps",
+    "oauth.v2.OAuth2AppService/CreateOAuth2App",
+  ],
   [({ isOperator }) => isOperator, "installation.v1.InstallationService/GetStatus"],
 ];
 

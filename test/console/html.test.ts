@@ -4,11 +4,19 @@ import { Html, html } from "../../src/sign-in-pages/html.ts";
 
 /** Decodes entities as a browser does. */
 const decodeEntities = (text: string): string =>
-  text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+  text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
 
 /** Texts of all characters, half of them those that HTML reads. */
 const texts = fc.string({
-  unit: fc.oneof(fc.constantFrom("<", ">", '"', "'", "&"), fc.string({ unit: "binary", minLength: 1, maxLength: 1 })),
+  unit: fc.oneof(
+    fc.constantFrom("<", ">", '"', "'", "&"),
+    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+  ),
 });
 
 test("no inserted text can open a tag, close an attribute or begin an entity", () => {

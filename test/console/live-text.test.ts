@@ -6,7 +6,11 @@ import { expect, test } from "vitest";
 import { addToFeed, emptyFeed, type Feed } from "../../console/src/task/feed.ts";
 import { nothingParsed, parse, parseGrown } from "../../console/src/task/markdown-blocks.ts";
 import { timelineOf } from "../../console/src/task/timeline.ts";
-import { type TaskEvent, TaskEventSchema, TaskEventType } from "../../src/gen/browser-proto/task/v2/task_event_pb.ts";
+import {
+  type TaskEvent,
+  TaskEventSchema,
+  TaskEventType,
+} from "../../src/gen/browser-proto/task/v2/task_event_pb.ts";
 import { TaskStatus } from "../../src/gen/browser-proto/task/v2/task_pb.ts";
 import { type TextDelta, TextDeltaSchema } from "../../src/gen/browser-proto/task/v2/task_service_pb.ts";
 import { root } from "../support/server-process.ts";
@@ -18,27 +22,51 @@ const answer = (seq: number, content: string) =>
   event(seq, TaskEventType.ASSISTANT_MESSAGE, { case: "assistantMessage", value: { content } });
 const status = (seq: number, agentStatus: TaskStatus) =>
   event(seq, TaskEventType.STATUS_UPDATE, { case: "statusUpdate", value: { agentStatus } });
-const user = (seq: number) => event(seq, TaskEventType.USER_MESSAGE, { case: "userMessage", value: { content: "Hi" } });
-const tool = (seq: number) => event(seq, TaskEventType.TOOL_USED, { case: "toolUsed", value: { actionId: `${seq}` } });
-const part = (attempt: number, offset: number, text: string, type: TaskEventType = TaskEventType.ASSISTANT_MESSAGE): TextDelta =>
-  create(TextDeltaSchema, { messageKey: "m2", attempt: BigInt(attempt), offset, text, type });
+const user = (seq: number) =>
+  event(seq, TaskEventType.USER_MESSAGE, { case: "userMessage", value: { content: "Hi" } });
+const tool = (seq: number) =>
+  event(seq, TaskEventType.TOOL_USED, { case: "toolUsed", value: { actionId: `${seq}` } });
+const part = (
+  attempt: number,
+  offset: number,
+  text: string,
+  type: TaskEventType = TaskEventType.ASSISTANT_MESSAGE,
+): TextDelta => create(TextDeltaSchema, { messageKey: "m2", attempt: BigInt(attempt), offset, text, type });
 
 const begun = [user(1), status(2, TaskStatus.RUNNING)];
-const feedOf = (...news: readonly (TaskEvent | TextDelta)[]): Feed => addToFeed(emptyFeed, [...begun, ...news]);
+const feedOf = (...news: readonly (TaskEvent | TextDelta)[]): Feed =>
+  addToFeed(emptyFeed, [...begun, ...news]);
 /** The texts of the agent that the page shows. */
-const shown = (feed: Feed) => timelineOf(feed).items.flatMap((item) => (item.kind === "agent" ? [item.message.content] : []));
+const shown = (feed: Feed) =>
+  timelineOf(feed).items.flatMap((item) => (item.kind === "agent" ? [item.message.content] : []));
 const keys = (feed: Feed) => timelineOf(feed).items.map(({ key }) => key);
 
 test.each<[string, readonly (TaskEvent | TextDelta)[], readonly string[]]>([
   ["its parts as they arrive", [part(1, 0, "One"), part(1, 3, " two")], ["One two"]],
   ["nothing after a gap", [part(1, 0, "One"), part(1, 7, " three")], []],
   ["nothing without its beginning", [part(1, 3, " two"), part(1, 7, " three")], []],
-  ["the text so far when a stream is opened again", [part(1, 0, "One"), part(1, 0, "One two"), part(1, 7, "!")], ["One two!"]],
-  ["the next attempt instead of the one before", [part(1, 0, "One"), part(2, 0, "Two"), part(1, 3, " late")], ["Two"]],
-  ["nothing of an attempt that was begun again without its beginning", [part(1, 0, "One"), part(2, 3, "Two")], []],
+  [
+    "the text so far when a stream is opened again",
+    [part(1, 0, "One"), part(1, 0, "One two"), part(1, 7, "!")],
+    ["One two!"],
+  ],
+  [
+    "the next attempt instead of the one before",
+    [part(1, 0, "One"), part(2, 0, "Two"), part(1, 3, " late")],
+    ["Two"],
+  ],
+  [
+    "nothing of an attempt that was begun again without its beginning",
+    [part(1, 0, "One"), part(2, 3, "Two")],
+    [],
+  ],
   ["the message instead of its text", [part(1, 0, "One"), answer(3, "One two")], ["One two"]],
   ["nothing when the turn has ended", [part(1, 0, "One"), status(3, TaskStatus.STOPPED)], []],
-  ["the text after a message of the user and a tool", [part(1, 0, "One"), user(3), tool(4), part(1, 3, " two")], ["One two"]],
+  [
+    "the text after a message of the user and a tool",
+    [part(1, 0, "One"), user(3), tool(4), part(1, 3, " two")],
+    ["One two"],
+  ],
 ])("a text that is written shows %s", (_what, news, expected) => {
   expect(shown(feedOf(...news))).toEqual(expected);
 });
@@ -62,7 +90,10 @@ test("a message that comes while a text is written is below it, also once the te
 
 test("a thought that is written is in the group of tools", () => {
   const { items } = timelineOf(feedOf(tool(3), part(1, 0, "Let me see", TaskEventType.EXPLANATION)));
-  expect(items.at(-1)).toMatchObject({ kind: "work", uses: [{ kind: "tool" }, { kind: "thought", text: "Let me see" }] });
+  expect(items.at(-1)).toMatchObject({
+    kind: "work",
+    uses: [{ kind: "tool" }, { kind: "thought", text: "Let me see" }],
+  });
 });
 
 const block = fc.constantFrom(
@@ -78,16 +109,20 @@ const block = fc.constantFrom(
 
 test("a text that grows has the blocks of the whole text at each length, and parses its end only", () => {
   fc.assert(
-    fc.property(fc.array(block, { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 9 }), (blocks, step) => {
-      const text = blocks.join("\n\n");
-      let grown = nothingParsed;
-      for (let length = step; length < text.length + step; length += step) {
-        const part = text.slice(0, length);
-        grown = parseGrown(grown, part);
-        expect(withoutPlaces(grown.blocks)).toEqual(withoutPlaces(parse(part)));
-      }
-      if (blocks.length > 3) expect(grown.done.length).toBeGreaterThan(0);
-    }),
+    fc.property(
+      fc.array(block, { minLength: 1, maxLength: 8 }),
+      fc.integer({ min: 1, max: 9 }),
+      (blocks, step) => {
+        const text = blocks.join("\n\n");
+        let grown = nothingParsed;
+        for (let length = step; length < text.length + step; length += step) {
+          const part = text.slice(0, length);
+          grown = parseGrown(grown, part);
+          expect(withoutPlaces(grown.blocks)).toEqual(withoutPlaces(parse(part)));
+        }
+        if (blocks.length > 3) expect(grown.done.length).toBeGreaterThan(0);
+      },
+    ),
     { numRuns: 20 },
   );
 });
@@ -109,7 +144,8 @@ interface Step {
 const streams: readonly { readonly name: string; readonly steps: readonly Step[] }[] = JSON.parse(
   readFileSync(join(root, "conformance/live-texts.json"), "utf8"),
 );
-const typeNamed = (name: string): TaskEventType => TaskEventType[name.toUpperCase() as keyof typeof TaskEventType];
+const typeNamed = (name: string): TaskEventType =>
+  TaskEventType[name.toUpperCase() as keyof typeof TaskEventType];
 
 test.each(streams)("shows what the clients show of a stream: $name", ({ steps }) => {
   let feed = emptyFeed;
@@ -118,7 +154,13 @@ test.each(streams)("shows what the clients show of a stream: $name", ({ steps })
       const { message_key: messageKey, attempt, offset } = delta;
       const before = feed.live;
       feed = addToFeed(feed, [
-        create(TextDeltaSchema, { messageKey, attempt: BigInt(attempt), offset, text: delta.text, type: typeNamed(delta.type) }),
+        create(TextDeltaSchema, {
+          messageKey,
+          attempt: BigInt(attempt),
+          offset,
+          text: delta.text,
+          type: typeNamed(delta.type),
+        }),
       ]);
       expect((feed.live === before ? null : feed.live?.text) || null).toBe(text);
     } else {

@@ -85,6 +85,7 @@ describe("the path after sign-in", () => {
 
   test("is below the path in CONSENT_URL, with or without dots", () => {
     expect(nextPath("/people", "/people/account")).toBe("/people/account");
-    for (const text of ["/account", "/peoples", "/people/../account", "/people"]) expect(nextPath("/people", text)).toBeNull();
+    for (const text of ["/account", "/peoples", "/people/../account", "/people"])
+      expect(nextPath("/people", text)).toBeNull();
   });
 });

@@ -1,15 +1,29 @@
 import { fastify } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { html } from "../../src/sign-in-pages/html.ts";
-import { contentSecurityPolicy, sendPage, sendRedirect, stylePath, styleRoute } from "../../src/sign-in-pages/page.ts";
+import {
+  contentSecurityPolicy,
+  sendPage,
+  sendRedirect,
+  stylePath,
+  styleRoute,
+} from "../../src/sign-in-pages/page.ts";
 
 const app = fastify();
 styleRoute(app);
 app.get("/plain", (_request, reply) =>
-  sendPage(reply, { base: "/people", home: "/people/" }, { title: html`${"A & B"}`, body: html`<p>Hello</p>` }),
+  sendPage(
+    reply,
+    { base: "/people", home: "/people/" },
+    { title: html`${"A & B"}`, body: html`<p>Hello</p>` },
+  ),
 );
 app.get("/consent", (_request, reply) =>
-  sendPage(reply, { base: "", home: "/" }, { title: html`t`, body: html``, formAction: ["https://a.example:8443", "com.example.app:"] }),
+  sendPage(
+    reply,
+    { base: "", home: "/" },
+    { title: html`t`, body: html``, formAction: ["https://a.example:8443", "com.example.app:"] },
+  ),
 );
 app.get("/away", (_request, reply) => sendRedirect(reply, "/plain"));
 let url = "";
@@ -51,7 +65,9 @@ describe("a page", () => {
 
   test("allows its forms to lead only to the named addresses", async () => {
     const { headers } = await fetch(`${url}/consent`);
-    expect(headers.get("content-security-policy")).toContain("form-action 'self' https://a.example:8443 com.example.app:;");
+    expect(headers.get("content-security-policy")).toContain(
+      "form-action 'self' https://a.example:8443 com.example.app:;",
+    );
   });
 
   test.each([

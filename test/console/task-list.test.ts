@@ -4,8 +4,10 @@ import { holdPlaces, mergePages } from "../../console/src/tasks/merge.ts";
 import { changesIn, countText } from "../../console/src/tasks/sections.ts";
 import { type Task, TaskSchema, TaskStatus } from "../../src/gen/browser-proto/task/v2/task_pb.ts";
 
-const task = (id: string, status: TaskStatus = TaskStatus.RUNNING, title = id): Task => create(TaskSchema, { id, status, title });
-const idsOf = (pages: readonly { readonly data: readonly Task[] }[]) => pages.map(({ data }) => data.map(({ id }) => id));
+const task = (id: string, status: TaskStatus = TaskStatus.RUNNING, title = id): Task =>
+  create(TaskSchema, { id, status, title });
+const idsOf = (pages: readonly { readonly data: readonly Task[] }[]) =>
+  pages.map(({ data }) => data.map(({ id }) => id));
 const changes = (tasks: readonly Task[], removedIds: readonly string[] = []) => ({ tasks, removedIds });
 
 const pages = [{ data: [task("a"), task("b")] }, { data: [task("c"), task("d", TaskStatus.STOPPED)] }];
@@ -20,7 +22,11 @@ test("a task keeps its place in a list while its state stays", () => {
 });
 
 test("new tasks and tasks in a new state come first, each once, and removed ones go", () => {
-  const merged = mergePages(pages, changes([task("e"), task("c", TaskStatus.WAITING)], ["b", "unknown"]), "first");
+  const merged = mergePages(
+    pages,
+    changes([task("e"), task("c", TaskStatus.WAITING)], ["b", "unknown"]),
+    "first",
+  );
   expect(idsOf(merged)).toEqual([["e", "c", "a"], ["d"]]);
 });
 
@@ -51,7 +57,13 @@ test("a list of some states loses a task that is in another one now, and does no
 });
 
 test("a heading counts to 1,000", () => {
-  expect([0, 40, 1_000, 1_001, 5_000].map((count) => countText(count, String))).toEqual(["0", "40", "1000", "1000+", "1000+"]);
+  expect([0, 40, 1_000, 1_001, 5_000].map((count) => countText(count, String))).toEqual([
+    "0",
+    "40",
+    "1000",
+    "1000+",
+    "1000+",
+  ]);
 });
 
 test("rows that are held keep their places and their state, with new texts", () => {

@@ -15,14 +15,21 @@ interface Node {
   readonly [member: string]: unknown;
 }
 
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value;
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && "type" in value;
 const childrenOf = (node: Node): readonly Node[] => Object.values(node).flat().filter(isNode);
 const nameOf = (value: unknown): unknown => (isNode(value) ? value["name"] : undefined);
 
-/** The static text of a template: what is between its tags, and the values of attributes that are read out. */
+/**
+ * The static text of a template: what is between its tags, and the values of attributes that are read out.
+ */
 function textsOf(template: Node): readonly string[] {
-  const source = (template["quasis"] as readonly { value: { cooked: string } }[]).map(({ value }) => value.cooked).join("\0");
-  const attributes = [...source.matchAll(/(?:aria-label|alt|title|placeholder|data-(?:refused|known|stale))="([^"]*)"/g)];
+  const source = (template["quasis"] as readonly { value: { cooked: string } }[])
+    .map(({ value }) => value.cooked)
+    .join("\0");
+  const attributes = [
+    ...source.matchAll(/(?:aria-label|alt|title|placeholder|data-(?:refused|known|stale))="([^"]*)"/g),
+  ];
   const isAttributes = /^( [a-z-]+(="[^"]*")?)+$/.test(source);
   const between = isAttributes
     ? ""
@@ -37,16 +44,26 @@ function textsOf(template: Node): readonly string[] {
 function untranslated(node: Node, isInTemplate: boolean): readonly string[] {
   if (node.type === "CallExpression" && nameOf(node["callee"]) === "words") return [];
   const isTemplate = node.type === "TaggedTemplateExpression" && nameOf(node["tag"]) === "html";
-  const own = isTemplate && isNode(node["quasi"]) ? textsOf(node["quasi"]).filter((text) => spoken.test(text)) : [];
-  const literal = isInTemplate && node.type === "Literal" && /\p{L}+ \p{L}+/u.test(String(node["value"])) ? [String(node["value"])] : [];
-  return [...own, ...literal, ...childrenOf(node).flatMap((child) => untranslated(child, isTemplate || isInTemplate))];
+  const own =
+    isTemplate && isNode(node["quasi"]) ? textsOf(node["quasi"]).filter((text) => spoken.test(text)) : [];
+  const literal =
+    isInTemplate && node.type === "Literal" && /\p{L}+ \p{L}+/u.test(String(node["value"]))
+      ? [String(node["value"])]
+      : [];
+  return [
+    ...own,
+    ...literal,
+    ...childrenOf(node).flatMap((child) => untranslated(child, isTemplate || isInTemplate)),
+  ];
 }
 
 const untranslatedIn = (path: string, source: string): readonly string[] =>
   childrenOf(parseSync(path, source).program as unknown as Node).flatMap((node) => untranslated(node, false));
 
 describe("every text of the pages", () => {
-  test.each(globSync("src/sign-in-pages/**/*.ts").filter((path) => !english.has(path)))("in %s is English and German", (path) => {
+  test.each(
+    globSync("src/sign-in-pages/**/*.ts").filter((path) => !english.has(path)),
+  )("in %s is English and German", (path) => {
     expect(untranslatedIn(path, readFileSync(path, "utf8"))).toEqual([]);
   });
 

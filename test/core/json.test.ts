@@ -18,7 +18,13 @@ describe("counting JSON", () => {
       maxLength: 200,
     });
     const value = fc.letrec((tie) => ({
-      value: fc.oneof({ maxDepth: 6 }, fc.jsonValue({ maxDepth: 0 }), text, fc.array(tie("value")), fc.dictionary(text, tie("value"))),
+      value: fc.oneof(
+        { maxDepth: 6 },
+        fc.jsonValue({ maxDepth: 0 }),
+        text,
+        fc.array(tie("value")),
+        fc.dictionary(text, tie("value")),
+      ),
     })).value;
     fc.assert(
       fc.property(value, fc.constantFrom(undefined, 2, "\r\n\t"), (made, space) => {
@@ -57,7 +63,10 @@ describe("a JSON body", () => {
   test(`of ${elementsMax} elements is accepted, with one more it is refused`, () => {
     expect(() => checkJson(bytes(items(elementsMax)))).not.toThrow();
     expect(() => checkJson(bytes(items(elementsMax + 1)))).toThrow(
-      expect.objectContaining({ reason: "too_large", message: "the body has more than 100000 members and list items" }),
+      expect.objectContaining({
+        reason: "too_large",
+        message: "the body has more than 100000 members and list items",
+      }),
     );
   });
 
@@ -69,27 +78,37 @@ describe("a JSON body", () => {
   });
 
   test("may be megabytes of text with few elements, with any content", () => {
-    for (const text of ['\\"', "[", ",", "\\\\", "x"]) expect(() => checkJson(bytes(`{"a":"${text.repeat(2_000_000)}"}`))).not.toThrow();
+    for (const text of ['\\"', "[", ",", "\\\\", "x"])
+      expect(() => checkJson(bytes(`{"a":"${text.repeat(2_000_000)}"}`))).not.toThrow();
   });
 });
 
 describe("the names of members", () => {
   const named = (count: number, length: number) => {
-    const members = Array.from({ length: count }, (_, at) => `"${String(at).padStart(length, "n")}" : "${"v".repeat(2000)}"`);
+    const members = Array.from(
+      { length: count },
+      (_, at) => `"${String(at).padStart(length, "n")}" : "${"v".repeat(2000)}"`,
+    );
     return bytes(`{"a":[{${members.join(",")}}]}`);
   };
   const tooLarge = (message: string) => expect.objectContaining({ reason: "too_large", message });
 
   test("have at most 1,024 bytes each; values may be longer", () => {
     expect(() => checkJson(named(2, nameMax))).not.toThrow();
-    expect(() => checkJson(named(2, nameMax + 1))).toThrow(tooLarge("a member's name has more than 1024 bytes"));
-    expect(() => checkJson(bytes(`{"${"é".repeat(nameMax / 2)}x":1}`))).toThrow(tooLarge("a member's name has more than 1024 bytes"));
+    expect(() => checkJson(named(2, nameMax + 1))).toThrow(
+      tooLarge("a member's name has more than 1024 bytes"),
+    );
+    expect(() => checkJson(bytes(`{"${"é".repeat(nameMax / 2)}x":1}`))).toThrow(
+      tooLarge("a member's name has more than 1024 bytes"),
+    );
   });
 
   test("have at most 2 MiB together, over all depths", () => {
     // With the name `a`.
     const most = namesMax / nameMax - 1;
     expect(() => checkJson(named(most, nameMax))).not.toThrow();
-    expect(() => checkJson(named(most + 1, nameMax))).toThrow(tooLarge("the names of all members have more than 2097152 bytes"));
+    expect(() => checkJson(named(most + 1, nameMax))).toThrow(
+      tooLarge("the names of all members have more than 2097152 bytes"),
+    );
   });
 });

@@ -7,7 +7,8 @@ const [text = "", signature = ""] = tokens.create(["task", 7]).split(".");
 const other = signedTokens<readonly [string, number]>(cipher, "another purpose").create(["task", 7]);
 const changed = Buffer.from(JSON.stringify(["another task", 7])).toString("base64url");
 
-test("a signed token is read as its value", () => expect(tokens.read(`${text}.${signature}`)).toEqual(["task", 7]));
+test("a signed token is read as its value", () =>
+  expect(tokens.read(`${text}.${signature}`)).toEqual(["task", 7]));
 
 test.each([
   ["another text", `${changed}.${signature}`],

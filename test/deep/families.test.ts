@@ -12,7 +12,9 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 describe("the families of deep tests", () => {
   test("are those of docs/internals/testing.md", () => {
-    const listed = [...readPage("docs/internals/testing.md").matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name]) => name);
+    const listed = [...readPage("docs/internals/testing.md").matchAll(/^\| `([a-z]+)` \|/gm)].map(
+      ([, name]) => name,
+    );
     expect(listed).toEqual(families.map(({ name }) => name));
   });
 
@@ -23,7 +25,8 @@ describe("the families of deep tests", () => {
       expect(command ? command.script in scripts : existsSync(join(root, step.name)), step.name).toBe(true);
     }
     expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
-    for (const family of families) expect(steps.filter((step) => step.family === family).length, family.name).toBeGreaterThan(0);
+    for (const family of families)
+      expect(steps.filter((step) => step.family === family).length, family.name).toBeGreaterThan(0);
   });
 
   test("alternate, in an order that the seed decides", () => {
@@ -38,9 +41,12 @@ describe("the families of deep tests", () => {
 describe("the files of the nightly run", () => {
   test("exist, and are all steps of the command in .ci/nightly", () => {
     for (const name of nightly) expect(existsSync(join(root, name)), name).toBe(true);
-    const [, named = ""] = /npm run test:deep -- (.+)/.exec(readFileSync(join(root, ".ci/nightly"), "utf8")) ?? [];
+    const [, named = ""] =
+      /npm run test:deep -- (.+)/.exec(readFileSync(join(root, ".ci/nightly"), "utf8")) ?? [];
     const chosen = families.filter(({ name }) => named.split(" ").includes(name));
-    expect(stepsInOrder(chosen, 1).map(({ name }) => name)).toEqual(expect.arrayContaining([...nightlyFiles()]));
+    expect(stepsInOrder(chosen, 1).map(({ name }) => name)).toEqual(
+      expect.arrayContaining([...nightlyFiles()]),
+    );
   });
 
   test.each(["run", "run --reporter=json --bail 1", "run -t text"])("are left out by vitest %s", (words) =>

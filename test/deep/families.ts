@@ -8,10 +8,15 @@ export interface Family {
   /** Files for vitest, or folders, which end with a slash. */
   readonly files: readonly string[];
   /** A command of package.json, with its amount in a slice and in a full run. */
-  readonly command?: { readonly script: string; readonly slice: readonly string[]; readonly full: readonly string[] };
+  readonly command?: {
+    readonly script: string;
+    readonly slice: readonly string[];
+    readonly full: readonly string[];
+  };
 }
 
-const named = (folder: string, names: string): readonly string[] => names.split(" ").map((name) => `test/${folder}/${name}.test.ts`);
+const named = (folder: string, names: string): readonly string[] =>
+  names.split(" ").map((name) => `test/${folder}/${name}.test.ts`);
 
 const filesWith = (pattern: RegExp): readonly string[] =>
   globSync("test/**/*.test.ts").filter((path) => pattern.test(readFileSync(path, "utf8")));
@@ -48,10 +53,19 @@ export const families: readonly Family[] = [
       ],
     ],
   },
-  { name: "chaos", files: [...named("agents", "chaos same-events"), ...named("runtime/model", "resume injections")] },
+  {
+    name: "chaos",
+    files: [...named("agents", "chaos same-events"), ...named("runtime/model", "resume injections")],
+  },
   {
     name: "nodes",
-    files: ["test/nodes/", "test/races/", "test/files/storm.test.ts", "test/oauth/races.test.ts", "test/workers/lease.test.ts"],
+    files: [
+      "test/nodes/",
+      "test/races/",
+      "test/files/storm.test.ts",
+      "test/oauth/races.test.ts",
+      "test/workers/lease.test.ts",
+    ],
   },
   {
     name: "wires",
@@ -62,7 +76,11 @@ export const families: readonly Family[] = [
       "test/languages/buf-curl.test.ts",
     ],
   },
-  { name: "fuzz", files: ["test/fuzz/"], command: { script: "fuzz", slice: ["--runs", "3000"], full: ["--runs", "100000"] } },
+  {
+    name: "fuzz",
+    files: ["test/fuzz/"],
+    command: { script: "fuzz", slice: ["--runs", "3000"], full: ["--runs", "100000"] },
+  },
   { name: "documents", files: ["test/documents/generated.test.ts", "test/documents/collections.test.ts"] },
   {
     name: "hostile",
@@ -78,7 +96,10 @@ export const families: readonly Family[] = [
   { name: "commands", files: ["test/commands/"] },
   { name: "dev", files: ["test/dev/"] },
   { name: "package", files: ["test/package/"] },
-  { name: "databases", files: [...onOne, "test/sign-in/session.test.ts", "test/store/outside-change.test.ts"] },
+  {
+    name: "databases",
+    files: [...onOne, "test/sign-in/session.test.ts", "test/store/outside-change.test.ts"],
+  },
   { name: "memory", files: ["test/exports/memory.test.ts", "test/files/memory.test.ts"] },
   { name: "samples", files: sampled },
   { name: "nightly", files: nightlyFiles() },
@@ -91,14 +112,23 @@ export interface Step {
   readonly name: string;
 }
 
-export const commandOf = ({ family, name }: Step): Family["command"] => (name.startsWith("npm run ") ? family.command : undefined);
+export const commandOf = ({ family, name }: Step): Family["command"] =>
+  name.startsWith("npm run ") ? family.command : undefined;
 
 function stepsOf(family: Family): readonly Step[] {
-  const paths = family.files.flatMap((path) => (path.endsWith("/") ? globSync(`${path}**/*.test.ts`).toSorted() : [path]));
-  return [...paths, ...(family.command ? [`npm run ${family.command.script}`] : [])].map((name) => ({ family, name }));
+  const paths = family.files.flatMap((path) =>
+    path.endsWith("/") ? globSync(`${path}**/*.test.ts`).toSorted() : [path],
+  );
+  return [...paths, ...(family.command ? [`npm run ${family.command.script}`] : [])].map((name) => ({
+    family,
+    name,
+  }));
 }
 
-/** All steps in an order by the seed: one of every family, then the second of every family that has two, and so on. */
+/**
+ * All steps in an order by the seed: one of every family, then the second of every family that has two, and
+ * so on.
+ */
 export function stepsInOrder(chosen: readonly Family[], seed: number): readonly Step[] {
   const random = seededRandom(`steps ${seed}`);
   const knownNames = new Set<string>();

@@ -24,7 +24,8 @@ export interface RunOptions {
 export async function runSteps(steps: readonly Step[], options: RunOptions): Promise<readonly Outcome[]> {
   const files = steps.filter((step) => commandOf(step) === undefined);
   const outcomes = files.length > 0 ? [...(await runFiles(files, options))] : [];
-  for (const step of steps.filter((one) => commandOf(one) !== undefined)) outcomes.push(await runCommand(step, options));
+  for (const step of steps.filter((one) => commandOf(one) !== undefined))
+    outcomes.push(await runCommand(step, options));
   return outcomes;
 }
 
@@ -46,7 +47,13 @@ interface Report {
 async function runFiles(steps: readonly Step[], { depth, seed }: RunOptions): Promise<readonly Outcome[]> {
   const folder = mkdtempSync(join(tmpdir(), "deep-"));
   const file = join(folder, "report.json");
-  const words = ["run", ...steps.map(({ name }) => name), "--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const words = [
+    "run",
+    ...steps.map(({ name }) => name),
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${file}`,
+  ];
   try {
     const code = await runProgram("vitest", words, { TEST_DEPTH: depth, TEST_SEED: String(seed) });
     const { testResults }: Report = JSON.parse(readFileSync(file, "utf8"));
@@ -72,7 +79,12 @@ function outcomeOf(step: Step, result: Report["testResults"][number] | undefined
     status === "failed" ? [`${fullName}: ${failureMessages.join("\n")}`] : [],
   );
   const passed = assertionResults.filter(({ status }) => status === "passed").length;
-  return { step, seconds: (endTime - startTime) / 1000, passed, failed: failed.length === 0 && message ? [message] : failed };
+  return {
+    step,
+    seconds: (endTime - startTime) / 1000,
+    passed,
+    failed: failed.length === 0 && message ? [message] : failed,
+  };
 }
 
 function failedTo([step]: readonly Step[], why: string): Outcome {
@@ -90,8 +102,15 @@ async function runCommand(step: Step, { depth, seed }: RunOptions): Promise<Outc
   return { step, seconds: (performance.now() - begun) / 1000, passed: code === 0 ? 1 : 0, failed };
 }
 
-async function runProgram(program: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<number | null> {
-  const child = spawn(program, words, { stdio: ["ignore", "inherit", "inherit"], env: { ...process.env, ...env } });
+async function runProgram(
+  program: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number | null> {
+  const child = spawn(program, words, {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...env },
+  });
   const [code] = await once(child, "close");
   return code;
 }

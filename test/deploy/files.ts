@@ -34,7 +34,9 @@ export interface Resource {
 export const resources: readonly Resource[] = globSync("deploy/kubernetes/*.yaml", { cwd: root })
   .filter((name) => !name.endsWith("kustomization.yaml"))
   .toSorted()
-  .flatMap((name) => parseAllDocuments(readFileSync(join(root, name), "utf8")).map((document) => document.toJS()));
+  .flatMap((name) =>
+    parseAllDocuments(readFileSync(join(root, name), "utf8")).map((document) => document.toJS()),
+  );
 
 /** The pods of Deployments and Jobs, by their names. */
 export const pods = resources
@@ -43,15 +45,16 @@ export const pods = resources
 
 /** What ENV of the Dockerfile sets. */
 export const imageEnvironment: Environment = Object.fromEntries(
-  [...(/^ENV ((?:.+\\\n)*.+)$/m.exec(readDeploy("container/Dockerfile"))?.[1] ?? "").matchAll(/([A-Z_]+)=(\S+)/g)].map(
-    ([, name = "", value = ""]) => [name, value],
-  ),
+  [
+    ...(/^ENV ((?:.+\\\n)*.+)$/m.exec(readDeploy("container/Dockerfile"))?.[1] ?? "").matchAll(
+      /([A-Z_]+)=(\S+)/g,
+    ),
+  ].map(([, name = "", value = ""]) => [name, value]),
 );
 /** What a unit of systemd sets. */
 export const unitEnvironment = (unit: string): Environment =>
   Object.fromEntries(
-    [...readDeploy(`systemd/${unit}`).matchAll(/^(?:# )?Environment=([A-Z_0-9]+)=(.+)$/gm)].map(([, name = "", value = ""]) => [
-      name,
-      value,
-    ]),
+    [...readDeploy(`systemd/${unit}`).matchAll(/^(?:# )?Environment=([A-Z_0-9]+)=(.+)$/gm)].map(
+      ([, name = "", value = ""]) => [name, value],
+    ),
   );

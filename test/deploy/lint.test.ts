@@ -16,7 +16,8 @@ test("the Dockerfile has no complaint of dockerfile-utils, runs as another user 
   const final = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
   expect(final).toMatch(/^USER 65532:65532$/m);
   expect(final).not.toMatch(/^RUN /m);
-  for (const [, words = ""] of final.matchAll(/^\s*(?:ENTRYPOINT|CMD) (.+)$/gm)) expect(JSON.parse(words)).toEqual(expect.any(Array));
+  for (const [, words = ""] of final.matchAll(/^\s*(?:ENTRYPOINT|CMD) (.+)$/gm))
+    expect(JSON.parse(words)).toEqual(expect.any(Array));
   expect(validate("FROM debian\nEXPOSE nonsense\n")).not.toEqual([]);
 });
 
@@ -28,9 +29,11 @@ test("only the package can get into the image", () => {
 });
 
 test("compose.yaml fits the schema of the Compose specification", () => {
-  // Of https://github.com/compose-spec/compose-spec, Apache-2.0. It uses `id` and `$schema` in ways that Ajv does not know.
-  const schema: object = JSON.parse(readFileSync(join(import.meta.dirname, "compose-spec.schema.json"), "utf8"), (key, value) =>
-    (key === "id" || key === "$schema") && typeof value === "string" ? undefined : value,
+  // Of https://github.com/compose-spec/compose-spec, Apache-2.0. It uses `id` and `$schema` in ways that Ajv
+  // does not know.
+  const schema: object = JSON.parse(
+    readFileSync(join(import.meta.dirname, "compose-spec.schema.json"), "utf8"),
+    (key, value) => ((key === "id" || key === "$schema") && typeof value === "string" ? undefined : value),
   );
   const check = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
   expect(check(compose) ? [] : check.errors).toEqual([]);
@@ -43,7 +46,9 @@ describe("the resources of Kubernetes", () => {
       mkdirSync(join(root, ".setup"), { recursive: true });
       const folder = mkdtempSync(join(root, ".setup/kubernetes-"));
       const lines = all.map(({ apiVersion, kind, ...rest }, index) => {
-        const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["core", apiVersion];
+        const [group = "", version = ""] = apiVersion.includes("/")
+          ? apiVersion.split("/")
+          : ["core", apiVersion];
         const module = `kubernetes-types/${group.split(".")[0]}/${version}`;
         return `export const r${index}: import("${module}").${kind} = ${JSON.stringify({ apiVersion, kind, ...rest })};`;
       });
@@ -80,7 +85,11 @@ describe("the resources of Kubernetes", () => {
   test("name ports that exist, probe the admin port, and run without rights", () => {
     for (const { name, pod } of pods) {
       const [{ ports = [], securityContext, ...container }] = pod.containers;
-      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } });
+      expect(pod.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 65532,
+        seccompProfile: { type: "RuntimeDefault" },
+      });
       expect(securityContext).toMatchObject({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
@@ -99,9 +108,13 @@ describe("the resources of Kubernetes", () => {
   test("name metrics, workloads and services that exist", () => {
     const named = (kind: string) => resources.filter((resource) => resource.kind === kind);
     const [scaler] = named("HorizontalPodAutoscaler");
-    expect(named("Deployment").map(({ metadata }) => metadata.name)).toContain(scaler?.spec.scaleTargetRef.name);
+    expect(named("Deployment").map(({ metadata }) => metadata.name)).toContain(
+      scaler?.spec.scaleTargetRef.name,
+    );
     const metric = scaler?.spec.metrics[0].external.metric.name;
-    expect(readFileSync(join(root, "src/observability/metrics/installation.ts"), "utf8")).toContain(`name: "${metric}"`);
+    expect(readFileSync(join(root, "src/observability/metrics/installation.ts"), "utf8")).toContain(
+      `name: "${metric}"`,
+    );
     const services = new Set(named("Service").map(({ metadata }) => metadata.name));
     const targets = JSON.stringify(named("Ingress")).matchAll(/"service":\{"name":"(\w+)"/g);
     for (const [, target = ""] of targets) expect(services).toContain(target);
@@ -109,7 +122,10 @@ describe("the resources of Kubernetes", () => {
   });
 
   test.skipIf(lacks("kubectl"))("are read by kubectl kustomize", () => {
-    const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", "deploy/kubernetes"], { cwd: root, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", "deploy/kubernetes"], {
+      cwd: root,
+      encoding: "utf8",
+    });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout.match(/^kind: /gm)).toHaveLength(resources.length);
     expect(stdout).toContain("image: agent-task-platform:0.2.0");
@@ -121,15 +137,27 @@ describe.skipIf(lacks("systemd"))("the units of systemd", () => {
     const folder = mkdtempSync(join(tmpdir(), "units-"));
     // The package and Node need not be installed on this machine.
     for (const name of ["atp.service", "atp-backup.service", "atp-backup.timer"])
-      writeFileSync(join(folder, name), readDeploy(`systemd/${name}`).replaceAll("/usr/bin/node", "/bin/true"));
+      writeFileSync(
+        join(folder, name),
+        readDeploy(`systemd/${name}`).replaceAll("/usr/bin/node", "/bin/true"),
+      );
     const analyze = (...words: readonly string[]) => {
-      const { status, stdout, stderr } = spawnSync("systemd-analyze", words, { cwd: folder, encoding: "utf8" });
+      const { status, stdout, stderr } = spawnSync("systemd-analyze", words, {
+        cwd: folder,
+        encoding: "utf8",
+      });
       return { status, stdout, stderr };
     };
     // It ends with 0 also for unknown names.
-    expect(analyze("verify", "atp.service", "atp-backup.service", "atp-backup.timer")).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(analyze("verify", "atp.service", "atp-backup.service", "atp-backup.timer")).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: "",
+    });
     for (const name of ["atp.service", "atp-backup.service"])
-      expect(analyze("security", "--offline=yes", "--threshold=25", "--no-pager", join(folder, name))).toMatchObject({ status: 0 });
+      expect(
+        analyze("security", "--offline=yes", "--threshold=25", "--no-pager", join(folder, name)),
+      ).toMatchObject({ status: 0 });
     rmSync(folder, { recursive: true });
   });
 });

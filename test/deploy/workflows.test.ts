@@ -52,5 +52,9 @@ test("a tag v* is built twice and compared, and only the job that publishes can 
   expect(Object.keys(jobs)).toEqual(["build", "publish"]);
   expect(jobs["build"]?.permissions).toBeUndefined();
   expect(JSON.stringify(jobs["build"])).not.toContain("secrets.");
-  expect(jobs["publish"]?.permissions).toEqual({ contents: "read", "id-token": "write", attestations: "write" });
+  expect(jobs["publish"]?.permissions).toEqual({
+    contents: "read",
+    "id-token": "write",
+    attestations: "write",
+  });
 });

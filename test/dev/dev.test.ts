@@ -17,7 +17,9 @@ describe.runIf(depth !== "short" && hasChromium)("npm run dev", () => {
     );
     const port = `${await freePort()}`;
     url = `http://127.0.0.1:${port}`;
-    dev = checkout.command([process.execPath, "scripts/dev/main.ts", "--fixtures", "demo.json"], { PORT: port });
+    dev = checkout.command([process.execPath, "scripts/dev/main.ts", "--fixtures", "demo.json"], {
+      PORT: port,
+    });
     await dev.says(/1 made, 0 present/);
     page = await (await openContext(await sharedChromium())).newPage();
     await page.goto(/http\S+\/link\/\S+/.exec(dev.err())?.[0] ?? "");
@@ -40,7 +42,11 @@ describe.runIf(depth !== "short" && hasChromium)("npm run dev", () => {
   const livez = async () => (await fetch(`${url}/livez`)).text();
   const tooLong = async () => {
     const headers = { "x-service-api-key": readFileSync(checkout.path(".dev/key"), "utf8").trim() };
-    const answer = await fetch(`${url}/v2/project.create`, { method: "POST", headers, body: JSON.stringify({ name: "x".repeat(300) }) });
+    const answer = await fetch(`${url}/v2/project.create`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ name: "x".repeat(300) }),
+    });
     return answer.text();
   };
   const until = (isSo: () => boolean | Promise<boolean>) =>
@@ -73,7 +79,10 @@ describe.runIf(depth !== "short" && hasChromium)("npm run dev", () => {
     save(file, "export function Shell() {{", "export function Shell() {");
     const restore = save(file, skip, 'skip: "After an error"');
     await shows("After an error");
-    expect([printed("PARSE_ERROR"), await page.locator("textarea").first().inputValue()]).toEqual([1, "kept"]);
+    expect([printed("PARSE_ERROR"), await page.locator("textarea").first().inputValue()]).toEqual([
+      1,
+      "kept",
+    ]);
     restore();
   });
 

@@ -14,7 +14,9 @@ test("docs/guides/a2a.md: its commands print the texts below them", async () => 
   expect(commands).toHaveLength(4);
   for (const command of commands) {
     const expected = /^# (.+)$/m.exec(command)?.[1] ?? "no text";
-    expect(await shell(command.replace("hooks.example.com", "127.0.0.1"), { ATP_URL: service.url, ATP_KEY: key })).toContain(expected);
+    expect(
+      await shell(command.replace("hooks.example.com", "127.0.0.1"), { ATP_URL: service.url, ATP_KEY: key }),
+    ).toContain(expected);
   }
   for (const text of blocksIn(page, "json")) expect(() => JSON.parse(text)).not.toThrow();
 });

@@ -18,17 +18,25 @@ test("the commands of docs/operate/audit.md list and download the log, and the p
   const owner = await service.person();
   for (const name of ["Garden", "Pond", "Wäld \u2028"]) await owner.v2("project.create", { name });
   const folder = mkdtempSync(join(tmpdir(), "docs-"));
-  const open = async () => (await runDirectly(database, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
+  const open = async () =>
+    (await runDirectly(database, "SELECT id FROM audit_event WHERE seq IS NULL")).length;
   await expect.poll(open).toBe(0);
   const [list = "", download = "", ocsf = ""] = blocksIn(page, "sh");
-  const run = (lines: string) => shell(`cd ${folder}; ${lines}`, { ATP_URL: service.url, ATP_KEY: owner.key });
+  const run = (lines: string) =>
+    shell(`cd ${folder}; ${lines}`, { ATP_URL: service.url, ATP_KEY: owner.key });
   expect(JSON.parse(await run(list))).toMatchObject({ ok: true, data: [{ seq: 3 }, { seq: 2 }, { seq: 1 }] });
   expect((await run(download)).trim()).toBe("3");
   const events = (await run(ocsf)).trim().split("\n");
-  expect(events.map((line) => JSON.parse(line))).toMatchObject(Array(3).fill({ class_uid: 6003, activity_name: "Create" }));
+  expect(events.map((line) => JSON.parse(line))).toMatchObject(
+    Array(3).fill({ class_uid: 6003, activity_name: "Create" }),
+  );
   const [program = ""] = blocksIn(page, "js");
   writeFileSync(join(folder, "check.mjs"), program);
-  expect((await run("node check.mjs")).trim()).toBe((await service.store.auditChain.head(owner.spaceId))?.hash);
-  await expect(run("sed -i s/Garden/Desert/ audit.ndjson; node check.mjs")).rejects.toThrow("row 1 is not as it was sealed");
+  expect((await run("node check.mjs")).trim()).toBe(
+    (await service.store.auditChain.head(owner.spaceId))?.hash,
+  );
+  await expect(run("sed -i s/Garden/Desert/ audit.ndjson; node check.mjs")).rejects.toThrow(
+    "row 1 is not as it was sealed",
+  );
   rmSync(folder, { recursive: true });
 });

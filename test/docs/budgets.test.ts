@@ -21,14 +21,22 @@ test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants
   const server = checkout.command(["bash", "-ec", start], env);
   await server.says(/"msg":"ready"/);
   const { out: key } = await checkout.atp("key", ["--name", "docs"], env).ended;
-  const said = async (lines: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
-    const { code, out, err } = await checkout.command(["bash", "-ec", checkout.lines(lines)], { ...env, ATP_KEY: key.trim(), ...more })
-      .ended;
+  const said = async (
+    lines: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<readonly string[]> => {
+    const { code, out, err } = await checkout.command(["bash", "-ec", checkout.lines(lines)], {
+      ...env,
+      ATP_KEY: key.trim(),
+      ...more,
+    }).ended;
     expect({ code, err: err.replaceAll(/^installation: .*\n/gm, "") }).toEqual({ code: 0, err: "" });
     return out.replaceAll("}{", "}\n{").trim().split("\n");
   };
 
-  const [detail, list, days, log, available, told] = (await said(`${reports}\necho; echo "{\\"id\\":\\"$id\\"}"`))
+  const [detail, list, days, log, available, told] = (
+    await said(`${reports}\necho; echo "{\\"id\\":\\"$id\\"}"`)
+  )
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
   // The turn costs one.
@@ -51,7 +59,9 @@ test("docs/operate/budgets.md shows prices, reports, budgets, refunds and grants
   const ended = async () => {
     const [made] = await said(beyond);
     const { task_id } = JSON.parse(made ?? "");
-    const [seen] = await said(`curl -s "$ATP_URL/v2/task.detail?task_id=${task_id}&wait_seconds=30" -H "x-service-api-key: $ATP_KEY"`);
+    const [seen] = await said(
+      `curl -s "$ATP_URL/v2/task.detail?task_id=${task_id}&wait_seconds=30" -H "x-service-api-key: $ATP_KEY"`,
+    );
     return JSON.parse(seen ?? "").task;
   };
   // Less than a step is left of the account's 60, and the next turn does not begin.

@@ -17,17 +17,24 @@ test("docs/guides/cli.md: every command answers as the comment after it says", a
   symlinkSync(join(root, "atp"), join(folder, "atp"));
   const own = { ATP_URL: service.url, ATP_KEY: key };
   const known = { TASK: "", HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), NO_COLOR: "1" };
-  const commands = blocksIn(readPage("docs/guides/cli.md"), "sh").flatMap((block) => block.split(/\n(?=[^#\n])/));
+  const commands = blocksIn(readPage("docs/guides/cli.md"), "sh").flatMap((block) =>
+    block.split(/\n(?=[^#\n])/),
+  );
   for (const command of commands) {
     const [, expected = ""] = /^# (.*)$/m.exec(command) ?? [];
     // Where a command does not name them, the installation and its credential are those of the sign-in.
-    const answer = await shell(`cd ${folder}\n${command}`, command.includes("$ATP_") ? { ...known, ...own } : known);
+    const answer = await shell(
+      `cd ${folder}\n${command}`,
+      command.includes("$ATP_") ? { ...known, ...own } : known,
+    );
     expect(answer, command).toContain(expected);
     known.TASK = /"task_id":"(\w+)"/.exec(answer)?.[1] ?? known.TASK;
   }
   expect(commands.length).toBeGreaterThan(15);
   for (const shellName of ["bash", "zsh", "fish"])
-    expect(readFileSync(join(folder, shellName === "zsh" ? "_atp" : `atp.${shellName}`), "utf8")).toContain("__complete");
+    expect(readFileSync(join(folder, shellName === "zsh" ? "_atp" : `atp.${shellName}`), "utf8")).toContain(
+      "__complete",
+    );
   await shell(`bash -n ${join(folder, "atp.bash")}`);
   rmSync(folder, { recursive: true });
 });

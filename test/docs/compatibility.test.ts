@@ -9,7 +9,8 @@ const operations = operationTable().all;
 const nameOf = ({ name, rpc }: Operation): string => name ?? rpc;
 
 /** The operations of spec/api.md 0.3 and spec/enterprise.md 0, and the RPCs of oauth.md. */
-const specified = `task.create task.detail task.list task.update task.stop task.delete task.sendMessage task.listMessages task.confirmAction
+const specified =
+  `task.create task.detail task.list task.update task.stop task.delete task.sendMessage task.listMessages task.confirmAction
 project.create project.list file.upload file.detail file.delete webhook.create webhook.list webhook.delete webhook.publicKey skill.list
 connector.list agent.list agent.detail agent.update browser.onlineList usage.list usage.availableCredits usage.teamStatistic usage.teamLog
 website.status website.listCheckpoints website.publish website.update user.me
@@ -24,12 +25,18 @@ dataexport.v1.EnterpriseDataExportService/GetDownloadURL`.split(/\s+/);
 /** A row for each service: its operations, each with a link to its test. */
 function tableOf(): string {
   const services = Map.groupBy(operations, ({ method }) => method.parent.typeName);
-  const link = (operation: Operation) => `[${operation.name ?? operation.method.name}](../../${entryOf(operation).proof})`;
+  const link = (operation: Operation) =>
+    `[${operation.name ?? operation.method.name}](../../${entryOf(operation).proof})`;
   const rows = [...services].map(([service, own]) => `| \`${service}\` | ${own.map(link).join(", ")} |`);
-  return ["| Service | Its operations, each with the test that shows it |", "| --- | --- |", ...rows].join("\n");
+  return ["| Service | Its operations, each with the test that shows it |", "| --- | --- |", ...rows].join(
+    "\n",
+  );
 }
 
-const [begin, end] = ["<!-- operations: made by test/docs/compatibility.test.ts -->\n", "\n<!-- end of operations -->"];
+const [begin, end] = [
+  "<!-- operations: made by test/docs/compatibility.test.ts -->\n",
+  "\n<!-- end of operations -->",
+];
 
 describe("the table of operations and their tests", () => {
   test("has every operation of the specification", () => {
@@ -41,10 +48,9 @@ describe("the table of operations and their tests", () => {
     expect([...registry.keys()].toSorted()).toEqual(operations.map(({ rpc }) => rpc).toSorted());
   });
 
-  test.each(operations.map((operation) => ({ name: nameOf(operation), operation })))("$name: its test is there, and calls it", ({
-    name,
-    operation,
-  }) => {
+  test.each(
+    operations.map((operation) => ({ name: nameOf(operation), operation })),
+  )("$name: its test is there, and calls it", ({ name, operation }) => {
     const file = entryOf(operation).proof;
     expect(existsSync(join(root, file)), file).toBe(true);
     expect(mentions(file, operation), `${file} says nothing of ${name}`).toBe(true);
@@ -54,7 +60,8 @@ describe("the table of operations and their tests", () => {
     const path = join(root, "docs/internals/operation-tests.md");
     const page = readFileSync(path, "utf8");
     const [from, to] = [page.indexOf(begin) + begin.length, page.indexOf(end)];
-    if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(path, page.slice(0, from) + tableOf() + page.slice(to));
+    if (process.env["UPDATE_GOLDEN"] === "1")
+      writeFileSync(path, page.slice(0, from) + tableOf() + page.slice(to));
     else expect(page.slice(from, to)).toBe(tableOf());
   });
 });
@@ -62,13 +69,18 @@ describe("the table of operations and their tests", () => {
 /** Whether a test, or its imports from test/, calls an operation by one of its names. */
 function mentions(file: string, operation: Operation): boolean {
   const { method, name, rpc } = operation;
-  const word = new RegExp(`(?<![\\w.])(${method.localName}|${method.name})(?!\\w)|["/.]${method.localName}\\b`);
+  const word = new RegExp(
+    `(?<![\\w.])(${method.localName}|${method.name})(?!\\w)|["/.]${method.localName}\\b`,
+  );
   // Helpers of a family of operations have only the last part.
   const last = /^\w+\.\w+\.(\w+)$/.exec(name ?? "")?.[1];
   return [file, ...importsOf(file)].some((path) => {
     const text = readFileSync(join(root, path), "utf8");
     return (
-      (name !== null && text.includes(name)) || (last !== undefined && text.includes(`"${last}"`)) || text.includes(rpc) || word.test(text)
+      (name !== null && text.includes(name)) ||
+      (last !== undefined && text.includes(`"${last}"`)) ||
+      text.includes(rpc) ||
+      word.test(text)
     );
   });
 }
@@ -78,6 +90,10 @@ function importsOf(file: string): readonly string[] {
   const found = readFileSync(join(root, file), "utf8").matchAll(/from "(\.{1,2}\/[^"]+)"/g);
   return [...found].flatMap(([, path = ""]) => {
     const imported = join(dirname(file), path);
-    return imported.startsWith("test/") && !imported.startsWith("test/support/") && existsSync(join(root, imported)) ? [imported] : [];
+    return imported.startsWith("test/") &&
+      !imported.startsWith("test/support/") &&
+      existsSync(join(root, imported))
+      ? [imported]
+      : [];
   });
 }

@@ -11,8 +11,12 @@ const blockOf = (page: string, text: string): string =>
 describe("the pages about calls", () => {
   test("docs/reference/conventions.md: strict handling refuses a misspelt member with the answer on the page", async () => {
     const server = await sharedServer();
-    const [command = "", answer = ""] = blockOf("docs/reference/conventions.md", "handling=strict").split("\n");
-    expect(await shell(command, { ATP_KEY: server.key, ATP_URL: server.url })).toContain(answer.replace(/^# /, ""));
+    const [command = "", answer = ""] = blockOf("docs/reference/conventions.md", "handling=strict").split(
+      "\n",
+    );
+    expect(await shell(command, { ATP_KEY: server.key, ATP_URL: server.url })).toContain(
+      answer.replace(/^# /, ""),
+    );
   });
 
   test("docs/guides/v2.md: the call with an Idempotency-Key creates a task, and another one with the next key", async () => {

@@ -14,7 +14,8 @@ test("the commands of docs/operate/erasure.md hold, count and erase a person whi
   const ENCRYPTION_KEY = readFileSync(checkout.path("source/encryption-key"), "utf8").trim();
   const run = (lines: string, dataDir = "source") => {
     const commands = checkout.lines(lines.replaceAll("/backups", checkout.path("backups")));
-    return checkout.command(["bash", "-ec", commands], { DATA_DIR: checkout.path(dataDir), ENCRYPTION_KEY }).ended;
+    return checkout.command(["bash", "-ec", commands], { DATA_DIR: checkout.path(dataDir), ENCRYPTION_KEY })
+      .ended;
   };
   await using _serving = await serve(checkout, "source");
   expect((await run("./atp user --email ann@example.com")).code).toBe(0);
@@ -22,24 +23,41 @@ test("the commands of docs/operate/erasure.md hold, count and erase a person whi
   expect((await run("./atp backup /backups/older")).code).toBe(0);
 
   const [add = "", show = "", end = ""] = holds.split("\n");
-  expect(await run(`${add}\n${show}`)).toMatchObject({ code: 0, out: expect.stringMatching(/^(case 12: person \S+, since \S+\n){2}$/) });
-  expect(await run(erase)).toMatchObject({ code: 1, err: expect.stringContaining('under legal hold: "case 12"') });
+  expect(await run(`${add}\n${show}`)).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^(case 12: person \S+, since \S+\n){2}$/),
+  });
+  expect(await run(erase)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('under legal hold: "case 12"'),
+  });
   expect((await run(end)).code).toBe(0);
 
   const counted = await run(count);
-  expect(counted.out).toMatch(/^person ann@example\.com: rows to delete\n(?: {2}\w+: \d+\n)*? {2}membership: 1\n {2}account: 1\n/);
+  expect(counted.out).toMatch(
+    /^person ann@example\.com: rows to delete\n(?: {2}\w+: \d+\n)*? {2}membership: 1\n {2}account: 1\n/,
+  );
   expect(await run(erase.replace(/--yes .*/, ""))).toMatchObject({
     code: 1,
     err: expect.stringContaining('confirm with --yes "ann@example.com"'),
   });
-  expect(await run(erase.replace(/--yes .*/, "--yes ann"))).toMatchObject({ code: 1, err: expect.stringContaining("nothing was erased") });
+  expect(await run(erase.replace(/--yes .*/, "--yes ann"))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("nothing was erased"),
+  });
   expect(await run(erase)).toMatchObject({ code: 0, out: expect.stringMatching(/^erased: person \S+\n$/) });
   expect(await run(count)).toMatchObject({ code: 5, err: expect.stringContaining("ann@example.com") });
   expect(await run(pending)).toMatchObject({ code: 0, out: "No erasure is open.\n" });
 
   copyFileSync(checkout.path("source/erasures.jsonl"), checkout.path("backups/erasures.jsonl"));
-  expect(await run(restore, "copy")).toMatchObject({ code: 0, err: expect.stringContaining("erased again: person ") });
-  expect(await run(list, "copy")).toMatchObject({ code: 0, out: expect.stringMatching(/^person \S+ \d\S+Z \d\S+Z\n$/) });
+  expect(await run(restore, "copy")).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("erased again: person "),
+  });
+  expect(await run(list, "copy")).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^person \S+ \d\S+Z \d\S+Z\n$/),
+  });
   expect(readFileSync(checkout.path("copy/platform.db"), "latin1")).not.toContain("ann@example.com");
 });
 

@@ -23,7 +23,9 @@ function settled(text: string): string {
     return known.get(key) ?? "";
   };
   return text
-    .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, (found) => letters(found, "uuid", () => "0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10"))
+    .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, (found) =>
+      letters(found, "uuid", () => "0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10"),
+    )
     .replace(/(?<![A-Za-z0-9])[2-9A-HJ-NP-Za-km-z]{22}(?![A-Za-z0-9])/g, (found) =>
       letters(found, "id", (index) => `${"ABCDEFGH".charAt(index)}n8Qd2LkTz5hXw3BsRmYpC`),
     )
@@ -34,7 +36,10 @@ function settled(text: string): string {
 test("the commands of docs/operate/export.md request an archive, wait, fetch, verify and unpack it, and produce its sample", async () => {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  await using town = await openFilePlatform("sqlite", { idle: false, env: { PORT: `${port}`, BASE_URL: address } });
+  await using town = await openFilePlatform("sqlite", {
+    idle: false,
+    env: { PORT: `${port}`, BASE_URL: address },
+  });
   const ann = await town.service.person();
   const { id: file_id } = await uploadFile(town, ann, "Water the garden.", "notes.txt");
   const content = [

@@ -43,12 +43,18 @@ test.skipIf(postgresTemplate === undefined || depth === "short")(
     const [standBy = "", promote = ""] = blocksIn(readPage("docs/operate/failover.md"), "sh");
     await using cluster = await startCluster("wal_level = replica\nmax_wal_senders = 5\n");
     const standbyPort = await freePort();
-    const env = { PRIMARY_URL: cluster.url, STANDBY_DATA: cluster.path("standby"), STANDBY_PORT: `${standbyPort}` };
+    const env = {
+      PRIMARY_URL: cluster.url,
+      STANDBY_DATA: cluster.path("standby"),
+      STANDBY_PORT: `${standbyPort}`,
+    };
     await cluster.shell(standBy, env);
     await runOn(cluster.url, "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'");
     await runOn(cluster.url, "SELECT pg_reload_conf()");
     await expect
-      .poll(() => rowsIn(cluster.url, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'quorum'"), { timeout: 30_000 })
+      .poll(() => rowsIn(cluster.url, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'quorum'"), {
+        timeout: 30_000,
+      })
       .toHaveLength(1);
 
     using address = await openAddress(Number(new URL(cluster.url).port));
@@ -77,8 +83,11 @@ test.skipIf(postgresTemplate === undefined || depth === "short")(
     await cluster.shell(promote, env);
     address.leadTo(standbyPort);
     await expect.poll(create, { timeout: 30_000 }).toBe(200);
-    await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status, { timeout: 30_000 }).toBe(200);
-    const statusOf = async (task_id: string) => (await person.v2("task.detail", { task_id })).body["task"]?.status;
+    await expect
+      .poll(async () => (await fetch(`${service.url}/readyz`)).status, { timeout: 30_000 })
+      .toBe(200);
+    const statusOf = async (task_id: string) =>
+      (await person.v2("task.detail", { task_id })).body["task"]?.status;
     for (const id of acknowledged) await expect.poll(() => statusOf(id), { timeout: 60_000 }).toBe("stopped");
   },
 );

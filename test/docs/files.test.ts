@@ -18,7 +18,9 @@ test("the commands of docs/guides/files.md upload a file, read it, delete it, an
   await using town = await openFilePlatform("sqlite", { env: { PORT: `${port}`, BASE_URL: address } });
   const { key } = await town.service.person();
   const folder = mkdtempSync(join(tmpdir(), "docs-"));
-  const said = await Promise.all(blocks.map((block) => shell(`cd ${folder}; ${block}`, { ATP_URL: address, ATP_KEY: key })));
+  const said = await Promise.all(
+    blocks.map((block) => shell(`cd ${folder}; ${block}`, { ATP_URL: address, ATP_KEY: key })),
+  );
   rmSync(folder, { recursive: true });
   const answers = said.map((text) => text.split(/(?<=\})(?=\{)/).map((json) => JSON.parse(json)));
   expect(answers).toMatchObject([
@@ -33,6 +35,7 @@ test("the commands of docs/guides/files.md upload a file, read it, delete it, an
 
 test("docs/guides/files.md lists the refused extensions", () => {
   const [, listed = ""] = /refused \((exe,[^)]*)\)/s.exec(page) ?? [];
-  const [, known = ""] = /new Set\(\s*"([a-z0-9 ]+)"/s.exec(readFileSync("src/core/files/filename.ts", "utf8")) ?? [];
+  const [, known = ""] =
+    /new Set\(\s*"([a-z0-9 ]+)"/s.exec(readFileSync("src/core/files/filename.ts", "utf8")) ?? [];
   expect(listed.split(/,\s+/)).toEqual(known.split(" "));
 });

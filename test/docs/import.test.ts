@@ -16,9 +16,13 @@ test("docs/guides/import.md: every command answers as the comment after it says"
   await using source = await openAt();
   await using target = await openAt();
   const [ann, bo] = [await source.person(), await target.person()];
-  await putSourceTask(source, ann, [{ type: "user_message", payload: { content: "Hello", messageType: "text" } }]);
+  await putSourceTask(source, ann, [
+    { type: "user_message", payload: { content: "Hello", messageType: "text" } },
+  ]);
   const known = { OLD: source.url, SOURCE_KEY: ann.key, ATP_URL: target.url, ATP_KEY: bo.key, NO_COLOR: "1" };
-  const commands = blocksIn(readPage("docs/guides/import.md"), "sh").flatMap((block) => block.split(/\n(?=[^#\n])/));
+  const commands = blocksIn(readPage("docs/guides/import.md"), "sh").flatMap((block) =>
+    block.split(/\n(?=[^#\n])/),
+  );
   expect(commands.length).toBe(4);
   for (const command of commands) {
     const [, expected = ""] = /^# (.*)$/m.exec(command) ?? [];

@@ -25,7 +25,9 @@ test("the settings of docs/operate/install.md start a server, and are where the 
   const file = join(folder.path, "atp.toml");
   writeFileSync(file, blocksIn(page, "toml")[0] ?? "");
   expect(loadConfig({ CONFIG_FILE: file, DATA_DIR: folder.path }).baseUrl).toBe("https://tasks.example.com");
-  expect(readFileSync(join(root, "deploy/systemd/atp.service"), "utf8")).toContain("serve --config /etc/atp/atp.toml");
+  expect(readFileSync(join(root, "deploy/systemd/atp.service"), "utf8")).toContain(
+    "serve --config /etc/atp/atp.toml",
+  );
 });
 
 test("the secrets of docs/operate/install.md are those that compose.yaml reads, and are made only once", () => {
@@ -34,7 +36,10 @@ test("the secrets of docs/operate/install.md are those that compose.yaml reads, 
   cpSync(join(root, "deploy"), join(folder.path, "deploy"), { recursive: true });
   const line = page.split("\n").find((one) => one.startsWith("deploy/compose/secrets.sh")) ?? "";
   const make = () =>
-    expect(spawnSync("bash", ["-ec", line], { cwd: folder.path, encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
+    expect(spawnSync("bash", ["-ec", line], { cwd: folder.path, encoding: "utf8" })).toMatchObject({
+      status: 0,
+      stderr: "",
+    });
   const path = (name: string) => join(folder.path, "deploy/compose", name);
   const all = () => Object.values(compose.secrets).map(({ file }) => readFileSync(path(file), "utf8"));
   make();
@@ -42,19 +47,24 @@ test("the secrets of docs/operate/install.md are those that compose.yaml reads, 
   make();
   expect(all()).toEqual(made);
   expect(statSync(path("secrets")).mode & 0o777).toBe(0o700);
-  const files = { DATABASE_URL_FILE: path("secrets/database-url"), ENCRYPTION_KEY_FILE: path("secrets/encryption-key") };
+  const files = {
+    DATABASE_URL_FILE: path("secrets/database-url"),
+    ENCRYPTION_KEY_FILE: path("secrets/encryption-key"),
+  };
   loadConfig({ ...files, DATA_DIR: folder.path });
   const store = parse(readFileSync(path("secrets/storage.json"), "utf8"));
-  expect(store.identities[0].credentials[0].secretKey).toBe(readFileSync(path("secrets/s3-secret-access-key"), "utf8").trim());
+  expect(store.identities[0].credentials[0].secretKey).toBe(
+    readFileSync(path("secrets/s3-secret-access-key"), "utf8").trim(),
+  );
 });
 
 test("the metrics of docs/operate/scale.md are served", async () => {
   const metrics = createMetrics({ agentProfiles: {} }, { version: "1.0.0", commit: "" });
   const served = new Set(namesIn(await metrics.text("prometheus", null)));
   metrics.stop();
-  const named = [...readPage("docs/operate/scale.md").matchAll(/`((?:atp|http_server|db_client|nodejs)_\w+)`/g)].map(
-    ([, name = ""]) => name,
-  );
+  const named = [
+    ...readPage("docs/operate/scale.md").matchAll(/`((?:atp|http_server|db_client|nodejs)_\w+)`/g),
+  ].map(([, name = ""]) => name);
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((name) => !served.has(name))).toEqual([]);
 });

@@ -4,11 +4,19 @@ import { describe, expect, test } from "vitest";
 import { root } from "../support/server-process.ts";
 import { readPage } from "./page.ts";
 
-const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...globSync("docs/**/*.md", { cwd: root })];
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  ...globSync("docs/**/*.md", { cwd: root }),
+];
 
 describe("every page", () => {
   test.each(pages)("%s links only to files and headings that exist", (page) => {
-    const links = [...readPage(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)].filter(([, target = ""]) => !/^[a-z]+:/.test(target));
+    const links = [...readPage(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)].filter(
+      ([, target = ""]) => !/^[a-z]+:/.test(target),
+    );
     const broken = links.flatMap(([link, target = "", anchor]) => {
       const path = target === "" ? page : normalize(join(dirname(page), target));
       if (!existsSync(join(root, path))) return [link];
@@ -29,15 +37,19 @@ describe("every page", () => {
 });
 
 describe("pages about the code", () => {
-  test.each(globSync("docs/internals/*.md", { cwd: root }))("%s names only files of src, test, scripts and prisma that exist", (page) => {
-    const named = [...readPage(page).matchAll(/`((?:src|test|scripts|prisma|proto|bench)\/[\w./-]+)`/g)].map(([, path = ""]) => path);
+  test.each(
+    globSync("docs/internals/*.md", { cwd: root }),
+  )("%s names only files of src, test, scripts and prisma that exist", (page) => {
+    const named = [...readPage(page).matchAll(/`((?:src|test|scripts|prisma|proto|bench)\/[\w./-]+)`/g)].map(
+      ([, path = ""]) => path,
+    );
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
   test("the glossary has each term once", () => {
-    const terms = [...readFileSync(join(root, "docs/internals/glossary.md"), "utf8").matchAll(/^\| ([a-z][^|]*) \|/gm)].map(
-      ([, term]) => term,
-    );
+    const terms = [
+      ...readFileSync(join(root, "docs/internals/glossary.md"), "utf8").matchAll(/^\| ([a-z][^|]*) \|/gm),
+    ].map(([, term]) => term);
     expect(terms.length).toBeGreaterThan(80);
     expect(terms.filter((term, i) => terms.indexOf(term) !== i)).toEqual([]);
   });

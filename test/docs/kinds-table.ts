@@ -17,9 +17,20 @@ export function kindsTable(): string {
     // The keys of the table are the kinds.
     .map((kind) => kind as KindName)
     .filter((kind) => !isQuestion(kind))
-    .flatMap((kind) => Object.entries(kindOf(kind).inputs).map(([variant, schema]) => rowOf(kind, variant, schema)));
-  const head = ["Kind", "Variant", "`tool` of its events", "`input`", "Refuses", "Allows for the rest of the task"];
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`.replaceAll(/ +/g, " ")).join("\n");
+    .flatMap((kind) =>
+      Object.entries(kindOf(kind).inputs).map(([variant, schema]) => rowOf(kind, variant, schema)),
+    );
+  const head = [
+    "Kind",
+    "Variant",
+    "`tool` of its events",
+    "`input`",
+    "Refuses",
+    "Allows for the rest of the task",
+  ];
+  return [head, head.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`.replaceAll(/ +/g, " "))
+    .join("\n");
 }
 
 function rowOf(kind: KindName, variant: string, schema: JsonObject): readonly string[] {
@@ -27,8 +38,17 @@ function rowOf(kind: KindName, variant: string, schema: JsonObject): readonly st
   // The kinds' schemas hold only the members of `Schema`.
   const input = membersOf(schema as unknown as Schema).map(code);
   const refusals = inputs.filter((input) => decides(kind, variant, input) === "cancelled");
-  const allows = inputs.filter((input) => decides(kind, variant, input) === "accepted" && decidesLaterActions(kind, input));
-  return [code(kind), variant && code(variant), code(tool ?? ""), input.join(", "), refusals.map(shown).join(), allows.map(shown).join()];
+  const allows = inputs.filter(
+    (input) => decides(kind, variant, input) === "accepted" && decidesLaterActions(kind, input),
+  );
+  return [
+    code(kind),
+    variant && code(variant),
+    code(tool ?? ""),
+    input.join(", "),
+    refusals.map(shown).join(),
+    allows.map(shown).join(),
+  ];
 }
 
 const code = (text: string): string => `\`${text}\``;
@@ -57,7 +77,9 @@ function decides(kind: KindName, variant: string, input: JsonObject): string {
 }
 
 const membersOf = ({ properties = {}, required = [] }: Schema): readonly string[] =>
-  Object.entries(properties).map(([name, schema]) => `${name}${required.includes(name) ? "" : "?"}: ${typeOf(schema)}`);
+  Object.entries(properties).map(
+    ([name, schema]) => `${name}${required.includes(name) ? "" : "?"}: ${typeOf(schema)}`,
+  );
 
 function typeOf(schema: Schema): string {
   if (schema.enum) return schema.enum.join(" or ");

@@ -19,7 +19,10 @@ test("docs/guides/mcp.md: its command lists the tools, and its settings are JSON
 });
 
 test("docs/guides/mcp.md lists the tools of the default set", () => {
-  const tools = selectTools(null, { credential: { kind: "key", keyKind: "general", scopes: null }, role: "owner" });
+  const tools = selectTools(null, {
+    credential: { kind: "key", keyKind: "general", scopes: null },
+    role: "owner",
+  });
   const [, table = ""] = page.split("## Tools");
   const listed = [...(table.split("\n- ")[0] ?? "").matchAll(/`(\w+_\w+)`/g)].map(([, name]) => name);
   expect(listed.toSorted()).toEqual(tools.map(({ name }) => name).toSorted());

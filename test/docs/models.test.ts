@@ -10,7 +10,10 @@ const page = readPage("docs/guides/models.md");
 const folder = mkdtempSync(join(tmpdir(), "models-page-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const examples = [...blocksIn(page, "json"), ...[...page.matchAll(/<<'END'\n([\s\S]*?)END\n/g)].map(([, json = ""]) => json)];
+const examples = [
+  ...blocksIn(page, "json"),
+  ...[...page.matchAll(/<<'END'\n([\s\S]*?)END\n/g)].map(([, json = ""]) => json),
+];
 
 test("there are examples", () => {
   expect(examples).toHaveLength(3);
@@ -24,7 +27,17 @@ test.each(examples)("an example is valid as printed: %s", (json) => {
 });
 
 test("every error_type of a failing model is explained", () => {
-  const kinds: readonly FaultKind[] = ["busy", "down", "broken", "silent", "empty", "endless", "refused_key", "refused"];
+  const kinds: readonly FaultKind[] = [
+    "busy",
+    "down",
+    "broken",
+    "silent",
+    "empty",
+    "endless",
+    "refused_key",
+    "refused",
+  ];
   const types = kinds.map((kind) => toTurnError(new ModelFault(kind)).errorType);
-  for (const type of [...types, "context_limit", "step_limit", "timeout", "quota_limit"]) expect(page).toContain(`\`${type}\``);
+  for (const type of [...types, "context_limit", "step_limit", "timeout", "quota_limit"])
+    expect(page).toContain(`\`${type}\``);
 });

@@ -10,7 +10,10 @@ import { blocksIn, readPage } from "./page.ts";
 const test = sampledTest(3);
 
 const page = readPage("docs/operate/monitoring.md");
-const [start = "", scrapes = "", guarded = "", withToken = "", checks = "", traces = ""] = blocksIn(page, "sh");
+const [start = "", scrapes = "", guarded = "", withToken = "", checks = "", traces = ""] = blocksIn(
+  page,
+  "sh",
+);
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -53,7 +56,10 @@ test("docs/operate/monitoring.md sends traces to a collector", async () => {
   await using collector = await openOtlpReceiver();
   const port = `${await freePort()}`;
   const env = { DATA_DIR: "data", PORT: port, BASE_URL: "http://127.0.0.1:8080" };
-  const server = checkout.command(["bash", "-ec", traces.replace("http://127.0.0.1:4318", collector.url)], env);
+  const server = checkout.command(
+    ["bash", "-ec", traces.replace("http://127.0.0.1:4318", collector.url)],
+    env,
+  );
   await server.says(/"msg":"ready"/);
   await fetch(`http://127.0.0.1:${port}/v2/project.list`);
   server.child.kill("SIGTERM");

@@ -32,13 +32,24 @@ test.skipIf(postgresTemplate === undefined)(
     const source = { DATA_DIR: checkout.path("source") };
 
     const moved = await run(move, source);
-    expect(moved, moved.err).toMatchObject({ code: 0, out: expect.stringMatching(/moved \d+ rows and 0 files, verified\n$/) });
+    expect(moved, moved.err).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/moved \d+ rows and 0 files, verified\n$/),
+    });
     expect(moved.err).toContain("The old database is held. Start servers with the settings of the target");
     const refused = await checkout.atp("serve", [], source).ended;
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("this installation was moved to the database") });
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("this installation was moved to the database"),
+    });
 
     if (depth === "short") return;
-    const home = await run(back, { ...source, DATABASE_URL: one.url, ENCRYPTION_KEY: key, DATA_DIR_SHARED: "true" });
+    const home = await run(back, {
+      ...source,
+      DATABASE_URL: one.url,
+      ENCRYPTION_KEY: key,
+      DATA_DIR_SHARED: "true",
+    });
     expect(home, home.err).toMatchObject({ code: 0, out: expect.stringContaining(checkout.path("home")) });
 
     const resumed = await run(abandon, source);

@@ -8,7 +8,10 @@ import { blocksIn, readPage, shell } from "./page.ts";
 
 const test = sampledTest(3);
 
-const [create = "", begin = "", live = "", greet = "", device = "", service = ""] = blocksIn(readPage("docs/guides/oauth.md"), "sh");
+const [create = "", begin = "", live = "", greet = "", device = "", service = ""] = blocksIn(
+  readPage("docs/guides/oauth.md"),
+  "sh",
+);
 const [beginDevice = "", poll = ""] = device.split("\n\n");
 const [exchange = "", createTask = "", refresh = ""] = live.split("\n\n");
 
@@ -22,7 +25,10 @@ test("docs/guides/oauth.md runs from an app to a task by its commands, and to a 
 
   const { app, clientSecret } = JSON.parse(await shell(create, known));
   Object.assign(known, { CLIENT_ID: app.clientId, SECRET: clientSecret });
-  const [verifier = "", to = ""] = (await shell(`${begin}echo "$VERIFIER"`, known)).trim().split("\n").reverse();
+  const [verifier = "", to = ""] = (await shell(`${begin}echo "$VERIFIER"`, known))
+    .trim()
+    .split("\n")
+    .reverse();
   const browser = town.browser();
   const { pathname, search } = new URL(to);
   const signedIn = await town.signIn(browser, "ann@example.com", undefined, pathname + search);
@@ -41,7 +47,11 @@ test("docs/guides/oauth.md runs from an app to a task by its commands, and to a 
   expect(second.refresh_token).not.toBe(first.refresh_token);
 
   const editor = (await ann.session()).client(OAuth2AppService);
-  await editor.updateOAuth2App({ clientId: app.clientId, deviceAuthorization: true, clientCredentials: true });
+  await editor.updateOAuth2App({
+    clientId: app.clientId,
+    deviceAuthorization: true,
+    clientCredentials: true,
+  });
   const begun = JSON.parse(await shell(beginDevice, known));
   Object.assign(known, { DEVICE_CODE: begun.device_code });
   expect(JSON.parse(await shell(poll, known)).error).toBe("authorization_pending");

@@ -20,7 +20,9 @@ const commandsIn = (text: string): readonly Command[] =>
     })),
   );
 
-const sections = page.split(/^## /m).map((text, i) => ({ title: i === 0 ? "The offline agent" : text.split("\n", 1)[0], text }));
+const sections = page
+  .split(/^## /m)
+  .map((text, i) => ({ title: i === 0 ? "The offline agent" : text.split("\n", 1)[0], text }));
 const withCommands = sections
   .map(({ title, text }) => ({ title, commands: commandsIn(text) }))
   .filter(({ commands }) => commands.length > 0);
@@ -40,7 +42,8 @@ describe("the page of the offline agent", () => {
   function reader() {
     const known = { ATP_KEY: server.key, ATP_URL: server.url, TASK: "", EVENT: "", URL: "" };
     async function play({ text, parts }: Command): Promise<void> {
-      if (text.includes("$EVENT") && known.EVENT === "") for (const command of waitAndRead) await play(command);
+      if (text.includes("$EVENT") && known.EVENT === "")
+        for (const command of waitAndRead) await play(command);
       const answer = await shell(text, known);
       if (!/curl -sN|curl -s \$URL/.test(text)) expect(JSON.parse(answer), text).toMatchObject({ ok: true });
       for (const part of parts) expect(squeezed(answer), text).toContain(squeezed(part));
@@ -53,7 +56,8 @@ describe("the page of the offline agent", () => {
   }
 
   const squeezed = (text: string): string => text.replaceAll(/\s/g, "");
-  const idIn = (answer: string, name: string): string => new RegExp(`"${name}":"([^"]+)"`).exec(answer)?.[1] ?? "";
+  const idIn = (answer: string, name: string): string =>
+    new RegExp(`"${name}":"([^"]+)"`).exec(answer)?.[1] ?? "";
 
   test.each(withCommands)("shows what happens: $title", async ({ commands }) => {
     const play = reader();

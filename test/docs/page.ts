@@ -13,7 +13,9 @@ export const readPage = (path: string): string => readFileSync(join(root, path),
 
 /** The blocks of code in a language, in order. */
 export const blocksIn = (page: string, language: string): readonly string[] =>
-  [...page.matchAll(/^```(\w+)(?: [^\n]*)?\n([\s\S]*?)^```$/gm)].flatMap(([, name, text = ""]) => (name === language ? [text] : []));
+  [...page.matchAll(/^```(\w+)(?: [^\n]*)?\n([\s\S]*?)^```$/gm)].flatMap(([, name, text = ""]) =>
+    name === language ? [text] : [],
+  );
 
 /** The blocks of code of one tab of a page (its first line ends with the name of the tab), in order. */
 export const tabIn = (page: string, language: string, tab: string): readonly string[] =>
@@ -21,7 +23,10 @@ export const tabIn = (page: string, language: string, tab: string): readonly str
     name === language && title === tab ? [text] : [],
   );
 
-/** Checks that the output of a page's code has the texts that its comments promise, in this order and among others. */
+/**
+ * Checks that the output of a page's code has the texts that its comments promise, in this order and among
+ * others.
+ */
 export function expectPrinted(output: string, code: string): void {
   let rest = output;
   for (const [, text = ""] of code.matchAll(/^(?:\/\/|#) prints (.+)$/gm)) {
@@ -36,7 +41,10 @@ export function expectPrinted(output: string, code: string): void {
  *
  * @throws Error when one of them fails.
  */
-export async function shell(lines: string, variables: Readonly<Record<string, string>> = {}): Promise<string> {
+export async function shell(
+  lines: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
   needInShell(lines);
   return (await run("bash", ["-ec", lines], { env: { ...process.env, ...variables } })).stdout;
 }

@@ -25,11 +25,15 @@ test.skipIf(postgresTemplate === undefined)(
     await store.change((tx) => tx.settings.put("first", "1"));
     await cluster.shell(here(baseBackup), { DATABASE_URL: cluster.url });
     await store.change((tx) => tx.settings.put("second", "1"));
-    const [{ moment } = { moment: "" }] = await rowsIn(cluster.url, "SELECT CAST(clock_timestamp() AS text) AS moment");
+    const [{ moment } = { moment: "" }] = await rowsIn(
+      cluster.url,
+      "SELECT CAST(clock_timestamp() AS text) AS moment",
+    );
     await store.change((tx) => tx.settings.put("third", "1"));
     await store.close();
     await runOn(cluster.url, "SELECT pg_switch_wal()");
-    const archived = "SELECT 1 FROM pg_stat_archiver WHERE last_archived_wal >= pg_walfile_name(pg_current_wal_lsn() - 1)";
+    const archived =
+      "SELECT 1 FROM pg_stat_archiver WHERE last_archived_wal >= pg_walfile_name(pg_current_wal_lsn() - 1)";
     await expect.poll(() => rowsIn(cluster.url, archived), { timeout: 30_000 }).toHaveLength(1);
     await cluster.crash(cluster.data);
     await cluster.shell(`mv data old\n${here(recover)}`, { PGDATA: cluster.data, MOMENT: String(moment) });
@@ -37,7 +41,9 @@ test.skipIf(postgresTemplate === undefined)(
       .poll(() => rowsIn(cluster.url, "SELECT CAST(pg_is_in_recovery() AS text) AS r"), { timeout: 30_000 })
       .toEqual([{ r: "false" }]);
     const recovered = await openStore({ databaseUrl: cluster.url, clock: systemClock, random: systemRandom });
-    const values = await Promise.all(["first", "second", "third"].map((name) => recovered.settings.get(name)));
+    const values = await Promise.all(
+      ["first", "second", "third"].map((name) => recovered.settings.get(name)),
+    );
     await recovered.close();
     expect(values).toEqual(["1", "1", null]);
   },

@@ -22,7 +22,10 @@ afterAll(() => {
 test("docs/quickstart/operator.md: its commands install, make a key and users, back up, restore, and rehearse an upgrade", async () => {
   const script = blocksIn(readPage("docs/quickstart/operator.md"), "sh").join("\n");
   const lines = checkout.lines(script).replace("PORT=8080", `PORT=${await freePort()}`);
-  const { code, out, err } = await checkout.command(["bash", "-ec", lines], { HOME: home, XDG_CONFIG_HOME: home }).ended;
+  const { code, out, err } = await checkout.command(["bash", "-ec", lines], {
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+  }).ended;
   expect(code, err).toBe(0);
   expectPrinted(out, script);
   expect(checkout.processes()).toEqual([]);

@@ -40,7 +40,13 @@ beforeAll(async () => {
   const port = `${await freePort()}`;
   const url = `http://127.0.0.1:${port}`;
   service = await openService({
-    env: { PORT: port, BASE_URL: url, CONSENT_URL: url, AGENT_PROFILES: "manus-1.6=offline,greeter=remote", WEBHOOK_ALLOW: "loopback" },
+    env: {
+      PORT: port,
+      BASE_URL: url,
+      CONSENT_URL: url,
+      AGENT_PROFILES: "manus-1.6=offline,greeter=remote",
+      WEBHOOK_ALLOW: "loopback",
+    },
   });
   ann = await service.person();
   variables = { ATP_URL: url, ATP_KEY: ann.key };
@@ -72,7 +78,10 @@ test("docs/quickstart/api.md: its program in TypeScript prints the texts of its 
   const folder = await installedFolder(tabIn(api, "sh", "TypeScript").join("\n"));
   const program = tabIn(api, "ts", "TypeScript").join("\n");
   writeFileSync(join(folder, "main.ts"), program);
-  const { stdout } = await run(process.execPath, ["main.ts"], { cwd: folder, env: { PATH: process.env["PATH"], ...variables } });
+  const { stdout } = await run(process.execPath, ["main.ts"], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], ...variables },
+  });
   expectPrinted(stdout, program);
 });
 
@@ -85,7 +94,9 @@ test.skipIf(depth === "short").for([
   { timeout: 300_000 },
   async ([version, runner]) => {
     const folder = await installedFolder(tabIn(api, "sh", "TypeScript").join("\n"));
-    await run("npm", ["install", "--no-save", "--no-audit", "--no-fund", tarball, `node@${version}`, "tsx"], { cwd: folder });
+    await run("npm", ["install", "--no-save", "--no-audit", "--no-fund", tarball, `node@${version}`, "tsx"], {
+      cwd: folder,
+    });
     const program = tabIn(api, "ts", "TypeScript").join("\n");
     writeFileSync(join(folder, "main.ts"), program);
     const env = {
@@ -97,19 +108,32 @@ test.skipIf(depth === "short").for([
   },
 );
 
-test.skipIf(lacks("python-httpx"))("docs/quickstart/api.md: its program in Python prints the texts of its comments", async () => {
-  const program = tabIn(api, "python", "Python").join("\n");
-  writeFileSync(join(emptyFolder(), "main.py"), program);
-  const env = { PATH: process.env["PATH"], PYTHONPATH: join(root, "packages/python/src"), PYTHONDONTWRITEBYTECODE: "1", ...variables };
-  const { stdout } = await run(pythonWith("httpx") ?? "python3", [join(folders.at(-1) ?? "", "main.py")], { env });
-  expectPrinted(stdout, program);
-});
+test.skipIf(lacks("python-httpx"))(
+  "docs/quickstart/api.md: its program in Python prints the texts of its comments",
+  async () => {
+    const program = tabIn(api, "python", "Python").join("\n");
+    writeFileSync(join(emptyFolder(), "main.py"), program);
+    const env = {
+      PATH: process.env["PATH"],
+      PYTHONPATH: join(root, "packages/python/src"),
+      PYTHONDONTWRITEBYTECODE: "1",
+      ...variables,
+    };
+    const { stdout } = await run(pythonWith("httpx") ?? "python3", [join(folders.at(-1) ?? "", "main.py")], {
+      env,
+    });
+    expectPrinted(stdout, program);
+  },
+);
 
 test("docs/quickstart/api.md: its commands of atp print the texts of their comments", async () => {
   const script = tabIn(api, "sh", "CLI").join("\n");
   const folder = emptyFolder();
   symlinkSync(join(root, "atp"), join(folder, "atp"));
-  expectPrinted(await shell(`cd ${folder}; ${script}`, { ...variables, HOME: folder, XDG_CONFIG_HOME: folder }), script);
+  expectPrinted(
+    await shell(`cd ${folder}; ${script}`, { ...variables, HOME: folder, XDG_CONFIG_HOME: folder }),
+    script,
+  );
 });
 
 test("docs/quickstart/agent.md: its agent asks, requests an approval and greets, from an empty folder", async () => {
@@ -120,7 +144,11 @@ test("docs/quickstart/agent.md: its agent asks, requests an approval and greets,
   writeFileSync(join(folder, "agent.ts"), program);
   const { secret: WORKER_KEY } = await createWorker(service, ann, ["greeter"]);
   const env = { PATH: process.env["PATH"], ...variables, WORKER_KEY };
-  const worker = spawn(process.execPath, ["agent.ts"], { cwd: folder, env, stdio: ["ignore", "inherit", "inherit"] });
+  const worker = spawn(process.execPath, ["agent.ts"], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   expectPrinted(await shell(use, variables), use);
   worker.kill("SIGTERM");
   expect(await once(worker, "exit")).toEqual([0, null]);
@@ -157,7 +185,10 @@ test("docs/quickstart/app.md: its app gets consent, creates a task, receives its
     while (!shown.includes(line)) await once(lines, "line");
   };
   await shows("ready");
-  expectPrinted(await shell(`${register.split("\n\n")[0]}\n${connect}`, { ...variables, CLIENT_ID }), connect);
+  expectPrinted(
+    await shell(`${register.split("\n\n")[0]}\n${connect}`, { ...variables, CLIENT_ID }),
+    connect,
+  );
 
   const { location } = await fetch(`${home}/`, { redirect: "manual" }).then(({ headers }) => ({
     location: headers.get("location") ?? "",

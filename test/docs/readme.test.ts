@@ -29,7 +29,9 @@ describe("the README", () => {
     const created = JSON.parse(await here(server, `${key}\n${create}`));
     expect(created).toMatchObject({ ok: true, task_title: "What is 12 * 4?" });
     for (const line of rest.filter((text) => text.startsWith("curl"))) {
-      const answer = JSON.parse(await here(server, `${key}\n${line.replace("THE_TASK_ID", created.task_id)}`));
+      const answer = JSON.parse(
+        await here(server, `${key}\n${line.replace("THE_TASK_ID", created.task_id)}`),
+      );
       expect(answer).toMatchObject({ ok: true });
     }
   });
@@ -38,8 +40,14 @@ describe("the README", () => {
     const server = await sharedServer();
     const [task = "", response = ""] = block(readme, "sh", "/v1/tasks").split("\n");
     const titled = { task_title: "What is 12 * 4?" };
-    expect(JSON.parse(await here(server, `ATP_KEY=\n${task}`))).toMatchObject({ task_id: expect.any(String), ...titled });
-    expect(JSON.parse(await here(server, `ATP_KEY=\n${response}`))).toMatchObject({ object: "response", metadata: titled });
+    expect(JSON.parse(await here(server, `ATP_KEY=\n${task}`))).toMatchObject({
+      task_id: expect.any(String),
+      ...titled,
+    });
+    expect(JSON.parse(await here(server, `ATP_KEY=\n${response}`))).toMatchObject({
+      object: "response",
+      metadata: titled,
+    });
   });
 
   test("creates a task with its line of TypeScript", async () => {
@@ -47,20 +55,30 @@ describe("the README", () => {
     const line = block(readme, "ts", "createClient").replace('"http://localhost:8080"', "ATP_URL");
     const program = `import { createClient } from "${root}/packages/client/src/index.ts"; const { ATP_KEY, ATP_URL } = process.env; ${line}`;
     const env = { ...process.env, ATP_KEY: server.key, ATP_URL: server.url };
-    expect((await run(process.execPath, ["--input-type=module-typescript", "-e", program], { env })).stdout).toContain("48");
+    expect(
+      (await run(process.execPath, ["--input-type=module-typescript", "-e", program], { env })).stdout,
+    ).toContain("48");
   });
 
   test.skipIf(lacks("python-httpx"))("creates a task with its line of Python", async () => {
     const server = await sharedServer();
     const line = block(readme, "python", "Client").replace('"http://localhost:8080"', "ATP_URL");
     const program = `import os\nfrom agent_task_platform import Client\nATP_KEY, ATP_URL = os.environ["ATP_KEY"], os.environ["ATP_URL"]\n${line}`;
-    const env = { ...process.env, PYTHONPATH: join(root, "packages/python/src"), ATP_KEY: server.key, ATP_URL: server.url };
-    expect((await run(pythonWith("httpx, cryptography") ?? "python3", ["-c", program], { env })).stdout).toContain("48");
+    const env = {
+      ...process.env,
+      PYTHONPATH: join(root, "packages/python/src"),
+      ATP_KEY: server.key,
+      ATP_URL: server.url,
+    };
+    expect(
+      (await run(pythonWith("httpx, cryptography") ?? "python3", ["-c", program], { env })).stdout,
+    ).toContain("48");
   });
 
   test("and docs/internals/dependencies.md name every dependency and why", () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const listed = readPage("docs/internals/dependencies.md");
-    for (const name of Object.keys({ ...dependencies, ...devDependencies })) expect(listed).toContain(`\`${name}\``);
+    for (const name of Object.keys({ ...dependencies, ...devDependencies }))
+      expect(listed).toContain(`\`${name}\``);
   });
 });

@@ -21,13 +21,18 @@ const path = join(root, "test/golden/v2-examples.json");
 async function callerOf(service: Service, person: Person, rpc: string): Promise<Person> {
   const operation = operationTable().byRpc(rpc);
   const kind = operation && keyKinds.find((each) => takes(operation, each, "owner"));
-  return kind === undefined || kind === "general" ? person : service.person({ as: person, with: person, kind });
+  return kind === undefined || kind === "general"
+    ? person
+    : service.person({ as: person, with: person, kind });
 }
 
 /** Text of a page: no secrets, no addresses of this machine, no long texts. */
 function shown(text: string): string {
   if (/^(whsec_|sk-|-----BEGIN)/.test(text)) return `${text.slice(0, 6)}…`;
-  const plain = text.replaceAll(/https?:\/\/(127\.0\.0\.1|localhost)(:\d+)?/g, "https://platform.example.com");
+  const plain = text.replaceAll(
+    /https?:\/\/(127\.0\.0\.1|localhost)(:\d+)?/g,
+    "https://platform.example.com",
+  );
   return plain.length > 160 ? `${plain.slice(0, 160)}…` : plain;
 }
 
@@ -41,7 +46,10 @@ function abridged(value: unknown): unknown {
 
 /** One successful call of each operation that v2 serves to a key. */
 async function callAll(): Promise<Readonly<Record<string, Example>>> {
-  await using service = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
+  await using service = await openService({
+    idle: true,
+    env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" },
+  });
   const examples: Record<string, Example> = {};
   for (const [rpc, { prepare }] of registry) {
     const operation = operationTable().byRpc(rpc);
@@ -76,7 +84,10 @@ describe("the examples of the API reference", () => {
       // An example whose form is the same stays, with its ids and times.
       const updated = Object.entries(examples).map(([name, example]) => {
         const before = stored[name];
-        return [name, before && isDeepStrictEqual(formOf(before), formOf(example)) ? before : example] as const;
+        return [
+          name,
+          before && isDeepStrictEqual(formOf(before), formOf(example)) ? before : example,
+        ] as const;
       });
       writeFileSync(path, `${JSON.stringify(Object.fromEntries(updated), null, 2)}\n`);
     } else expect(formOf(stored)).toEqual(formOf(examples));

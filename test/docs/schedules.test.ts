@@ -12,7 +12,9 @@ test("the commands of docs/guides/schedules.md create, run, change and delete a 
   await using service = await openService({ idle: true });
   const { key } = await service.person();
   const known = { ATP_URL: service.url, ATP_KEY: key, SCHEDULE: "" };
-  const commands = blocksIn(page, "sh").flatMap((block) => block.split(/^(?=curl )/m).filter((text) => text.startsWith("curl")));
+  const commands = blocksIn(page, "sh").flatMap((block) =>
+    block.split(/^(?=curl )/m).filter((text) => text.startsWith("curl")),
+  );
   for (const command of commands) {
     const answer = await shell(command, known);
     expect(answer.replaceAll(" ", "")).toContain((/^# (.*)$/m.exec(command)?.[1] ?? "").replaceAll(" ", ""));

@@ -7,7 +7,9 @@ import { blocksIn, readPage } from "./page.ts";
 
 test("the commands of docs/operate/secrets.md replace the encryption key while a server runs", async () => {
   using checkout = sharedCheckout();
-  const blocks = blocksIn(readPage("docs/operate/secrets.md"), "sh").filter((block) => block.includes("rotate-key"));
+  const blocks = blocksIn(readPage("docs/operate/secrets.md"), "sh").filter((block) =>
+    block.includes("rotate-key"),
+  );
   const [rotate = "", finish = ""] = blocks;
   await install(checkout, "rotated");
   const oldKey = readFileSync(checkout.path("rotated/encryption-key"), "utf8").trim();
@@ -19,12 +21,24 @@ test("the commands of docs/operate/secrets.md replace the encryption key while a
   };
   {
     await using _old = await serve(checkout, "rotated", { ENCRYPTION_KEY: oldKey });
-    expect(await run(rotate)).toMatchObject({ code: 1, err: expect.stringContaining("1 running processes do not know the new key") });
-    expect(await run(rotate, { ENCRYPTION_KEY: newKey })).toMatchObject({ code: 1, err: expect.stringContaining("is not the key") });
+    expect(await run(rotate)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("1 running processes do not know the new key"),
+    });
+    expect(await run(rotate, { ENCRYPTION_KEY: newKey })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("is not the key"),
+    });
   }
   await using _serving = await serve(checkout, "rotated", both);
-  expect(await run(rotate)).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+ values encrypted again/) });
-  expect(await run(rotate)).toMatchObject({ code: 0, out: expect.stringMatching(/^0 values encrypted again/) });
+  expect(await run(rotate)).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^\d+ values encrypted again/),
+  });
+  expect(await run(rotate)).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^0 values encrypted again/),
+  });
   const [status = "", end = ""] = finish.split("\n");
   const shown = await run(status);
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("the new key encrypts since 20") });
@@ -34,7 +48,9 @@ test("the commands of docs/operate/secrets.md replace the encryption key while a
     `file:${checkout.path("rotated/platform.db")}`,
     "SELECT value FROM setting WHERE key = 'encryption-key-check'",
   );
-  expect(stored?.["value"]).toBe(createHmac("sha256", Buffer.from(newKey, "base64")).update("encryption key check").digest("hex"));
+  expect(stored?.["value"]).toBe(
+    createHmac("sha256", Buffer.from(newKey, "base64")).update("encryption key check").digest("hex"),
+  );
 });
 
 test.each([

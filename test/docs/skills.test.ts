@@ -19,7 +19,8 @@ test("the commands of docs/guides/skills.md upload a skill, show it, and force i
   const { key } = await service.person();
   const folder = mkdtempSync(join(tmpdir(), "docs-"));
   const said: string[] = [];
-  for (const block of blocksIn(page, "sh")) said.push(await shell(`cd ${folder}; ${block}`, { ATP_URL: address, ATP_KEY: key }));
+  for (const block of blocksIn(page, "sh"))
+    said.push(await shell(`cd ${folder}; ${block}`, { ATP_URL: address, ATP_KEY: key }));
   rmSync(folder, { recursive: true });
   const [brought = "", begun = ""] = said;
   const [made, listed] = brought.split(/(?<=\}\})(?=\{)/).map((json) => JSON.parse(json));

@@ -2,7 +2,12 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { titlesOf } from "../../scripts/check/titles.ts";
-import { compatibilityPage, proofOf, readSubjects, subjectFiles } from "../../scripts/reference/compatibility.ts";
+import {
+  compatibilityPage,
+  proofOf,
+  readSubjects,
+  subjectFiles,
+} from "../../scripts/reference/compatibility.ts";
 import { titleOf } from "../../scripts/reference/operation.ts";
 import { specification } from "../../scripts/reference/sections.ts";
 import { operationTable } from "../../src/pipeline/operations.ts";
@@ -19,7 +24,9 @@ const pathsIn = (file: string): readonly string[] =>
 
 describe("docs/reference/compatibility.md", () => {
   test("is made of every file of docs/reference/compatibility", () => {
-    const files = globSync(join(root, "docs/reference/compatibility/*")).map((path) => basename(path, ".yaml"));
+    const files = globSync(join(root, "docs/reference/compatibility/*")).map((path) =>
+      basename(path, ".yaml"),
+    );
     expect(files.toSorted()).toEqual(subjectFiles.toSorted());
     expect(readFileSync(join(root, "docs/reference/compatibility.md"), "utf8")).toBe(compatibilityPage(root));
   });
@@ -46,7 +53,10 @@ describe("docs/reference/compatibility.md", () => {
         return found === 1 ? [] : [`${name}: ${found}`];
       });
     });
-    expect(missing, "tests that were renamed or removed: correct their rows in docs/reference/compatibility/").toEqual([]);
+    expect(
+      missing,
+      "tests that were renamed or removed: correct their rows in docs/reference/compatibility/",
+    ).toEqual([]);
   });
 
   test("names every operation in a statement that works", () => {
@@ -54,7 +64,9 @@ describe("docs/reference/compatibility.md", () => {
     const missing = operationTable()
       .all.map(titleOf)
       .filter((name) => !text.includes(`\`${name}\``));
-    expect(missing, "state what each of them does, with its test, in docs/reference/compatibility/").toEqual([]);
+    expect(missing, "state what each of them does, with its test, in docs/reference/compatibility/").toEqual(
+      [],
+    );
   });
 
   test("says of every statement that does not work why it is left out", () => {

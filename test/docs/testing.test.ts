@@ -10,7 +10,9 @@ import { blocksIn, readPage, shell } from "./page.ts";
 const test = sampledTest(2);
 const page = readPage("docs/guides/testing.md");
 /** The block of `atp record` has its tests in test/cli/record.test.ts, because it ends by Ctrl-C. */
-const [start = "", begin = "", ...blocks] = blocksIn(page, "sh").filter((block) => !block.includes("./atp record"));
+const [start = "", begin = "", ...blocks] = blocksIn(page, "sh").filter(
+  (block) => !block.includes("./atp record"),
+);
 /** The definition of `call`, without the example values before it. */
 const call = /^call\(\).*$/m.exec(begin)?.[0] ?? "";
 
@@ -24,9 +26,12 @@ test("docs/guides/testing.md: every command answers as the comments after it say
   expect(blocks.length).toBe(4);
   for (const block of blocks) {
     // The start of another server is shown in its own tests.
-    const commands = block.replace(/^\.\/atp serve.*$/m, "").replaceAll("./atp ", `${process.execPath} ${root}/cli/main.ts `);
+    const commands = block
+      .replace(/^\.\/atp serve.*$/m, "")
+      .replaceAll("./atp ", `${process.execPath} ${root}/cli/main.ts `);
     const answer = await shell(`cd ${folder.path}\n${call}\n${commands}`, known);
-    for (const [, expected = ""] of block.matchAll(/^# (.*)$/gm)) expect(answer.replaceAll('":', '": '), block).toContain(expected);
+    for (const [, expected = ""] of block.matchAll(/^# (.*)$/gm))
+      expect(answer.replaceAll('":', '": '), block).toContain(expected);
   }
 });
 
@@ -34,8 +39,13 @@ test("docs/guides/testing.md: its TypeScript prints what its comments say", asyn
   using folder = withFolder();
   const [program = ""] = blocksIn(page, "ts");
   const file = join(folder.path, "test.ts");
-  writeFileSync(file, program.replace("@agent-task-platform/client/testing", join(root, "packages/client/src/testing.ts")));
-  const printed = await shell(`${process.execPath} ${file}`, { ATP_SERVER: `${process.execPath} ${join(root, "cli/main.ts")}` });
+  writeFileSync(
+    file,
+    program.replace("@agent-task-platform/client/testing", join(root, "packages/client/src/testing.ts")),
+  );
+  const printed = await shell(`${process.execPath} ${file}`, {
+    ATP_SERVER: `${process.execPath} ${join(root, "cli/main.ts")}`,
+  });
   const promised = [...program.matchAll(/^console\.log.*\/\/ (.*)$/gm)].map(([, text]) => text);
   expect(printed.trim().split("\n")).toEqual(promised);
 });

@@ -12,12 +12,18 @@ const [, calls = ""] = (blocksIn(page, "sh")[0] ?? "").split("\n\n");
 /** Each command with the comment after it. */
 const steps = calls.split(/\n(?=curl)/).map((step) => {
   const lines = step.trim().split("\n");
-  return { command: lines.filter((line) => !line.startsWith("#")).join("\n"), answer: lines.at(-1)?.replace(/^# /, "") ?? "" };
+  return {
+    command: lines.filter((line) => !line.startsWith("#")).join("\n"),
+    answer: lines.at(-1)?.replace(/^# /, "") ?? "",
+  };
 });
 
 test("docs/guides/v1.md runs a task to its end by its commands, and each answers as its comment says", async () => {
   const server = await sharedServer();
-  const known: Record<string, string> = { ATP_KEY: server.key, ATP_URL: `http://${server.url.replace(/^http:\/\//, "")}` };
+  const known: Record<string, string> = {
+    ATP_KEY: server.key,
+    ATP_URL: `http://${server.url.replace(/^http:\/\//, "")}`,
+  };
   expect(steps).toHaveLength(5);
   for (const { command, answer } of steps) {
     const body = JSON.parse(await shell(command, known));

@@ -33,18 +33,36 @@ async function signer(): Promise<(secondsFromNow?: number) => Promise<Received>>
   if (notification === undefined) throw new Error("a finish notifies webhooks");
   const id = "task_stopped_Rt5kQ_1700000120";
   const parts = { appUrl: "https://app.example.net", link: () => "" };
-  const body = Buffer.from(encodeBody({ id, notification, task: { id: "Rt5kQ", title: "Compare", metadata: {} }, attachments: [] }, parts));
+  const body = Buffer.from(
+    encodeBody(
+      { id, notification, task: { id: "Rt5kQ", title: "Compare", metadata: {} }, attachments: [] },
+      parts,
+    ),
+  );
   return async (secondsFromNow = 0) => {
     const signable = { eventId: id, url, body, at: Math.floor(Date.now() / 1000) + secondsFromNow };
     // While a secret is rotated there are two items with `v1,`.
-    const headers = await signedHeaders(signable, { keys: signing, secrets: [oldSecret, secret], doubleHash: false });
-    return { url, headers, body, publicKey: rsa.text, secret: encodeWebhookSecret(secret), ed25519: ed25519.text };
+    const headers = await signedHeaders(signable, {
+      keys: signing,
+      secrets: [oldSecret, secret],
+      doubleHash: false,
+    });
+    return {
+      url,
+      headers,
+      body,
+      publicKey: rsa.text,
+      secret: encodeWebhookSecret(secret),
+      ed25519: ed25519.text,
+    };
   };
 }
 
 const withHeaders = (received: Received, change: (value: string, name: string) => string): Received => ({
   ...received,
-  headers: Object.fromEntries(Object.entries(received.headers).map(([name, value]) => [name, change(value, name)])),
+  headers: Object.fromEntries(
+    Object.entries(received.headers).map(([name, value]) => [name, change(value, name)]),
+  ),
 });
 
 const same = (received: Received): Received => received;
@@ -61,7 +79,10 @@ function otherByte(received: Received, at: number): Received {
 const otherSignatures = (received: Received): Received =>
   withHeaders(received, (value, name) =>
     name.endsWith("signature")
-      ? value.replaceAll(/[A-Za-z0-9+/=]{40,}/g, (text) => `${text.slice(0, 30)}${text[30] === "A" ? "B" : "A"}${text.slice(31)}`)
+      ? value.replaceAll(
+          /[A-Za-z0-9+/=]{40,}/g,
+          (text) => `${text.slice(0, 30)}${text[30] === "A" ? "B" : "A"}${text.slice(31)}`,
+        )
       : value,
   );
 
@@ -86,14 +107,18 @@ const cases: readonly {
   { why: "with other signatures", change: otherSignatures, says: "false false" },
   {
     why: "at another time, which is near enough",
-    change: (received) => withHeaders(received, (value, name) => (name.endsWith("timestamp") ? String(Number(value) - 1) : value)),
+    change: (received) =>
+      withHeaders(received, (value, name) =>
+        name.endsWith("timestamp") ? String(Number(value) - 1) : value,
+      ),
     says: "false false",
   },
   { why: "without headers", change: (received) => ({ ...received, headers: {} }), says: "false false" },
   { why: "for another address", change: (received) => ({ ...received, url: `${url}7` }), says: "false true" },
   {
     why: "with another id",
-    change: (received) => withHeaders(received, (value, name) => (name === "webhook-id" ? `${value}7` : value)),
+    change: (received) =>
+      withHeaders(received, (value, name) => (name === "webhook-id" ? `${value}7` : value)),
     says: "true false",
   },
 ];
@@ -129,7 +154,8 @@ function answerIn(output: string) {
 /** Whether an answer has the values in a comment; `…` matches any text. */
 function expectShown(answer: unknown, line: string): void {
   const squeezed = line.replaceAll(/\s/g, "");
-  for (const piece of squeezed.split("…")) expect(JSON.stringify(answer).replaceAll(/\s/g, "")).toContain(piece);
+  for (const piece of squeezed.split("…"))
+    expect(JSON.stringify(answer).replaceAll(/\s/g, "")).toContain(piece);
 }
 
 describe("docs/guides/webhooks.md", () => {
@@ -139,7 +165,9 @@ describe("docs/guides/webhooks.md", () => {
     const known: Record<string, string> = { ATP_URL: server.url, ATP_KEY: server.key, SINCE: "1" };
     const call = async (name: string, body: object) =>
       (await callV2(server.url, name, body, { headers: { "x-service-api-key": server.key } })).body;
-    const statusNow = async () => (await call("webhook.list", {}))["data"].find(({ id }: { id: string }) => id === known["WEBHOOK"]).status;
+    const statusNow = async () =>
+      (await call("webhook.list", {}))["data"].find(({ id }: { id: string }) => id === known["WEBHOOK"])
+        .status;
 
     /** Events that must happen between the page's commands. */
     const before: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -150,13 +178,18 @@ describe("docs/guides/webhooks.md", () => {
         hook.status = 204;
       },
       async "webhook.resend"() {
-        await eventually("what was recovered arrives", async () => hook.types.filter((type) => type === "task_failed").length > 1);
+        await eventually(
+          "what was recovered arrives",
+          async () => hook.types.filter((type) => type === "task_failed").length > 1,
+        );
       },
     };
     const played: string[] = [];
     for (const { command, answer } of steps) {
       for (const [word, happens] of Object.entries(before)) if (command.includes(word)) await happens();
-      const said = answerIn((await shell(command.replace("https://hooks.example.com", hook.url), known)) || "{}");
+      const said = answerIn(
+        (await shell(command.replace("https://hooks.example.com", hook.url), known)) || "{}",
+      );
       const { webhook, webhook_id: v1, data } = said;
       known["WEBHOOK"] ??= webhook?.id;
       known["WEBHOOK_V1"] ??= v1;
@@ -169,11 +202,16 @@ describe("docs/guides/webhooks.md", () => {
     expect(hook.types.filter((type) => type === "webhook_test")).toHaveLength(5);
   });
 
-  test.each(languages)("its code in $name takes a delivery, and none with a byte changed or 301 s off", async (language) => {
+  test.each(
+    languages,
+  )("its code in $name takes a delivery, and none with a byte changed or 301 s off", async (language) => {
     using receiver = await openLanguageReceiver(page, language);
     const deliver = await signer();
     const [asSent, ...changed] = cases;
-    const some = [...(asSent ? [asSent] : []), ...share(changed, languages.indexOf(language), languages.length)];
+    const some = [
+      ...(asSent ? [asSent] : []),
+      ...share(changed, languages.indexOf(language), languages.length),
+    ];
     for (const { why, seconds, change = same, says } of some) {
       expect(`${why}: ${await receiver.verify(change(await deliver(seconds)))}`).toBe(`${why}: ${says}`);
     }

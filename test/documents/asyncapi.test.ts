@@ -20,9 +20,13 @@ describe("api/asyncapi.json", () => {
   test("conforms to the schema of AsyncAPI 3.0.0", () => {
     const ajv = new Ajv({ strict: false, allErrors: true });
     formats.default(ajv);
-    const validate = ajv.compile(JSON.parse(readFileSync(join(root, "test/documents/asyncapi-3.0.0.schema.json"), "utf8")));
+    const validate = ajv.compile(
+      JSON.parse(readFileSync(join(root, "test/documents/asyncapi-3.0.0.schema.json"), "utf8")),
+    );
     expect([validate(readDocument("asyncapi.json")), validate.errors]).toEqual([true, null]);
-    expect(validate({ ...readDocument("asyncapi.json"), operations: { deliver: { action: "post" } } })).toBe(false);
+    expect(validate({ ...readDocument("asyncapi.json"), operations: { deliver: { action: "post" } } })).toBe(
+      false,
+    );
   });
 
   test("has every type of event, and the requests that test an address", () => {
@@ -35,7 +39,9 @@ describe("api/asyncapi.json", () => {
       .split("\n")
       .filter((line) => line.startsWith("{"));
     expect(bodies.length).toBeGreaterThan(0);
-    expect(bodies.map((body) => deliveryDifference(headers, JSON.parse(body)))).toEqual(bodies.map(() => undefined));
+    expect(bodies.map((body) => deliveryDifference(headers, JSON.parse(body)))).toEqual(
+      bodies.map(() => undefined),
+    );
   });
 
   test("refuses a body with an undeclared member, and one that lacks a member", () => {

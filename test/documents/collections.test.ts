@@ -19,7 +19,8 @@ interface Sent {
 }
 
 const listOf = (part: Part, name: string): readonly Part[] => (Array.isArray(part[name]) ? part[name] : []);
-const itemsOf = (collection: Part, name: string): readonly Part[] => listOf(collection, name).flatMap((folder) => listOf(folder, name));
+const itemsOf = (collection: Part, name: string): readonly Part[] =>
+  listOf(collection, name).flatMap((folder) => listOf(folder, name));
 
 const postman = readDocument("collections/postman.json");
 const bruno = readDocument("collections/bruno.json");
@@ -30,14 +31,18 @@ const ofPostman = itemsOf(postman, "item").map((item): Sent => {
     name: String(item["name"]),
     method: String(request["method"]),
     url: String(partAt(request, "url")["raw"]),
-    headers: Object.fromEntries(listOf(request, "header").map(({ key, value }) => [String(key), String(value)])),
+    headers: Object.fromEntries(
+      listOf(request, "header").map(({ key, value }) => [String(key), String(value)]),
+    ),
     body: request["body"] === undefined ? undefined : String(partAt(request, "body")["raw"]),
   };
 });
 const ofBruno = itemsOf(bruno, "items").map((item): Sent => {
   const request = partAt(item, "request");
   const { mode, json } = partAt(request, "body");
-  const headers = Object.fromEntries(listOf(request, "headers").map(({ name, value }) => [String(name), String(value)]));
+  const headers = Object.fromEntries(
+    listOf(request, "headers").map(({ name, value }) => [String(name), String(value)]),
+  );
   return {
     ...{ name: String(item["name"]), method: String(request["method"]), url: String(request["url"]) },
     headers: mode === "json" ? { ...headers, "Content-Type": "application/json" } : headers,
@@ -52,10 +57,14 @@ describe("the collections for Postman and Bruno", () => {
     expect(ofBruno).toEqual(ofPostman);
     const names = ofPostman.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    const v2 = Object.keys(partAt(readDocument("openapi.json"), "paths")).map((path) => path.replace("/v2/", ""));
+    const v2 = Object.keys(partAt(readDocument("openapi.json"), "paths")).map((path) =>
+      path.replace("/v2/", ""),
+    );
     const others = ["v1", "responses"].flatMap((file) =>
       Object.entries(partAt(readDocument(`openapi/${file}.json`), "paths")).flatMap(([path, item]) =>
-        Object.keys(item as object).map((method) => `${method.toUpperCase()} ${file === "v1" ? "" : "/v1"}${path}`),
+        Object.keys(item as object).map(
+          (method) => `${method.toUpperCase()} ${file === "v1" ? "" : "/v1"}${path}`,
+        ),
       ),
     );
     expect(names.toSorted()).toEqual([...new Set([...v2, ...others])].toSorted());
@@ -66,7 +75,13 @@ describe("the collections for Postman and Bruno", () => {
     expect(text).not.toMatch(/sk-[A-Za-z0-9]{8}/);
     expect(listOf(postman, "variable")).toContainEqual({ key: "key", value: "", type: "string" });
     const [environment = {}] = listOf(bruno, "environments");
-    expect(listOf(environment, "variables")).toContainEqual({ name: "key", value: "", type: "text", enabled: true, secret: true });
+    expect(listOf(environment, "variables")).toContainEqual({
+      name: "key",
+      value: "",
+      type: "text",
+      enabled: true,
+      secret: true,
+    });
   });
 
   test("have requests that a server knows and accepts as JSON from the owner's key", async () => {
@@ -78,8 +93,14 @@ describe("the collections for Postman and Bruno", () => {
         .replaceAll(/\{\{\w+\}\}/g, "AAAAAAAAAAAAAAAAAAAAAA");
     const refused: string[] = [];
     for (const { name, method, url: address, headers, body } of ofPostman) {
-      const filled = Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, fill(value)]));
-      const reply = await fetch(fill(address), { method, headers: filled, ...(body === undefined ? {} : { body: fill(body) }) });
+      const filled = Object.fromEntries(
+        Object.entries(headers).map(([header, value]) => [header, fill(value)]),
+      );
+      const reply = await fetch(fill(address), {
+        method,
+        headers: filled,
+        ...(body === undefined ? {} : { body: fill(body) }),
+      });
       // A stream that was opened was accepted; webhook.listen has no end.
       const isStream = reply.headers.get("content-type")?.startsWith("text/event-stream") === true;
       const text = isStream ? "" : await reply.text();
@@ -104,14 +125,18 @@ describe.runIf(depth === "full")("the programs' own readers of the collections",
   test("Postman's reads every request", () => {
     const { Collection } = read("postman-collection");
     const found: string[] = [];
-    new Collection(postman).forEachItem((item: { readonly request: { readonly url: object } }) => found.push(String(item.request.url)));
+    new Collection(postman).forEachItem((item: { readonly request: { readonly url: object } }) =>
+      found.push(String(item.request.url)),
+    );
     expect(found).toEqual(ofPostman.map(({ url }) => url));
   });
 
   test("Bruno's accepts it, with the ids that an import adds", async () => {
     const withIds = (value: unknown): unknown => {
       if (Array.isArray(value))
-        return value.map((each) => (typeof each === "object" ? { ...(withIds(each) as object), uid: "a".repeat(21) } : each));
+        return value.map((each) =>
+          typeof each === "object" ? { ...(withIds(each) as object), uid: "a".repeat(21) } : each,
+        );
       if (typeof value !== "object" || value === null) return value;
       return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withIds(member)]));
     };

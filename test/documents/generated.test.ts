@@ -16,7 +16,9 @@ const document = readDocument("openapi.json");
 /** Operations that answer once: what a stream sends has no end while its task is open. */
 const operations = Object.entries(partAt(document, "paths")).flatMap(([path, item]) => {
   const post = isPart(item) && isPart(item["post"]) ? item["post"] : undefined;
-  return post && !JSON.stringify(post).includes("text/event-stream") ? [[path.replace("/v2/", ""), post] as const] : [];
+  return post && !JSON.stringify(post).includes("text/event-stream")
+    ? [[path.replace("/v2/", ""), post] as const]
+    : [];
 });
 
 const bodyOf = (post: Part): Part => partAt(post, "requestBody", "content", "application/json", "schema");
@@ -30,11 +32,17 @@ describe("a request that is generated from api/openapi.json", () => {
   beforeAll(async () => {
     service = await openService({ idle: true });
     const owner = await service.person();
-    for (const kind of keyKinds) callers.set(kind, kind === "general" ? owner : await service.person({ as: owner, with: owner, kind }));
+    for (const kind of keyKinds)
+      callers.set(kind, kind === "general" ? owner : await service.person({ as: owner, with: owner, kind }));
     const { body: task } = await owner.v2("task.create", { message: { content: "Sort" } });
     const { body: made } = await owner.v2("project.create", { name: "Letters" });
-    const either = (id: string): fc.Arbitrary<string> => fc.oneof(fc.constant(id), fc.stringMatching(/^[!-~]{1,24}$/));
-    known = { task_id: either(task["task_id"]), project_id: either(made["project"].id), wait_seconds: fc.constant(0) };
+    const either = (id: string): fc.Arbitrary<string> =>
+      fc.oneof(fc.constant(id), fc.stringMatching(/^[!-~]{1,24}$/));
+    known = {
+      task_id: either(task["task_id"]),
+      project_id: either(made["project"].id),
+      wait_seconds: fc.constant(0),
+    };
   });
   afterAll(() => service[Symbol.asyncDispose]());
 

@@ -3,7 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createFileRegistry, type DescField, type FileRegistry, fromBinary, getOption } from "@bufbuild/protobuf";
+import {
+  createFileRegistry,
+  type DescField,
+  type FileRegistry,
+  fromBinary,
+  getOption,
+} from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeModule } from "../../scripts/documents/module.ts";
@@ -17,16 +23,24 @@ const buf = join(root, "node_modules/.bin/buf");
 
 const isShown = (field: DescField): boolean => !getOption(field, wire).hidden;
 
-/** Everything that is on a wire: the fields of messages, the values of enums and the methods of services, by their full names. */
+/**
+ * Everything that is on a wire: the fields of messages, the values of enums and the methods of services, by
+ * their full names.
+ */
 const wireOf = (schema: FileRegistry): readonly string[] =>
   [...schema]
     .filter(({ typeName }) => !typeName.startsWith("grpc."))
     .flatMap((type) => {
       // The documents leave out hidden fields; the module has them, because they are on the binary wires.
       if (type.kind === "message")
-        return type.fields.filter(isShown).map((field) => `${field} ${field.number} ${field.name} ${field.proto.type}`);
-      if (type.kind === "enum") return type.values.map((value) => `${type.typeName} ${value.name} ${value.number}`);
-      return type.kind === "service" ? type.methods.map(({ name, input, output }) => `${type.typeName}/${name} ${input} ${output}`) : [];
+        return type.fields
+          .filter(isShown)
+          .map((field) => `${field} ${field.number} ${field.name} ${field.proto.type}`);
+      if (type.kind === "enum")
+        return type.values.map((value) => `${type.typeName} ${value.name} ${value.number}`);
+      return type.kind === "service"
+        ? type.methods.map(({ name, input, output }) => `${type.typeName}/${name} ${input} ${output}`)
+        : [];
     })
     .toSorted();
 
@@ -88,7 +102,9 @@ runNodeJs(createEcmaScriptPlugin({ name: "options", version: "v1", generateTs(sc
       ...{ ruby: /^AgentTaskPlatform::/, php: /^AgentTaskPlatform\\/ },
     };
     expect(options.length).toBeGreaterThan(40);
-    const shadowing = options.filter((file) => Object.entries(own).some(([option, form]) => !form.test(String(file[option]))));
+    const shadowing = options.filter((file) =>
+      Object.entries(own).some(([option, form]) => !form.test(String(file[option]))),
+    );
     expect(shadowing).toEqual([]);
   });
 });

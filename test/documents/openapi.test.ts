@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
-import { checkerOf, closed, isPart, openapiFiles, type Part, partAt, readDocument } from "../support/documents.ts";
+import {
+  checkerOf,
+  closed,
+  isPart,
+  openapiFiles,
+  type Part,
+  partAt,
+  readDocument,
+} from "../support/documents.ts";
 import { root } from "../support/server-process.ts";
 
 const run = promisify(execFile);
@@ -23,7 +31,9 @@ function mediaOf(part: unknown): readonly Part[] {
 }
 
 const examplesIn = (media: Part): readonly unknown[] =>
-  Object.values(isPart(media["examples"]) ? media["examples"] : {}).map((example) => (isPart(example) ? example["value"] : undefined));
+  Object.values(isPart(media["examples"]) ? media["examples"] : {}).map((example) =>
+    isPart(example) ? example["value"] : undefined,
+  );
 
 describe("the documents below api/ (spec/decisions.md 101)", () => {
   test("conform to the schema of OpenAPI 3.1", async () => {
@@ -37,7 +47,11 @@ describe("the documents below api/ (spec/decisions.md 101)", () => {
     const config = join(root, "test/documents/redocly.yaml");
     const paths = openapiFiles.map((file) => join(root, "api", file));
     const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-    const asked = run(join(root, "node_modules/.bin/redocly"), ["lint", "--config", config, "--format", "stylish", ...paths], { env });
+    const asked = run(
+      join(root, "node_modules/.bin/redocly"),
+      ["lint", "--config", config, "--format", "stylish", ...paths],
+      { env },
+    );
     const findings = await asked.then(
       () => "",
       ({ stdout }) => stdout,
@@ -47,9 +61,15 @@ describe("the documents below api/ (spec/decisions.md 101)", () => {
 
   test("every operation of v2 has a description, and its name is the id of its GET where it has one", () => {
     const operations = operationsOf(readDocument("openapi.json"));
-    const described = operations.filter(([, { description }]) => typeof description === "string" && description.length > 10);
+    const described = operations.filter(
+      ([, { description }]) => typeof description === "string" && description.length > 10,
+    );
     expect(described.length).toBe(operations.length);
-    const gets = new Set(operations.filter(([address]) => address.startsWith("GET ")).map(([address]) => address.slice("GET /v2/".length)));
+    const gets = new Set(
+      operations
+        .filter(([address]) => address.startsWith("GET "))
+        .map(([address]) => address.slice("GET /v2/".length)),
+    );
     expect(gets.size).toBeGreaterThan(40);
     for (const [address, { operationId }] of operations) {
       const [method = "", name = ""] = address.split(" /v2/");
@@ -62,7 +82,9 @@ describe("the documents below api/ (spec/decisions.md 101)", () => {
     const checker = checkerOf(document);
     const examples = operationsOf(document).flatMap(([address, { requestBody, responses }]) =>
       [requestBody, ...Object.values(isPart(responses) ? responses : {})].flatMap((part) =>
-        mediaOf(part).flatMap((media) => examplesIn(media).map((value) => ({ address, value, schema: partAt(media, "schema") }))),
+        mediaOf(part).flatMap((media) =>
+          examplesIn(media).map((value) => ({ address, value, schema: partAt(media, "schema") })),
+        ),
       ),
     );
     expect(examples.length).toBeGreaterThan(0);

@@ -11,16 +11,18 @@ import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 
 const docs = join(root, "docs");
-const withoutCode = (page: string): string => page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "").replaceAll(/`[^`\n]*`/g, "code");
+const withoutCode = (page: string): string =>
+  page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "").replaceAll(/`[^`\n]*`/g, "code");
 
 /** The anchors of a page's headings (site/.vitepress/markdown.ts), and those that it writes itself. */
 function anchorsOf(page: string): ReadonlySet<string> {
-  const headings = [...page.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
-    title
-      .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
-      .replaceAll(" ", "-"),
+  const headings = [...page.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.+)$/gm)].map(
+    ([, title = ""]) =>
+      title
+        .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1")
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+        .replaceAll(" ", "-"),
   );
   return new Set([...headings, ...[...page.matchAll(/<a id="([^"]+)"/g)].map(([, id = ""]) => id)]);
 }
@@ -33,7 +35,9 @@ describe("the pages of the documentation (spec/decisions.md 103)", () => {
   afterAll(() => service[Symbol.asyncDispose]());
 
   test("lead to each other: every link reaches a page, and its anchor is there", () => {
-    const pages = new Map(globSync("**/*.md", { cwd: docs }).map((name) => [name, readFileSync(join(docs, name), "utf8")]));
+    const pages = new Map(
+      globSync("**/*.md", { cwd: docs }).map((name) => [name, readFileSync(join(docs, name), "utf8")]),
+    );
     const broken: string[] = [];
     for (const [name, page] of pages)
       for (const [, href = ""] of withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -41,7 +45,8 @@ describe("the pages of the documentation (spec/decisions.md 103)", () => {
         const target = path === "" ? name : normalize(join(dirname(name), path));
         if (/^\w+:/.test(href) || target.startsWith("..") || target.endsWith(".png")) continue;
         const found = pages.get(target);
-        if (found === undefined || (anchor !== undefined && !anchorsOf(found).has(anchor))) broken.push(`${name} → ${href}`);
+        if (found === undefined || (anchor !== undefined && !anchorsOf(found).has(anchor)))
+          broken.push(`${name} → ${href}`);
       }
     expect(pages.size).toBeGreaterThan(60);
     expect(broken).toEqual([]);
@@ -108,20 +113,30 @@ describe("the site of the documentation on a server", () => {
     await using server = await serve({});
     const page = await fetch(`${server.url}/docs/guides/v2`, { headers: { "accept-encoding": "identity" } });
     expect(await page.text()).toBe("<h1>page</h1>");
-    expect(page.headers.get("content-security-policy")).toContain("script-src 'self' 'sha256-abc='; style-src 'self';");
+    expect(page.headers.get("content-security-policy")).toContain(
+      "script-src 'self' 'sha256-abc='; style-src 'self';",
+    );
     const etag = page.headers.get("etag") ?? "";
     expect((await fetch(page.url, { headers: { "if-none-match": etag } })).status).toBe(304);
-    expect((await fetch(page.url, { method: "HEAD", headers: { "accept-encoding": "gzip" } })).headers.get("content-encoding")).toBe(
-      "gzip",
-    );
+    expect(
+      (await fetch(page.url, { method: "HEAD", headers: { "accept-encoding": "gzip" } })).headers.get(
+        "content-encoding",
+      ),
+    ).toBe("gzip");
     const asset = await fetch(`${server.url}/docs/assets/app.js`);
-    expect([await asset.text(), asset.headers.get("cache-control")]).toEqual(["1", "public, max-age=31536000, immutable"]);
+    expect([await asset.text(), asset.headers.get("cache-control")]).toEqual([
+      "1",
+      "public, max-age=31536000, immutable",
+    ]);
   });
 
   test("holds a page until the build has ended", async () => {
     const build = Promise.withResolvers<void>();
     let isBuilt = false;
-    await using server = await serve({ buildSite: () => build.promise, openSite: () => (isBuilt ? openSite(folder) : null) });
+    await using server = await serve({
+      buildSite: () => build.promise,
+      openSite: () => (isBuilt ? openSite(folder) : null),
+    });
     const page = fetch(`${server.url}/docs/guides/v2`);
     isBuilt = true;
     build.resolve();
@@ -130,7 +145,11 @@ describe("the site of the documentation on a server", () => {
 
   test("shows the Markdown when the build takes longer than 60 seconds, and when there is no site", async () => {
     const clock = stillClock(0);
-    await using server = await serve({ clock, buildSite: () => new Promise(() => undefined), openSite: () => null });
+    await using server = await serve({
+      clock,
+      buildSite: () => new Promise(() => undefined),
+      openSite: () => null,
+    });
     const page = fetch(`${server.url}/docs/guides/v2`);
     await clock.advance(60_000);
     const reply = await page;
@@ -151,15 +170,25 @@ describe("the build of the site", () => {
 
   test("that fails is one line of the log, with the reason", async () => {
     const log = vi.fn();
-    await buildSite(log, new AbortController().signal, ["sh", "-c", "echo more >&2; echo 'npm: no network' >&2; exit 1"]);
-    expect(log.mock.calls).toEqual([["warn", expect.stringContaining("was not built"), { reason: "npm: no network" }]]);
+    await buildSite(log, new AbortController().signal, [
+      "sh",
+      "-c",
+      "echo more >&2; echo 'npm: no network' >&2; exit 1",
+    ]);
+    expect(log.mock.calls).toEqual([
+      ["warn", expect.stringContaining("was not built"), { reason: "npm: no network" }],
+    ]);
   });
 
   test("ends with the server, with all processes that it started", async () => {
     const file = join(mkdtempSync(join(tmpdir(), "docs-build-")), "pid");
     const ending = new AbortController();
     const log = vi.fn();
-    const build = buildSite(log, ending.signal, ["sh", "-c", `sleep 600 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`]);
+    const build = buildSite(log, ending.signal, [
+      "sh",
+      "-c",
+      `sleep 600 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`,
+    ]);
     await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 60_000 });
     const pid = Number(readFileSync(file, "utf8"));
     expect(isAlive(pid)).toBe(true);

@@ -8,11 +8,16 @@ import { openService, type Service } from "../support/service.ts";
 describe("the documents of a server", () => {
   let service: Service;
   beforeAll(async () => {
-    service = await openService({ idle: true, env: { BASE_URL: "https://api.acme.test/atp", CONSENT_URL: "https://sign-in.acme.test" } });
+    service = await openService({
+      idle: true,
+      env: { BASE_URL: "https://api.acme.test/atp", CONSENT_URL: "https://sign-in.acme.test" },
+    });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test.each(documentFiles)("/%s names the server's own addresses, and pages of any origin can read it", async (file) => {
+  test.each(
+    documentFiles,
+  )("/%s names the server's own addresses, and pages of any origin can read it", async (file) => {
     const reply = await fetch(`${service.url}/${file}`);
     expect(reply.status).toBe(200);
     expect(reply.headers.get("content-type")).toBe("application/json; charset=utf-8");
@@ -25,7 +30,9 @@ describe("the documents of a server", () => {
 
   test("/openapi.json sends users to the server's pages for consent", async () => {
     const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
-    expect(partAt(document, "components", "securitySchemes", "OAuth", "flows", "authorizationCode")).toMatchObject({
+    expect(
+      partAt(document, "components", "securitySchemes", "OAuth", "flows", "authorizationCode"),
+    ).toMatchObject({
       authorizationUrl: "https://sign-in.acme.test/openapi/oauth",
       tokenUrl: "https://api.acme.test/atp/oauth/token",
     });
@@ -33,7 +40,9 @@ describe("the documents of a server", () => {
 
   test("/descriptors.binpb has every service with all files that it needs", async () => {
     const reply = await fetch(`${service.url}/descriptors.binpb`);
-    const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, new Uint8Array(await reply.arrayBuffer())));
+    const registry = createFileRegistry(
+      fromBinary(FileDescriptorSetSchema, new Uint8Array(await reply.arrayBuffer())),
+    );
     expect(services.filter(({ typeName }) => registry.getService(typeName) === undefined)).toEqual([]);
   });
 });

@@ -2,7 +2,10 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** A record of an answer; `data` of an `A` record is an IPv4 address, of `TXT` its text, of the others the bytes as sent. */
+/**
+ * A record of an answer; `data` of an `A` record is an IPv4 address, of `TXT` its text, of the others the
+ * bytes as sent.
+ */
 export interface DnsRecord {
   readonly type: "A" | "AAAA" | "CNAME" | "TXT";
   readonly name?: string;
@@ -83,7 +86,11 @@ function reply(question: Buffer, end: number, answered: Exclude<DnsAnswer, null>
   head.writeUInt16BE(0x8180 | ("code" in answered ? answered.code : 0), 2);
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(records.length, 6);
-  return Buffer.concat([head, question.subarray(12, end), ...records.map(({ name = asked, ...record }) => encoded(name, record))]);
+  return Buffer.concat([
+    head,
+    question.subarray(12, end),
+    ...records.map(({ name = asked, ...record }) => encoded(name, record)),
+  ]);
 }
 
 function encoded(name: string, { type, data }: Omit<DnsRecord, "name">): Buffer {
@@ -102,8 +109,15 @@ function encoded(name: string, { type, data }: Omit<DnsRecord, "name">): Buffer 
 }
 
 const labels = (name: string): Buffer =>
-  Buffer.concat([...name.split(".").map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)])), Buffer.from([0])]);
+  Buffer.concat([
+    ...name.split(".").map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)])),
+    Buffer.from([0]),
+  ]);
 
 /** A text in strings of 40 bytes each, as name servers may split it (RFC 1035 3.3.14). */
 const texts = (text: string): Buffer =>
-  Buffer.concat((text.match(/.{1,40}/g) ?? []).map((part) => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)])));
+  Buffer.concat(
+    (text.match(/.{1,40}/g) ?? []).map((part) =>
+      Buffer.concat([Buffer.from([part.length]), Buffer.from(part)]),
+    ),
+  );

@@ -14,9 +14,16 @@ test.each([
   [new Error("a stranger's text"), "the connection failed before the server answered"],
   [errorWith("UND_ERR_RES_EXCEEDED_MAX_SIZE"), "the server did not answer in HTTP"],
   [new LookUpFailed("not_found", "x.test"), "the host name was not found"],
-  [new LookUpFailed("no_answer", "x.test"), "the host name could not be looked up: no name server answered in time"],
-  [new LookUpFailed("busy", "x.test"), "the host name could not be looked up: too many look-ups are in progress; try again"],
-])("the text about a public address says what went wrong: %s", (thrown, text) => expect(fetchFaultText(thrown, outside, 30)).toBe(text));
+  [
+    new LookUpFailed("no_answer", "x.test"),
+    "the host name could not be looked up: no name server answered in time",
+  ],
+  [
+    new LookUpFailed("busy", "x.test"),
+    "the host name could not be looked up: too many look-ups are in progress; try again",
+  ],
+])("the text about a public address says what went wrong: %s", (thrown, text) =>
+  expect(fetchFaultText(thrown, outside, 30)).toBe(text));
 
 test("the text for an address that is not public is the same for every failure", () => {
   const inside = { isLate: false, isInside: true, hasAnswered: false };
@@ -24,5 +31,7 @@ test("the text for an address that is not public is the same for every failure",
     fetchFaultText(errorWith(code), inside, 30),
   );
   const late = fetchFaultText(errorWith("UND_ERR_ABORTED"), { ...inside, isLate: true }, 30);
-  expect(new Set([...texts, late])).toEqual(new Set([fetchFaultText(new RefusedDestination("10.0.0.1"), outside, 30)]));
+  expect(new Set([...texts, late])).toEqual(
+    new Set([fetchFaultText(new RefusedDestination("10.0.0.1"), outside, 30)]),
+  );
 });

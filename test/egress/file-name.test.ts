@@ -10,7 +10,10 @@ describe("the name of a fetched file", () => {
     { header: "inline", name: "report ä.pdf" },
     { header: "attachment; filename=plain.txt", name: "plain.txt" },
     { header: 'attachment; filename="with \\"quotes\\"; and more.txt"', name: 'with "quotes"; and more.txt' },
-    { header: "attachment; filename=\"no.txt\"; filename*=UTF-8''na%C3%AFve%20plan.txt", name: "naïve plan.txt" },
+    {
+      header: "attachment; filename=\"no.txt\"; filename*=UTF-8''na%C3%AFve%20plan.txt",
+      name: "naïve plan.txt",
+    },
     { header: "attachment; filename=yes.txt; filename*=UTF-8''%FF.txt", name: "yes.txt" },
     { header: "attachment; filename=yes.txt; filename*=EBCDIC''no.txt", name: "yes.txt" },
     { header: Buffer.from('attachment; filename="grün.txt"', "utf8").toString("latin1"), name: "grün.txt" },
@@ -19,8 +22,11 @@ describe("the name of a fetched file", () => {
     { header: "; ; ;", name: "report ä.pdf" },
   ])("of $header is $name", ({ header, name }) => expect(fileNameOf(header, at)).toBe(name));
 
-  test.each(["https://files.example", "https://files.example/a/", "https://files.example/%FF"])("of %s is missing", (url) =>
-    expect(fileNameOf(undefined, new URL(url))).toBeNull());
+  test.each([
+    "https://files.example",
+    "https://files.example/a/",
+    "https://files.example/%FF",
+  ])("of %s is missing", (url) => expect(fileNameOf(undefined, new URL(url))).toBeNull());
 
   test.each([
     { header: "text/plain; charset=utf-8", type: "text/plain" },

@@ -13,8 +13,14 @@ const by = { accountId: "ann", signal: new AbortController().signal };
 const nameError = { code: 3 };
 
 /** A domain with these TXT records and this web server on loopback. */
-async function openDomain(records: DnsAnswer, listener?: RequestListener, { isAllowed = true, clock = systemClock } = {}) {
-  const dns = await openDnsServer((name, type) => (name === `_atp-verify.${domain}` && type === "TXT" ? records : nameError));
+async function openDomain(
+  records: DnsAnswer,
+  listener?: RequestListener,
+  { isAllowed = true, clock = systemClock } = {},
+) {
+  const dns = await openDnsServer((name, type) =>
+    name === `_atp-verify.${domain}` && type === "TXT" ? records : nameError,
+  );
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.headers.host?.split(":")[0]} ${request.method} ${request.url}`);
@@ -97,7 +103,9 @@ describe("the proof of a custom domain", () => {
   });
 
   test("is not looked for at addresses that are not public", async () => {
-    await using site = await openDomain(nameError, (_, response) => response.end(token), { isAllowed: false });
+    await using site = await openDomain(nameError, (_, response) => response.end(token), {
+      isAllowed: false,
+    });
     expect([await site.prove(), site.asked]).toEqual([false, []]);
   });
 

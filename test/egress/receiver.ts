@@ -73,7 +73,18 @@ export interface Certificate {
 export function selfSigned(folder: string): Certificate {
   const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const names = ["-subj", "/CN=files.test", "-addext", "subjectAltName=DNS:files.test,IP:127.0.0.1"];
-  const asked = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", ...names];
+  const asked = [
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-days",
+    "2",
+    ...names,
+  ];
   execFileSync("openssl", [...asked, "-keyout", keyFile, "-out", certFile], { stdio: "ignore" });
   return { key: readFileSync(keyFile, "utf8"), cert: readFileSync(certFile, "utf8"), certFile };
 }

@@ -43,9 +43,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const onBehalfOf = (accountId: string, signal = new AbortController().signal): OnBehalf => ({ accountId, signal });
+const onBehalfOf = (accountId: string, signal = new AbortController().signal): OnBehalf => ({
+  accountId,
+  signal,
+});
 /** The outcome of a promise; undefined while it is pending. */
-function track<T>(promise: Promise<T>): { readonly promise: Promise<T>; outcome: "resolved" | "rejected" | undefined } {
+function track<T>(promise: Promise<T>): {
+  readonly promise: Promise<T>;
+  outcome: "resolved" | "rejected" | undefined;
+} {
   const tracked: ReturnType<typeof track<T>> = { promise, outcome: undefined };
   promise.then(
     () => (tracked.outcome = "resolved"),
@@ -57,13 +63,20 @@ function track<T>(promise: Promise<T>): { readonly promise: Promise<T>; outcome:
 /** A resolver that asks its own server. */
 async function openResolver(clock: Parameters<typeof createUserResolver>[0]["clock"] = systemClock) {
   const server = await openDnsServer(answer);
-  const resolve = createUserResolver({ clock, begin: createDnsLookUp([server.address]), local: async () => [] });
+  const resolve = createUserResolver({
+    clock,
+    begin: createDnsLookUp([server.address]),
+    local: async () => [],
+  });
   return { ...server, resolve };
 }
 
 describe("a name in the DNS", () => {
   const resolve = (name: string) =>
-    createUserResolver({ clock: systemClock, begin: createDnsLookUp([dns.address]) })(name, onBehalfOf("ann"));
+    createUserResolver({ clock: systemClock, begin: createDnsLookUp([dns.address]) })(
+      name,
+      onBehalfOf("ann"),
+    );
 
   test.each([
     ["good.test", ["192.0.2.1"]],
@@ -88,20 +101,32 @@ describe("a name in the DNS", () => {
 
 test("a name server that does not answer is asked twice for each family, and then the look-up fails", async () => {
   await using server = await openResolver();
-  await expect(server.resolve("silent.test", onBehalfOf("ann"))).rejects.toMatchObject({ name: "LookUpFailed", kind: "no_answer" });
-  expect(server.questions.toSorted()).toEqual(["A silent.test", "A silent.test", "AAAA silent.test", "AAAA silent.test"]);
+  await expect(server.resolve("silent.test", onBehalfOf("ann"))).rejects.toMatchObject({
+    name: "LookUpFailed",
+    kind: "no_answer",
+  });
+  expect(server.questions.toSorted()).toEqual([
+    "A silent.test",
+    "A silent.test",
+    "AAAA silent.test",
+    "AAAA silent.test",
+  ]);
 });
 
 describe("one account", () => {
   test("that waits for 50 unanswered names does not delay another account's look-up", async () => {
     await using server = await openResolver(stillClock());
     const abort = new AbortController();
-    const stuck = Array.from({ length: 50 }, (_, i) => track(server.resolve(`${i}.silent.test`, onBehalfOf("mallory", abort.signal))));
+    const stuck = Array.from({ length: 50 }, (_, i) =>
+      track(server.resolve(`${i}.silent.test`, onBehalfOf("mallory", abort.signal))),
+    );
     // Each look-up asks for A and AAAA.
     await server.waitForQuestions(16);
     expect(await server.resolve("good.test", onBehalfOf("ann"))).toEqual(["192.0.2.1"]);
     const askedNames = new Set(server.questions.map((question) => question.split(" ")[1]));
-    expect(askedNames).toEqual(new Set([...Array.from({ length: 8 }, (_, i) => `${i}.silent.test`), "good.test"]));
+    expect(askedNames).toEqual(
+      new Set([...Array.from({ length: 8 }, (_, i) => `${i}.silent.test`), "good.test"]),
+    );
     expect(stuck.map(({ outcome }) => outcome)).toEqual(Array(50).fill(undefined));
     abort.abort(new Error("gone"));
     for (const { promise } of stuck) await expect(promise).rejects.toThrow("gone");
@@ -110,7 +135,9 @@ describe("one account", () => {
   test("that waits for a slot does not delay another account's look-up of the same name", async () => {
     await using server = await openResolver(stillClock());
     const abort = new AbortController();
-    const stuck = Array.from({ length: 8 }, (_, i) => track(server.resolve(`${i}.silent.test`, onBehalfOf("mallory", abort.signal))));
+    const stuck = Array.from({ length: 8 }, (_, i) =>
+      track(server.resolve(`${i}.silent.test`, onBehalfOf("mallory", abort.signal))),
+    );
     const queued = track(server.resolve("good.test", onBehalfOf("mallory")));
     await server.waitForQuestions(16);
     expect(await server.resolve("good.test", onBehalfOf("ann"))).toEqual(["192.0.2.1"]);
@@ -123,7 +150,9 @@ describe("one account", () => {
   test("gets its slots back from cancelled calls", async () => {
     await using server = await openResolver(stillClock());
     const abort = new AbortController();
-    const first = Array.from({ length: 8 }, (_, i) => track(server.resolve(`${i}.silent.test`, onBehalfOf("ann", abort.signal))));
+    const first = Array.from({ length: 8 }, (_, i) =>
+      track(server.resolve(`${i}.silent.test`, onBehalfOf("ann", abort.signal))),
+    );
     await server.waitForQuestions(16);
     const next = track(server.resolve("good.test", onBehalfOf("ann")));
     await turn();
@@ -137,7 +166,9 @@ describe("one account", () => {
     const clock = stillClock();
     await using server = await openResolver(clock);
     const abort = new AbortController();
-    const stuck = Array.from({ length: 8 }, (_, i) => track(server.resolve(`${i}.silent.test`, onBehalfOf("ann", abort.signal))));
+    const stuck = Array.from({ length: 8 }, (_, i) =>
+      track(server.resolve(`${i}.silent.test`, onBehalfOf("ann", abort.signal))),
+    );
     await server.waitForQuestions(16);
     const waiting = track(server.resolve("good.test", onBehalfOf("ann")));
     const cancelled = track(server.resolve("good.test", onBehalfOf("ann", abort.signal)));
@@ -148,7 +179,9 @@ describe("one account", () => {
     await expect(cancelled.promise).rejects.toThrow("gone");
     expect(await waiting.promise).toEqual(["192.0.2.1"]);
     const end = new AbortController();
-    const again = Array.from({ length: 8 }, (_, i) => track(server.resolve(`more-${i}.silent.test`, onBehalfOf("ann", end.signal))));
+    const again = Array.from({ length: 8 }, (_, i) =>
+      track(server.resolve(`more-${i}.silent.test`, onBehalfOf("ann", end.signal))),
+    );
     const refused = track(server.resolve("good.test", onBehalfOf("ann")));
     await turn();
     await clock.advance(5_000);
@@ -163,7 +196,9 @@ test("at most 64 names are looked up at a time, and accounts get slots in the or
   await using server = await openResolver(stillClock());
   const abort = new AbortController();
   const lookUpEight = (account: number) =>
-    Array.from({ length: 8 }, (_, i) => track(server.resolve(`${account}-${i}.silent.test`, onBehalfOf(`${account}`, abort.signal))));
+    Array.from({ length: 8 }, (_, i) =>
+      track(server.resolve(`${account}-${i}.silent.test`, onBehalfOf(`${account}`, abort.signal))),
+    );
   const stuck = Array.from({ length: 8 }, (_, account) => lookUpEight(account)).flat();
   await server.waitForQuestions(128);
   const next = track(server.resolve("good.test", onBehalfOf("ann")));
@@ -176,7 +211,11 @@ test("at most 64 names are looked up at a time, and accounts get slots in the or
 
 describe("callers that look up the same name", () => {
   test("share one look-up, which continues while one of them waits", async () => {
-    const begun: { readonly host: string; readonly found: PromiseWithResolvers<readonly string[]>; cancelled: boolean }[] = [];
+    const begun: {
+      readonly host: string;
+      readonly found: PromiseWithResolvers<readonly string[]>;
+      cancelled: boolean;
+    }[] = [];
     const resolve = createUserResolver({
       clock: stillClock(),
       local: async () => [],
@@ -190,7 +229,10 @@ describe("callers that look up the same name", () => {
       },
     });
     const abort = new AbortController();
-    const [first, second] = [resolve("one.test", onBehalfOf("ann", abort.signal)), resolve("one.test", onBehalfOf("bob"))];
+    const [first, second] = [
+      resolve("one.test", onBehalfOf("ann", abort.signal)),
+      resolve("one.test", onBehalfOf("bob")),
+    ];
     await turn();
     expect(begun).toHaveLength(1);
     abort.abort(new Error("gone"));
@@ -215,7 +257,9 @@ describe("callers that look up the same name", () => {
 
   test("with an aborted signal send no question", async () => {
     await using server = await openResolver(stillClock());
-    await expect(server.resolve("good.test", onBehalfOf("ann", AbortSignal.abort(new Error("gone"))))).rejects.toThrow("gone");
+    await expect(
+      server.resolve("good.test", onBehalfOf("ann", AbortSignal.abort(new Error("gone")))),
+    ).rejects.toThrow("gone");
     expect(server.questions).toEqual([]);
   });
 });
@@ -223,7 +267,11 @@ describe("callers that look up the same name", () => {
 describe("the hosts file", () => {
   const fail = async () => Promise.reject(new Error("asked the DNS"));
   const localNames = (path: string) =>
-    createUserResolver({ clock: systemClock, begin: () => ({ addresses: fail(), cancel: () => undefined }), local: hostsFile(path) });
+    createUserResolver({
+      clock: systemClock,
+      begin: () => ({ addresses: fail(), cancel: () => undefined }),
+      local: hostsFile(path),
+    });
 
   test("is read first, and again after a change", async () => {
     const path = join(folder, "hosts");

@@ -41,15 +41,34 @@ async function openRig(kind: DatabaseKind, { filled = true } = {}) {
     await tx.accounts.insertTeam({ id: "north-team", spaceId: "north", name: "North", createdAt: 1 });
     for (const { accountId } of [owner, leaver, other]) {
       const email = `${accountId}@wrote.example`;
-      await tx.accounts.insertAccount({ id: accountId, email, name: `${accountId}-wrote-name`, locale: "en", createdAt: 1 });
+      await tx.accounts.insertAccount({
+        id: accountId,
+        email,
+        name: `${accountId}-wrote-name`,
+        locale: "en",
+        createdAt: 1,
+      });
       const role = accountId === owner.accountId ? "owner" : "member";
-      const member = { ...{ id: `${accountId}-membership`, teamId: "north-team", spaceId: "north", accountId, email }, role } as const;
-      await tx.members.insert({ ...member, status: "active", createdAt: 1, name: `${accountId}-wrote-membership`, externalId: null });
+      const member = {
+        ...{ id: `${accountId}-membership`, teamId: "north-team", spaceId: "north", accountId, email },
+        role,
+      } as const;
+      await tx.members.insert({
+        ...member,
+        status: "active",
+        createdAt: 1,
+        name: `${accountId}-wrote-membership`,
+        externalId: null,
+      });
     }
   });
   await fill(database, blobs, other.accountId, other);
   const parts = (change: Partial<EraseParts> = {}): EraseParts => {
-    const config = loadConfig({ DATA_DIR: dataDir, DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") });
+    const config = loadConfig({
+      DATA_DIR: dataDir,
+      DATABASE_URL: url,
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+    });
     return {
       ...eraseParts(
         config,
@@ -65,12 +84,16 @@ async function openRig(kind: DatabaseKind, { filled = true } = {}) {
   if (filled) await fill(database, blobs, leaver.accountId, leaver);
   return {
     ...{ database, store, url, dataDir, parts, before },
-    /** The contents of all files of the installation: bytes, the list of erasures, and the database of SQLite. */
+    /**
+     * The contents of all files of the installation: bytes, the list of erasures, and the database of SQLite.
+     */
     fileTexts: () => [
       ...readdirSync(dataDir, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1")),
-      ...(kind === "sqlite" ? [pathOf(url), `${pathOf(url)}-wal`].map((path) => readFileSync(path, "latin1")) : []),
+      ...(kind === "sqlite"
+        ? [pathOf(url), `${pathOf(url)}-wal`].map((path) => readFileSync(path, "latin1"))
+        : []),
     ],
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
@@ -87,7 +110,10 @@ const erase = async ({ store, parts }: Rig, kind: "person" | "space", ref: strin
 
 /** What an erasure itself writes. */
 const written = ["erasure", "audit_event", "audit_head", "setting"];
-const without = (all: Readonly<Record<string, readonly string[]>>, tables: readonly string[]): Record<string, readonly string[]> =>
+const without = (
+  all: Readonly<Record<string, readonly string[]>>,
+  tables: readonly string[],
+): Record<string, readonly string[]> =>
   Object.fromEntries(Object.entries(all).filter(([table]) => !tables.includes(table)));
 
 // spec/decisions.md 119
@@ -107,13 +133,20 @@ describeOnEach("an erasure", (kind) => {
   test("of a person leaves none of their text or bytes anywhere, and all rows of others as they were", async () => {
     await using rig = await openRig(kind);
     const { store, database, dataDir } = rig;
-    await store.change((tx) => tx.audit.insert(sampleAudit({ id: "earlier", spaceId: "north", accountId: leaver.accountId })));
+    await store.change((tx) =>
+      tx.audit.insert(sampleAudit({ id: "earlier", spaceId: "north", accountId: leaver.accountId })),
+    );
     await sealer(store, systemClock)(never);
     const head = await store.auditChain.head("north");
     const plan = await planErasure(store, "person", "LENA@wrote.example");
-    expect(plan).toMatchObject({ name: "lena@wrote.example", counts: { task: 1, taskText: 1, file: 1, account: 1, membership: 1 } });
+    expect(plan).toMatchObject({
+      name: "lena@wrote.example",
+      counts: { task: 1, taskText: 1, file: 1, account: 1, membership: 1 },
+    });
 
-    expect(await erase(rig, "person", "lena@wrote.example")).toMatchObject([{ kind: "person", subject: "lena" }]);
+    expect(await erase(rig, "person", "lena@wrote.example")).toMatchObject([
+      { kind: "person", subject: "lena" },
+    ]);
 
     const kept = Object.entries(schema)
       .filter(([table]) => ofTeam.has(table))
@@ -121,12 +154,16 @@ describeOnEach("an erasure", (kind) => {
     const after = await dump(database);
     const theirs = Object.values(without(after, ["audit_event", ...kept])).flat();
     expect(theirs.filter((line) => /lena.wrote|lena@/.test(line))).toEqual([]);
-    for (const table of kept) expect(after[table]?.filter((line) => !line.includes("lena"))).toEqual(rig.before[table]);
+    for (const table of kept)
+      expect(after[table]?.filter((line) => !line.includes("lena"))).toEqual(rig.before[table]);
     const others = without(rig.before, [...written, ...kept]);
-    for (const table of ["account", "membership"]) others[table] = others[table]?.filter((line) => !line.includes("lena")) ?? [];
+    for (const table of ["account", "membership"])
+      others[table] = others[table]?.filter((line) => !line.includes("lena")) ?? [];
     expect(without(after, [...written, ...kept])).toEqual(others);
     const texts = rig.fileTexts();
-    const markers = new Set(texts.flatMap((text) => [...text.matchAll(/lena.?wrote.?(\w+)/g)].map(([, table = ""]) => table)));
+    const markers = new Set(
+      texts.flatMap((text) => [...text.matchAll(/lena.?wrote.?(\w+)/g)].map(([, table = ""]) => table)),
+    );
     expect([...markers].filter((table) => !ofTeam.has(table))).toEqual([]);
     expect(texts.filter((text) => text.includes("otto-wrote-file-bytes"))).toHaveLength(1);
 
@@ -135,7 +172,9 @@ describeOnEach("an erasure", (kind) => {
     const rows = after["audit_event"]?.filter((line) => line.includes("command/ErasePerson"));
     expect(rows).toEqual([expect.stringContaining('"subject":"lena"')]);
     expect(after["audit_event"]?.filter((line) => line.includes('"id":"earlier"'))).toHaveLength(1);
-    expect(await readErasures(join(dataDir, "erasures.jsonl"))).toEqual([{ kind: "person", subject: "lena" }]);
+    expect(await readErasures(join(dataDir, "erasures.jsonl"))).toEqual([
+      { kind: "person", subject: "lena" },
+    ]);
   });
 
   test("that was killed at any step is completed by the next call", async () => {
@@ -164,7 +203,13 @@ describeOnEach("an erasure", (kind) => {
     await store.change(async (tx) => {
       await tx.accounts.insertSpace({ id: "south", kind: "team", createdAt: 2, accountId: null });
       await tx.accounts.insertTeam({ id: "south-team", spaceId: "south", name: "South", createdAt: 2 });
-      const member = { id: "olga-south", teamId: "south-team", spaceId: "south", accountId: "olga", email: "olga@wrote.example" };
+      const member = {
+        id: "olga-south",
+        teamId: "south-team",
+        spaceId: "south",
+        accountId: "olga",
+        email: "olga@wrote.example",
+      };
       await tx.accounts.insertMember({ ...member, role: "owner", status: "active", createdAt: 2 });
     });
     expect((await planErasure(store, "space", "north")).name).toBe("North");
@@ -192,11 +237,17 @@ describeOnEach("an erasure", (kind) => {
       await expect(store.change((tx) => beginErasure(tx, context(), "person", "lena"))).rejects.toThrow(
         'the person is under legal hold: "case 12". Once it may be erased, end the hold: ./atp legal-hold remove NAME',
       );
-      await expect(store.change((tx) => addLegalHold(tx, context(), "case 12", "space", "north"))).rejects.toThrow("already");
+      await expect(
+        store.change((tx) => addLegalHold(tx, context(), "case 12", "space", "north")),
+      ).rejects.toThrow("already");
       await store.change((tx) => removeLegalHold(tx, context(), "case 12"));
     }
-    await expect(planErasure(store, "person", "olga")).rejects.toThrow(/owns the team "North", which has 2 other members: transfer/);
-    await expect(planErasure(store, "person", "nobody@example.com")).rejects.toMatchObject({ reason: "not_found" });
+    await expect(planErasure(store, "person", "olga")).rejects.toThrow(
+      /owns the team "North", which has 2 other members: transfer/,
+    );
+    await expect(planErasure(store, "person", "nobody@example.com")).rejects.toMatchObject({
+      reason: "not_found",
+    });
     await expect(planErasure(store, "space", "nowhere")).rejects.toMatchObject({ reason: "not_found" });
     expect(without(await dump(database), written)).toEqual(without(rig.before, written));
     expect(await store.erasures.list(10)).toEqual([]);

@@ -15,12 +15,43 @@ const never = new AbortController().signal;
 
 /** Tables that have no row of one person, or whose rows the tests insert themselves. */
 const unfilled = new Set<string>([
-  ...["account", "space", "team", "membership", "auditEvent", "auditHead", "auditAnchor", "erasure", "legalHold", "blob"],
-  ...["job", "node", "processKeys", "setting", "rateCounter", "profileLabel", "signingKey", "webhookKey", "spentTicket"],
+  ...[
+    "account",
+    "space",
+    "team",
+    "membership",
+    "auditEvent",
+    "auditHead",
+    "auditAnchor",
+    "erasure",
+    "legalHold",
+    "blob",
+  ],
+  ...[
+    "job",
+    "node",
+    "processKeys",
+    "setting",
+    "rateCounter",
+    "profileLabel",
+    "signingKey",
+    "webhookKey",
+    "spentTicket",
+  ],
 ]);
 /** Rows of the team, which are not the person's. */
 export const ofTeam = new Set<string>([
-  ...["oAuthApp", "oAuthAppOrigin", "oAuthSecret", "teamGroup", "agentProfile", "worker", "usageEntry", "usageRecord", "usageDay"],
+  ...[
+    "oAuthApp",
+    "oAuthAppOrigin",
+    "oAuthSecret",
+    "teamGroup",
+    "agentProfile",
+    "worker",
+    "usageEntry",
+    "usageRecord",
+    "usageDay",
+  ],
 ]);
 
 /** Columns with a value that decides what a row is. */
@@ -41,15 +72,41 @@ const isNull = new Set([
 
 /** Members that name another row. */
 const references: Readonly<Record<string, Table>> = {
-  ...({ taskId: "task", webhookId: "webhook", deliveryId: "delivery", listenerId: "webhookListener", workerId: "worker" } as const),
-  ...({ checkpointId: "checkpoint", websiteId: "website", skillId: "skill", projectId: "project", memberId: "membership" } as const),
-  ...({ groupId: "teamGroup", clientId: "oAuthApp", connectorId: "connector", grantId: "oAuthGrant", eventId: "webhookEvent" } as const),
+  ...({
+    taskId: "task",
+    webhookId: "webhook",
+    deliveryId: "delivery",
+    listenerId: "webhookListener",
+    workerId: "worker",
+  } as const),
+  ...({
+    checkpointId: "checkpoint",
+    websiteId: "website",
+    skillId: "skill",
+    projectId: "project",
+    memberId: "membership",
+  } as const),
+  ...({
+    groupId: "teamGroup",
+    clientId: "oAuthApp",
+    connectorId: "connector",
+    grantId: "oAuthGrant",
+    eventId: "webhookEvent",
+  } as const),
 };
 
 /** The text that the owner wrote in a column. */
-export const markerOf = (prefix: string, table: string, member: string): string => `${prefix}-wrote-${table}-${member}`;
+export const markerOf = (prefix: string, table: string, member: string): string =>
+  `${prefix}-wrote-${table}-${member}`;
 
-function literal(kind: DatabaseKind, prefix: string, { accountId, spaceId }: Owner, table: Table, member: string, type: string): string {
+function literal(
+  kind: DatabaseKind,
+  prefix: string,
+  { accountId, spaceId }: Owner,
+  table: Table,
+  member: string,
+  type: string,
+): string {
   const text = (value: string) => `'${value}'`;
   const marker = markerOf(prefix, table, member);
   const known = fixed[`${table}.${member}`];
@@ -58,16 +115,26 @@ function literal(kind: DatabaseKind, prefix: string, { accountId, spaceId }: Own
   if (member === "accountId" || (table === "budget" && member === "subject")) return text(accountId);
   if (member === "spaceId") return text(spaceId);
   if (member === "blobId") return text(`${prefix}_blob_${table}`);
-  const referenced = member === "id" || (table === "oAuthApp" && member === "clientId") ? table : references[member];
+  const referenced =
+    member === "id" || (table === "oAuthApp" && member === "clientId") ? table : references[member];
   if (referenced) return text(`${prefix}-${referenced}`);
   if (type === "text") return text(marker);
   if (type === "json") return text(JSON.stringify(marker));
-  if (type === "bytes") return kind === "sqlite" ? `CAST('${marker}' AS BLOB)` : `convert_to('${marker}', 'UTF8')`;
+  if (type === "bytes")
+    return kind === "sqlite" ? `CAST('${marker}' AS BLOB)` : `convert_to('${marker}', 'UTF8')`;
   return type === "boolean" ? "false" : "1";
 }
 
-/** Inserts a row of the owner into every table, with a marker in every text, and bytes with a marker for every reference to bytes. */
-export async function fill({ kind, url }: TestDatabase, blobs: Blobs, prefix: string, owner: Owner): Promise<void> {
+/**
+ * Inserts a row of the owner into every table, with a marker in every text, and bytes with a marker for every
+ * reference to bytes.
+ */
+export async function fill(
+  { kind, url }: TestDatabase,
+  blobs: Blobs,
+  prefix: string,
+  owner: Owner,
+): Promise<void> {
   const statements: string[] = [];
   for (const table of Object.keys(schema) as Table[]) {
     if (unfilled.has(table)) continue;
@@ -80,7 +147,9 @@ export async function fill({ kind, url }: TestDatabase, blobs: Blobs, prefix: st
     );
     if (!("blobId" in columns)) continue;
     const id = `${prefix}_blob_${table}`;
-    statements.push(`INSERT INTO blob (id, account_id, state, bytes, lease_until) VALUES ('${id}', '${owner.accountId}', 'kept', 1, 0)`);
+    statements.push(
+      `INSERT INTO blob (id, account_id, state, bytes, lease_until) VALUES ('${id}', '${owner.accountId}', 'kept', 1, 0)`,
+    );
     await blobs.put(id, Readable.from([Buffer.from(markerOf(prefix, table, "bytes"))]), never);
   }
   const text = markerOf(prefix, "taskText", "words").replaceAll("-", "").toLowerCase();
@@ -97,14 +166,19 @@ export async function tablesIn({ kind, url }: TestDatabase): Promise<readonly st
     kind === "sqlite"
       ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'task_words%' ORDER BY name"
       : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY name";
-  return (await rowsIn(url, query)).map(({ name }) => String(name)).filter((name) => name !== "_prisma_migrations");
+  return (await rowsIn(url, query))
+    .map(({ name }) => String(name))
+    .filter((name) => name !== "_prisma_migrations");
 }
 
 /** All rows by table, as sorted lines of JSON. */
 export async function dump(database: TestDatabase): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};
   for (const table of await tablesIn(database)) {
-    const columns = database.kind === "postgresql" && table === "task_text" ? "task_id, seq, CAST(words AS text) AS words" : "*";
+    const columns =
+      database.kind === "postgresql" && table === "task_text"
+        ? "task_id, seq, CAST(words AS text) AS words"
+        : "*";
     const rows = await rowsIn(database.url, `SELECT ${columns} FROM "${table}"`);
     found[table] = rows.map((row) => JSON.stringify(row, readable)).toSorted();
   }
@@ -115,6 +189,11 @@ export async function dump(database: TestDatabase): Promise<Readonly<Record<stri
 const readable = (_: string, value: unknown): unknown => {
   if (typeof value === "bigint") return String(value);
   // JSON.stringify has made it from a Buffer.
-  const isBytes = typeof value === "object" && value !== null && "type" in value && value.type === "Buffer" && "data" in value;
+  const isBytes =
+    typeof value === "object" &&
+    value !== null &&
+    "type" in value &&
+    value.type === "Buffer" &&
+    "data" in value;
   return isBytes && Array.isArray(value.data) ? Buffer.from(value.data).toString("latin1") : value;
 };

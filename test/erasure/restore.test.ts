@@ -50,9 +50,15 @@ describeOnEach("a restore", (kind) => {
       { kind: "person", subject: person.accountId },
     ]);
     await place.restore(rig.path("backup"), { erasures });
-    const store = await openStore({ databaseUrl: place.config.databaseUrl, clock: systemClock, random: systemRandom });
+    const store = await openStore({
+      databaseUrl: place.config.databaseUrl,
+      clock: systemClock,
+      random: systemRandom,
+    });
     expect(await store.accounts.profile(person.accountId, person.spaceId)).not.toBeNull();
-    await expect(checkNoOpenErasures(store)).rejects.toThrow("2 erasures are not complete: complete them with ./atp erase --pending");
+    await expect(checkNoOpenErasures(store)).rejects.toThrow(
+      "2 erasures are not complete: complete them with ./atp erase --pending",
+    );
     await eraseOpen(
       eraseParts(
         place.config,
@@ -66,11 +72,15 @@ describeOnEach("a restore", (kind) => {
     const ambient = { clock: systemClock, ids: systemIds, random: systemRandom, log: () => undefined };
     await expect(openInstallation(place.config, ambient, async () => undefined)).rejects.toThrow("is held");
     await store.close();
-    const rows = Object.entries(await dump(place.database)).flatMap(([table, lines]) => lines.map((line) => `${table} ${line}`));
+    const rows = Object.entries(await dump(place.database)).flatMap(([table, lines]) =>
+      lines.map((line) => `${table} ${line}`),
+    );
     expect(rows.filter((row) => /secret/.test(row))).toEqual([]);
     const named = rows.filter((row) => row.includes(person.accountId)).map((row) => row.split(" ")[0]);
     expect(new Set(named)).toEqual(new Set(["audit_event", "erasure"]));
-    const files = readdirSync(join(place.dataDir, "files"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const files = readdirSync(join(place.dataDir, "files"), { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile(),
+    );
     expect(files).toHaveLength(1);
     expect(existsSync(join(place.dataDir, "erasures.jsonl"))).toBe(true);
   });

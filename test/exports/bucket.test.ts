@@ -7,14 +7,20 @@ import { downloadUrl, readZip, requestArchive, requestExport } from "./export-ri
 
 const envOf = ({ bucket }: S3Server) => ({
   ...{ S3_BUCKET: bucket.name, S3_ENDPOINT: bucket.endpoint ?? "", S3_REDIRECT: "on" },
-  ...{ S3_ACCESS_KEY_ID: bucket.credentials?.accessKeyId ?? "", S3_SECRET_ACCESS_KEY: bucket.credentials?.secretAccessKey ?? "" },
+  ...{
+    S3_ACCESS_KEY_ID: bucket.credentials?.accessKeyId ?? "",
+    S3_SECRET_ACCESS_KEY: bucket.credentials?.secretAccessKey ?? "",
+  },
 });
 
 const noise = new Uint8Array(12 * 1024 * 1024).map((_, at) => (at * at * 31 + (at >> 7)) % 256);
 
 test("an archive of several parts is stored in the bucket and read back, and is always sent by the platform", async () => {
   await using s3 = await startS3();
-  await using town = await openFilePlatform(postgresTemplate === undefined ? "sqlite" : "postgresql", { idle: false, env: envOf(s3) });
+  await using town = await openFilePlatform(postgresTemplate === undefined ? "sqlite" : "postgresql", {
+    idle: false,
+    env: envOf(s3),
+  });
   const ann = await town.service.person();
   const { id: file_id } = await uploadFile(town, ann, noise, "noise.bin");
   const { body } = await ann.v2("task.create", { message: { content: [{ type: "file", file_id }] } });
@@ -23,7 +29,10 @@ test("an archive of several parts is stored in the bucket and read back, and is 
   const entry = files.names.find((one) => one.endsWith("_noise.bin")) ?? "";
   expect(files.read(entry).equals(noise)).toBe(true);
   expect([s3.objects().length, s3.uploads(), town.stored()]).toEqual([2, [], []]);
-  const reply = await fetch(downloadUrl(town, id), { redirect: "manual", headers: { range: "bytes=8000000-8000009" } });
+  const reply = await fetch(downloadUrl(town, id), {
+    redirect: "manual",
+    headers: { range: "bytes=8000000-8000009" },
+  });
   expect([reply.status, (await reply.arrayBuffer()).byteLength]).toEqual([206, 10]);
   const whole = Buffer.from(await (await fetch(downloadUrl(town, id))).arrayBuffer());
   expect((await readZip(whole)).names).toEqual(files.names);

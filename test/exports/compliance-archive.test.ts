@@ -15,10 +15,22 @@ import { readZip } from "./export-rig.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a line is read as the recipient sees it
 type Line = any;
 
-const defaultFilter: StepFilter = { user: null, session: null, startTime: null, endTime: null, names: stepNames, includePayload: true };
+const defaultFilter: StepFilter = {
+  user: null,
+  session: null,
+  startTime: null,
+  endTime: null,
+  names: stepNames,
+  includePayload: true,
+};
 
 /** The lines of `events.ndjson`, without a job, a ZIP or a wire in between. */
-async function linesOf(store: Store, { spaceId }: Pick<Person, "spaceId">, filter: Partial<StepFilter> = {}, createdAt = 2 ** 45) {
+async function linesOf(
+  store: Store,
+  { spaceId }: Pick<Person, "spaceId">,
+  filter: Partial<StepFilter> = {},
+  createdAt = 2 ** 45,
+) {
   const complianceExport = {
     kind: "compliance",
     id: "x",
@@ -30,7 +42,8 @@ async function linesOf(store: Store, { spaceId }: Pick<Person, "spaceId">, filte
   };
   const packing = packCompliance(store, complianceExport as ComplianceExport); // The archive itself is not checked.
   let lines: string[] = [];
-  for await (const { bytes } of packing.entries(async () => undefined)) lines = (await text(bytes)).split("\n").slice(0, -1);
+  for await (const { bytes } of packing.entries(async () => undefined))
+    lines = (await text(bytes)).split("\n").slice(0, -1);
   expect(packing.eventCount()).toBe(lines.length);
   return lines;
 }
@@ -47,7 +60,10 @@ describeOnOne("a compliance archive", (kind) => {
   let failed: string;
 
   beforeAll(async () => {
-    platform = await openFilePlatform(kind, { idle: false, env: { SIEM_PAYLOADS: "on", DELETED_TASK_DAYS: "30" } });
+    platform = await openFilePlatform(kind, {
+      idle: false,
+      env: { SIEM_PAYLOADS: "on", DELETED_TASK_DAYS: "30" },
+    });
     const { store, person } = platform.service;
     ann = await person();
     bo = await person({ with: ann });
@@ -63,7 +79,11 @@ describeOnOne("a compliance archive", (kind) => {
     chat = await task(ann, content, "stopped");
     decidedTask = await task(bo, "[[confirm terminalExecute]] [[say After]]", "waiting");
     const { lastSeq } = await untilStatus(store, decidedTask, "waiting");
-    await bo.v2("task.confirmAction", { task_id: decidedTask, event_id: eventId(decidedTask, lastSeq - 1), input: { accept: true } });
+    await bo.v2("task.confirmAction", {
+      task_id: decidedTask,
+      event_id: eventId(decidedTask, lastSeq - 1),
+      input: { accept: true },
+    });
     await untilStatus(store, decidedTask, "stopped");
     failed = await task(bo, "[[fail quota_limit | Spent]]", "error");
     const stranger = await person();
@@ -73,18 +93,24 @@ describeOnOne("a compliance archive", (kind) => {
   });
   afterAll(async () => platform[Symbol.asyncDispose]());
 
-  async function task(who: Person, content: unknown, status: "stopped" | "waiting" | "error"): Promise<string> {
+  async function task(
+    who: Person,
+    content: unknown,
+    status: "stopped" | "waiting" | "error",
+  ): Promise<string> {
     const { body } = await who.v2("task.create", { message: { content } });
     if (!body.ok) throw new Error(JSON.stringify(body));
     await untilStatus(platform.service.store, body["task_id"], status);
     return body["task_id"];
   }
   const lines = (filter: Partial<StepFilter> = {}) => linesOf(platform.service.store, ann, filter);
-  const eventOutcomes = (some: readonly string[]) => parseLines(some).map(({ event_name, outcome }) => `${event_name} ${outcome}`);
+  const eventOutcomes = (some: readonly string[]) =>
+    parseLines(some).map(({ event_name, outcome }) => `${event_name} ${outcome}`);
 
   /** Requests an archive as a SIEM does, and fetches it. */
   async function fetchLines(body: object) {
-    const call = async (name: string, sent: object) => (await siem.v2(`enterprise.compliance.export.${name}`, sent)).body;
+    const call = async (name: string, sent: object) =>
+      (await siem.v2(`enterprise.compliance.export.${name}`, sent)).body;
     const { uid } = await call("create", body);
     let record: Line;
     await until(async () => {
@@ -109,8 +135,14 @@ describeOnOne("a compliance archive", (kind) => {
     expect(rows.length).toBe(record.event_count);
     expect(rows.length).toBeGreaterThan(8);
     for (const row of rows) {
-      expect(Object.keys(row)).toEqual("event_id team_uid user_id session_uid event_name outcome occurred_at metadata".split(" "));
-      expect(row.metadata).toMatchObject({ eventId: row.event_id, eventName: `EVENT_NAME_${row.event_name}`, userId: row.user_id });
+      expect(Object.keys(row)).toEqual(
+        "event_id team_uid user_id session_uid event_name outcome occurred_at metadata".split(" "),
+      );
+      expect(row.metadata).toMatchObject({
+        eventId: row.event_id,
+        eventName: `EVENT_NAME_${row.event_name}`,
+        userId: row.user_id,
+      });
     }
     expect(new Set(rows.map(({ event_id }) => event_id)).size).toBe(rows.length);
     expect(new Set(rows.map(({ team_uid }) => team_uid))).toEqual(new Set([`team-${ann.spaceId}`]));
@@ -120,13 +152,18 @@ describeOnOne("a compliance archive", (kind) => {
       [decidedTask, bo],
       [failed, bo],
     ] as const)
-      expect(new Set(rows.filter((row) => row.session_uid === session).map(({ user_id }) => user_id))).toEqual(new Set([person.accountId]));
+      expect(
+        new Set(rows.filter((row) => row.session_uid === session).map(({ user_id }) => user_id)),
+      ).toEqual(new Set([person.accountId]));
     expect(written).not.toMatch(/Elsewhere|Deleted|Done\.|Water|Spent|After/);
   });
 
   test("has payloads only if they are requested and allowed, and otherwise the same lines", async () => {
     const text = async (body: object) => (await fetchLines(body)).zip.read("events.ndjson").toString();
-    const [bare, full] = [await text({ session_uid: chat }), await text({ session_uid: chat, include_payload: true })];
+    const [bare, full] = [
+      await text({ session_uid: chat }),
+      await text({ session_uid: chat, include_payload: true }),
+    ];
     const rows = parseLines(full.split("\n").slice(0, -1));
     expect(rows.map(({ payload: _, ...row }) => row)).toEqual(parseLines(bare.split("\n").slice(0, -1)));
     expect(rows[0].payload.gen_ai_input_messages_json[0].parts).toMatchObject([
@@ -144,10 +181,22 @@ describeOnOne("a compliance archive", (kind) => {
 
   test("has a task's steps in order: messages, each tool use with its result, and failures", async () => {
     expect(eventOutcomes(await lines({ session: chat })).slice(0, 5)).toEqual([
-      ...["USER_CHAT SUCCESS", "TOOL_CALL SUCCESS", "TOOL_RESULT SUCCESS", "TOOL_CALL SUCCESS", "TOOL_RESULT FAILURE"],
+      ...[
+        "USER_CHAT SUCCESS",
+        "TOOL_CALL SUCCESS",
+        "TOOL_RESULT SUCCESS",
+        "TOOL_CALL SUCCESS",
+        "TOOL_RESULT FAILURE",
+      ],
     ]);
-    expect(eventOutcomes(await lines({ session: failed }))).toEqual(["USER_CHAT SUCCESS", "AGENT_REPLY FAILURE"]);
-    expect(parseLines(await lines({ session: failed })).at(-1).metadata).toMatchObject({ errorType: "quota_limit", severity: "ERROR" });
+    expect(eventOutcomes(await lines({ session: failed }))).toEqual([
+      "USER_CHAT SUCCESS",
+      "AGENT_REPLY FAILURE",
+    ]);
+    expect(parseLines(await lines({ session: failed })).at(-1).metadata).toMatchObject({
+      errorType: "quota_limit",
+      severity: "ERROR",
+    });
     expect(eventOutcomes(await lines({ session: decidedTask })).slice(0, 4)).toEqual([
       ...["USER_CHAT SUCCESS", "TOOL_CALL UNKNOWN", "TOOL_RESULT SUCCESS", "AGENT_REPLY SUCCESS"],
     ]);
@@ -158,18 +207,26 @@ describeOnOne("a compliance archive", (kind) => {
   test("filters by person, task and kind of step, also combined", async () => {
     const all = parseLines(await lines());
     const events = async (filter: Partial<StepFilter>) => parseLines(await lines(filter));
-    expect(await events({ user: bo.accountId })).toEqual(all.filter(({ user_id }) => user_id === bo.accountId));
+    expect(await events({ user: bo.accountId })).toEqual(
+      all.filter(({ user_id }) => user_id === bo.accountId),
+    );
     expect(await events({ user: ann.accountId, session: decidedTask })).toEqual([]);
     for (const name of stepNames)
-      expect(await events({ names: [name] }), name).toEqual(all.filter(({ event_name }) => event_name === name.toUpperCase()));
+      expect(await events({ names: [name] }), name).toEqual(
+        all.filter(({ event_name }) => event_name === name.toUpperCase()),
+      );
     expect(await events({ names: ["user_chat", "tool_result"], user: bo.accountId })).toEqual(
-      all.filter(({ event_name, user_id }) => user_id === bo.accountId && /USER_CHAT|TOOL_RESULT/.test(event_name)),
+      all.filter(
+        ({ event_name, user_id }) => user_id === bo.accountId && /USER_CHAT|TOOL_RESULT/.test(event_name),
+      ),
     );
   });
 
   test("split at any time has the same events with the same ids: none is lost or repeated", async () => {
     const all = await lines();
-    const times = [...new Set(parseLines(all).map(({ occurred_at }) => Date.parse(occurred_at)))].flatMap((time) => [time, time + 1]);
+    const times = [...new Set(parseLines(all).map(({ occurred_at }) => Date.parse(occurred_at)))].flatMap(
+      (time) => [time, time + 1],
+    );
     expect(times.length).toBeGreaterThan(12);
     for (const cut of times) {
       const [before, after] = [await lines({ endTime: cut }), await lines({ startTime: cut })];
@@ -188,8 +245,15 @@ describeOnOne("a compliance archive", (kind) => {
   });
 
   test("without events is a ZIP with an empty file", async () => {
-    const { record, zip } = await fetchLines({ start_time: "2031-01-01T00:00:00Z", end_time: "2031-01-01T00:00:00Z" });
-    expect([record.event_count, zip.names, zip.read("events.ndjson").length]).toEqual([0, ["events.ndjson"], 0]);
+    const { record, zip } = await fetchLines({
+      start_time: "2031-01-01T00:00:00Z",
+      end_time: "2031-01-01T00:00:00Z",
+    });
+    expect([record.event_count, zip.names, zip.read("events.ndjson").length]).toEqual([
+      0,
+      ["events.ndjson"],
+      0,
+    ]);
   });
 });
 
@@ -209,7 +273,13 @@ describe("packing a compliance archive", () => {
         pages.events += 1;
         return Array.from({ length: 100 }, (_, at): TaskEvent => {
           const seq = afterSeq + at + 1;
-          return { type: "user_message", payload: { content, messageType: "text" }, taskId, seq, timestamp: 1 };
+          return {
+            type: "user_message",
+            payload: { content, messageType: "text" },
+            taskId,
+            seq,
+            timestamp: 1,
+          };
         });
       },
     };
@@ -220,7 +290,10 @@ describe("packing a compliance archive", () => {
       createdAt: 5,
       filter: defaultFilter,
     } as unknown as ComplianceExport;
-    const packing = packCompliance({ steps, accounts: { teamOf: async () => ({ id: "t" }) } }, complianceExport);
+    const packing = packCompliance(
+      { steps, accounts: { teamOf: async () => ({ id: "t" }) } },
+      complianceExport,
+    );
     let read = 0;
     for await (const { bytes } of packing.entries(async () => undefined)) {
       for await (const piece of bytes) {

@@ -9,7 +9,11 @@ import { untilStatus } from "../support/until.ts";
 import { downloadUrl, readZip, requestExport, waitForExport } from "./export-rig.ts";
 
 /** A platform with one finished export of some megabytes of incompressible data. */
-async function platformWithExport(): Promise<{ readonly platform: FilePlatform; readonly ann: Person; readonly record: Export }> {
+async function platformWithExport(): Promise<{
+  readonly platform: FilePlatform;
+  readonly ann: Person;
+  readonly record: Export;
+}> {
   const platform = await openFilePlatform("sqlite", { idle: false });
   const ann = await platform.service.person();
   const noise = Uint8Array.from({ length: 2_000_000 }, (_, at) => (at * at * 31 + (at >> 7)) % 256);
@@ -48,7 +52,10 @@ describe("the link of an archive", () => {
   });
 
   test("answers HEAD with the same headers and no body", async () => {
-    const [head, get] = [await fetch(downloadUrl(platform, record.id), { method: "HEAD" }), await fetch(downloadUrl(platform, record.id))];
+    const [head, get] = [
+      await fetch(downloadUrl(platform, record.id), { method: "HEAD" }),
+      await fetch(downloadUrl(platform, record.id)),
+    ];
     await get.body?.cancel();
     const headersOf = ({ headers }: Response) =>
       ["content-length", "content-type", "etag", "content-disposition"].map((name) => headers.get(name));
@@ -69,7 +76,9 @@ describe("the link of an archive", () => {
   });
 
   test("refuses a range outside the archive", async () => {
-    const reply = await fetch(downloadUrl(platform, record.id), { headers: { range: `bytes=${whole.length}-` } });
+    const reply = await fetch(downloadUrl(platform, record.id), {
+      headers: { range: `bytes=${whole.length}-` },
+    });
     expect([reply.status, reply.headers.get("content-range")]).toEqual([416, `bytes */${whole.length}`]);
   });
 
@@ -85,7 +94,11 @@ describe("the link of an archive", () => {
     expect(await status(downloadUrl(platform, record.id, now - 601_000))).toBe(403);
     const link = downloadUrl(platform, record.id, now);
     expect(await status(`${link.slice(0, -1)}${link.endsWith("A") ? "E" : "A"}`)).toBe(403);
-    const other = await requestExport(store, { accountId: record.requestedBy, spaceId: record.spaceId }, "tasks");
+    const other = await requestExport(
+      store,
+      { accountId: record.requestedBy, spaceId: record.spaceId },
+      "tasks",
+    );
     expect(await status(link.replace(record.id, other))).toBe(403);
     const later = String(Number(link.split("/").at(-2)) + 60);
     expect(await status(link.split("/").with(-2, later).join("/"))).toBe(403);
@@ -107,12 +120,16 @@ describe("the link of an archive", () => {
     const path = platform.stored().find((one) => one.endsWith(record.archive?.blobId ?? "?"));
     const atRest = readFileSync(join(platform.folder, path ?? ""));
     expect(whole.includes("session_info.json")).toBe(true);
-    for (const trace of ["session_info.json", "PK\u0003\u0004", "noise.bin"]) expect(atRest.includes(trace)).toBe(false);
+    for (const trace of ["session_info.json", "PK\u0003\u0004", "noise.bin"])
+      expect(atRest.includes(trace)).toBe(false);
   });
 });
 
 describe("a forged archive", () => {
-  /** Fetches it and returns the number of bytes received before the failure, or null after a complete download. */
+  /**
+   * Fetches it and returns the number of bytes received before the failure, or null after a complete
+   * download.
+   */
   async function receivedBytes(platform: FilePlatform, { id }: Export): Promise<number | null> {
     const reply = await fetch(downloadUrl(platform, id)).catch(() => null);
     let received = 0;
@@ -131,7 +148,10 @@ describe("a forged archive", () => {
   ])("%s never downloads completely, and no forged byte is sent", async (_, where) => {
     const { platform, record } = await platformWithExport();
     await using _platform = platform;
-    const path = join(platform.folder, platform.stored().find((one) => one.endsWith(record.archive?.blobId ?? "?")) ?? "");
+    const path = join(
+      platform.folder,
+      platform.stored().find((one) => one.endsWith(record.archive?.blobId ?? "?")) ?? "",
+    );
     const atRest = readFileSync(path);
     const at = Math.floor((atRest.length - 1) * where);
     atRest.writeUInt8(atRest.readUInt8(at) ^ 1, at);

@@ -23,21 +23,34 @@ describeOnOne("an export", (database) => {
     rig = await exportsRig(database);
     siem = await rig.service.person({ kind: "siem", as: rig.owner, with: rig.owner });
     const other = await rig.service.person();
-    stranger = { data: await requestExport(rig.store, other, "full"), compliance: await putCompliance(other) };
+    stranger = {
+      data: await requestExport(rig.store, other, "full"),
+      compliance: await putCompliance(other),
+    };
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
   const putCompliance = async ({ accountId, spaceId }: Person): Promise<string> => {
     const id = systemIds.short();
     await rig.store.change((tx) =>
-      tx.exports.insert(sampleCompliance({ id, spaceId, requestedBy: accountId, createdAt: rig.clock.now() })),
+      tx.exports.insert(
+        sampleCompliance({ id, spaceId, requestedBy: accountId, createdAt: rig.clock.now() }),
+      ),
     );
     return id;
   };
-  const claim = (id: string) => rig.store.change((tx) => tx.exports.claim(id, rig.clock.now(), rig.clock.now() + minute));
+  const claim = (id: string) =>
+    rig.store.change((tx) => tx.exports.claim(id, rig.clock.now(), rig.clock.now() + minute));
   /** Completes a claimed export as its process does; whether it was not too late. */
   const complete = (id: string) =>
-    rig.store.change((tx) => tx.exports.complete(id, 1, { blobId: `blob-${id}`, bytes: 1, sha256: "", eventCount: 0 }, rig.clock.now()));
+    rig.store.change((tx) =>
+      tx.exports.complete(
+        id,
+        1,
+        { blobId: `blob-${id}`, bytes: 1, sha256: "", eventCount: 0 },
+        rig.clock.now(),
+      ),
+    );
   const statusOf = async (id: string) => (await rig.store.exports.byId(id))?.status;
 
   /** Both kinds, with the operations and the credential of each. */
@@ -61,7 +74,10 @@ describeOnOne("an export", (database) => {
   describe.each(["data", "compliance"] as const)("of the kind %s", (kind) => {
     const { service, cancelled, create, call } = kinds[kind];
 
-    test.each(["pending", "processing"])("is cancelled once while %s; a second call changes nothing", async (status) => {
+    test.each([
+      "pending",
+      "processing",
+    ])("is cancelled once while %s; a second call changes nothing", async (status) => {
       const uid = await create();
       if (status === "processing") await claim(uid);
       const first = await call("cancel", uid);
@@ -71,9 +87,17 @@ describeOnOne("an export", (database) => {
       expect([second.status, second.body["record"]]).toEqual([200, first.body["record"]]);
       expect((await call("detail", uid)).body["record"]).toEqual(first.body["record"]);
       expect([await claim(uid), await complete(uid)]).toEqual([null, false]);
-      const rows = await rowsIn(rig.url, `SELECT operation, before, after FROM audit_event WHERE subject = '${uid}' ORDER BY at`);
-      const of = (before: string) => ({ operation: `${service}/CancelExport`, before: `{"status":"${before}"}` });
-      expect(rows).toEqual([of(status), of("cancelled")].map((row) => ({ ...row, after: '{"status":"cancelled"}' })));
+      const rows = await rowsIn(
+        rig.url,
+        `SELECT operation, before, after FROM audit_event WHERE subject = '${uid}' ORDER BY at`,
+      );
+      const of = (before: string) => ({
+        operation: `${service}/CancelExport`,
+        before: `{"status":"${before}"}`,
+      });
+      expect(rows).toEqual(
+        [of(status), of("cancelled")].map((row) => ({ ...row, after: '{"status":"cancelled"}' })),
+      );
     });
 
     test("is not cancelled when it is completed or failed", async () => {
@@ -100,7 +124,10 @@ describeOnOne("an export", (database) => {
         for (const begin of [async () => undefined, () => claim(uid)]) {
           await begin();
           const { status, body } = await call("delete", uid);
-          expect([status, body["error"]?.message]).toEqual([412, "the export has not ended: cancel it first"]);
+          expect([status, body["error"]?.message]).toEqual([
+            412,
+            "the export has not ended: cancel it first",
+          ]);
         }
         if (end === "complete") await complete(uid);
         else if (end === "cancel") await call("cancel", uid);
@@ -135,7 +162,9 @@ describeOnOne("an export", (database) => {
         const uid = await create();
         await claim(uid);
         const [reply, isCompleted] = await Promise.all([call("cancel", uid), complete(uid)]);
-        expect([reply.status, await statusOf(uid)]).toEqual(isCompleted ? [412, "completed"] : [200, "cancelled"]);
+        expect([reply.status, await statusOf(uid)]).toEqual(
+          isCompleted ? [412, "completed"] : [200, "cancelled"],
+        );
         expect((await rig.store.exports.byId(uid))?.archive === null).toBe(!isCompleted);
       }
     });
@@ -171,7 +200,9 @@ describeOnOne("an export", (database) => {
       if (at < 11) await rig.store.change((tx) => tx.exports.cancel(uids[0] ?? "", rig.clock.now()));
     }
     await claim(uids[0] ?? "");
-    await rig.store.change((tx) => tx.exports.progress(uids[0] ?? "", 1, { done: 1, total: 3 }, rig.clock.now() + minute));
+    await rig.store.change((tx) =>
+      tx.exports.progress(uids[0] ?? "", 1, { done: 1, total: 3 }, rig.clock.now() + minute),
+    );
     const page = await list({});
     const of = (body: typeof page) => (body["records"] as { uid: string }[]).map(({ uid }) => uid);
     expect([of(page), page["total"]]).toEqual([uids.slice(0, 10), 12]);
@@ -180,8 +211,13 @@ describeOnOne("an export", (database) => {
       progress: { done: 1, total: 3, percent: 33 },
     });
     expect(page["records"][1]).not.toHaveProperty("progress");
-    expect((await own.v2("enterprise.compliance.export.detail", { uid: uids[0] })).body["record"]).toEqual(page["records"][0]);
-    expect([of(await list({ page: 2 })), of(await list({ page: 3, page_size: 5 }))]).toEqual([uids.slice(10), uids.slice(10)]);
+    expect((await own.v2("enterprise.compliance.export.detail", { uid: uids[0] })).body["record"]).toEqual(
+      page["records"][0],
+    );
+    expect([of(await list({ page: 2 })), of(await list({ page: 3, page_size: 5 }))]).toEqual([
+      uids.slice(10),
+      uids.slice(10),
+    ]);
     for (const invalid of [{ page: 0 }, { page_size: 0 }, { page_size: 1001 }])
       expect((await own.v2("enterprise.compliance.export.list", invalid)).status).toBe(400);
   });

@@ -18,9 +18,22 @@ import { cipher } from "../support/cipher.ts";
 import type { Person } from "../support/service.ts";
 
 /** The part of a platform that makes archives, over a storage. */
-export const createExporter = (store: Store, blobs: Blobs, clock: Clock, log: Log = () => undefined): Dispatcher =>
+export const createExporter = (
+  store: Store,
+  blobs: Blobs,
+  clock: Clock,
+  log: Log = () => undefined,
+): Dispatcher =>
   startExporter({
-    ...{ store, blobs, clock, cipher, log, random: systemRandom, writers: exportWriters((label) => `https://${label}.sites.test`) },
+    ...{
+      store,
+      blobs,
+      clock,
+      cipher,
+      log,
+      random: systemRandom,
+      writers: exportWriters((label) => `https://${label}.sites.test`),
+    },
     writer: writer({ changeBytes: store.change, blobs, clock, ids: systemIds, quota: 1 }),
   });
 
@@ -69,8 +82,11 @@ export async function waitForExport(store: Store, id: string): Promise<Export> {
 }
 
 /** The download address of an archive. */
-export const downloadUrl = ({ service: { url } }: Pick<FilePlatform, "service">, id: string, now = Date.now()): string =>
-  exportLinks(cipher, url).download({ kind: "data", id }, now).url;
+export const downloadUrl = (
+  { service: { url } }: Pick<FilePlatform, "service">,
+  id: string,
+  now = Date.now(),
+): string => exportLinks(cipher, url).download({ kind: "data", id }, now).url;
 
 /** Requests an export, waits for it, and returns its archive. */
 export async function requestArchive(
@@ -84,7 +100,8 @@ export async function requestArchive(
   const { status, error, archive } = await waitForExport(store, id);
   if (status !== "completed" || !archive) throw new Error(`${status}: ${error}`);
   const bytes = Buffer.from(await (await fetch(downloadUrl(town, id))).arrayBuffer());
-  if (bytes.length !== archive.bytes || createHash("sha256").update(bytes).digest("hex") !== archive.sha256) throw new Error("other bytes");
+  if (bytes.length !== archive.bytes || createHash("sha256").update(bytes).digest("hex") !== archive.sha256)
+    throw new Error("other bytes");
   return { id, bytes, files: await readZip(bytes) };
 }
 
@@ -105,7 +122,10 @@ export interface Unzipped {
 
 /** Opens a ZIP with a library other than the one that made it; checks sizes and checksums. */
 export async function readZip(bytes: Buffer): Promise<Unzipped> {
-  const zip = (await promisify<Buffer, object, ZipFile>(fromBuffer)(bytes, { lazyEntries: true, strictFileNames: true })) as ZipFile;
+  const zip = (await promisify<Buffer, object, ZipFile>(fromBuffer)(bytes, {
+    lazyEntries: true,
+    strictFileNames: true,
+  })) as ZipFile;
   const open = promisify(zip.openReadStream.bind(zip)) as (entry: ZipEntry) => Promise<NodeJS.ReadableStream>;
   const found: [string, Buffer][] = [];
   await new Promise<void>((resolve, reject) => {
@@ -126,5 +146,9 @@ export async function readZip(bytes: Buffer): Promise<Unzipped> {
     if (!one) throw new Error(`no entry ${name} among ${found.map(([known]) => known).join(", ")}`);
     return one[1];
   };
-  return { names: found.map(([name]) => name), read, json: (name) => JSON.parse(read(name).toString("utf8")) };
+  return {
+    names: found.map(([name]) => name),
+    read,
+    json: (name) => JSON.parse(read(name).toString("utf8")),
+  };
 }

@@ -35,7 +35,10 @@ async function createExporters(kind: DatabaseKind) {
     async fill(count: number): Promise<void> {
       for (let at = 0; at < count; at += 1) {
         await store.change((tx) =>
-          tx.tasks.insert(sampleTask({ createdAt: 1000 + at, status: "stopped" }), [userMessage(), agentMessage()]),
+          tx.tasks.insert(sampleTask({ createdAt: 1000 + at, status: "stopped" }), [
+            userMessage(),
+            agentMessage(),
+          ]),
         );
       }
     },
@@ -78,14 +81,26 @@ describeOnOne("an archive being made", (kind) => {
     const id = await requestExport(exporters.store, ann, "tasks", {}, timeOf(first.clock));
     await first.exporter.wake();
     await blockedStorage.started;
-    expect(await exporters.store.exports.byId(id)).toMatchObject({ status: "processing", claims: 1, fence: 1 });
+    expect(await exporters.store.exports.byId(id)).toMatchObject({
+      status: "processing",
+      claims: 1,
+      fence: 1,
+    });
     await first.exporter.drain(0);
-    expect(await exporters.store.exports.byId(id)).toMatchObject({ status: "processing", claims: 0, fence: 1, leaseUntil: null });
+    expect(await exporters.store.exports.byId(id)).toMatchObject({
+      status: "processing",
+      claims: 0,
+      fence: 1,
+      leaseUntil: null,
+    });
     expect([exporters.stored(), await exporters.blobs()]).toEqual([[], []]);
     const second = exporters.start();
     await second.exporter.wake();
     await until(async () => (await exporters.store.exports.byId(id))?.status === "completed");
-    expect([exporters.stored().length, (await exporters.blobs()).map(({ state }) => state)]).toEqual([1, ["kept"]]);
+    expect([exporters.stored().length, (await exporters.blobs()).map(({ state }) => state)]).toEqual([
+      1,
+      ["kept"],
+    ]);
   });
 
   test("is taken over from a dead process after its lease, and the old process can add nothing", async () => {
@@ -109,20 +124,28 @@ describeOnOne("an archive being made", (kind) => {
     blockedStorage.release();
     await until(() => dead.exporter.hasCapacity());
     expect(await exporters.store.exports.byId(id)).toEqual(made);
-    expect((await exporters.blobs()).map(({ id: blob, state }) => [blob, state])).toEqual([[made?.archive?.blobId, "kept"]]);
+    expect((await exporters.blobs()).map(({ id: blob, state }) => [blob, state])).toEqual([
+      [made?.archive?.blobId, "kept"],
+    ]);
     expect(exporters.stored().length).toBe(1);
   });
 
   test("that fails is tried three times, and then ends with an error text for its caller", async () => {
     await using exporters = await createExporters(kind);
     const put: Blobs["put"] = async () => {
-      throw new Failure("unavailable", "the storage is full, try again later", { cause: new Error("secret path") });
+      throw new Failure("unavailable", "the storage is full, try again later", {
+        cause: new Error("secret path"),
+      });
     };
     const { exporter, clock, logLines: lines } = exporters.start({ put });
     const id = await requestExport(exporters.store, ann, "full", {}, timeOf(clock));
     await exporter.wake();
     for (const claims of [1, 2]) {
-      await until(async () => lines.filter((line) => line === "making an export failed").length === claims && exporter.hasCapacity());
+      await until(
+        async () =>
+          lines.filter((line) => line === "making an export failed").length === claims &&
+          exporter.hasCapacity(),
+      );
       expect(await exporters.store.exports.byId(id)).toMatchObject({ status: "processing", claims });
       clock.step(10_000 * claims - 1);
       await exporter.wake();
@@ -158,14 +181,19 @@ describeOnOne("an archive being made", (kind) => {
     const id = await requestExport(exporters.store, ann, "full", {}, timeOf(clock));
     for (let deaths = 1; deaths <= 3; deaths += 1) {
       clock.step(leaseMs);
-      expect(await exporters.store.change((tx) => tx.exports.claim(id, clock.now(), clock.now() + leaseMs))).toMatchObject({
+      expect(
+        await exporters.store.change((tx) => tx.exports.claim(id, clock.now(), clock.now() + leaseMs)),
+      ).toMatchObject({
         claims: deaths,
       });
     }
     clock.step(leaseMs);
     await exporter.wake();
     await until(async () => (await exporters.store.exports.byId(id))?.completedAt !== null);
-    expect(await exporters.store.exports.byId(id)).toMatchObject({ status: "failed", error: expect.stringContaining("3 times") });
+    expect(await exporters.store.exports.byId(id)).toMatchObject({
+      status: "failed",
+      error: expect.stringContaining("3 times"),
+    });
   });
 
   test("that is cancelled stops within 5 seconds, during a step of any duration, without bytes, and stays cancelled", async () => {
@@ -195,7 +223,8 @@ describeOnOne("an archive being made", (kind) => {
     await exporter.wake();
     await blockedStorage.started;
     await exporter.wake();
-    const statuses = () => Promise.all(ids.map(async (id) => (await exporters.store.exports.byId(id))?.status));
+    const statuses = () =>
+      Promise.all(ids.map(async (id) => (await exporters.store.exports.byId(id))?.status));
     expect([await statuses(), exporter.hasCapacity()]).toEqual([["processing", "pending"], false]);
     blockedStorage.release();
     await until(async () => (await statuses()).every((status) => status === "completed"));

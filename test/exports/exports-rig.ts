@@ -24,7 +24,10 @@ export interface ExportsRig extends AsyncDisposable {
   addMember(role?: Role): Promise<Member>;
   /** A task of a member. */
   putTask(of: Member, members?: Partial<Task>): Promise<Task>;
-  /** Leaves the state of a removed member: the tombstone of spec/decisions.md 5, without the account and everything that depends on it. */
+  /**
+   * Leaves the state of a removed member: the tombstone of spec/decisions.md 5, without the account and
+   * everything that depends on it.
+   */
   removeMember(of: Member): Promise<void>;
   run(statement: string): Promise<void>;
   /** The address of the database. */
@@ -59,7 +62,9 @@ export async function exportsRig(kind: DatabaseKind): Promise<ExportsRig> {
       return (await store.change((tx) => tx.tasks.insert({ ...task, title: "Post", ...members }, []))).task;
     },
     async removeMember({ accountId }) {
-      await run(`UPDATE membership SET status = 'removed', removed_at = ${clock.now()} WHERE account_id = '${accountId}'`);
+      await run(
+        `UPDATE membership SET status = 'removed', removed_at = ${clock.now()} WHERE account_id = '${accountId}'`,
+      );
       await run(`DELETE FROM api_key WHERE account_id = '${accountId}'`);
       await run(`DELETE FROM account WHERE id = '${accountId}'`);
     },

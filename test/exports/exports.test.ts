@@ -23,20 +23,29 @@ describeOnOne("exports", (kind) => {
 
   const ask = (surface: Surface, method: Method, body: JsonObject): Promise<SurfaceReply> =>
     surface.call(rig.service.url, method, body, rig.headers);
-  const create = (surface: Surface, body: JsonObject) => ask(surface, "CreateExport", { email: rig.bo.email, scope, ...body });
-  const made = async (surface: Surface, body: JsonObject = {}) => String((await create(surface, body)).body["uid"]);
-  const record = async (surface: Surface, uid: string) => (await ask(surface, "GetExport", { uid })).body["record"] as JsonObject;
+  const create = (surface: Surface, body: JsonObject) =>
+    ask(surface, "CreateExport", { email: rig.bo.email, scope, ...body });
+  const made = async (surface: Surface, body: JsonObject = {}) =>
+    String((await create(surface, body)).body["uid"]);
+  const record = async (surface: Surface, uid: string) =>
+    (await ask(surface, "GetExport", { uid })).body["record"] as JsonObject;
 
   /** Ends an export as its job would. */
   async function complete(uid: string, bytes = 13_002_342): Promise<void> {
     const now = rig.clock.now();
     await rig.store.change((tx) => tx.exports.claim(uid, now, now + minute));
-    await rig.store.change((tx) => tx.exports.complete(uid, 1, { blobId: `blob-${uid}`, bytes, sha256: "ab", eventCount: null }, now));
+    await rig.store.change((tx) =>
+      tx.exports.complete(uid, 1, { blobId: `blob-${uid}`, bytes, sha256: "ab", eventCount: null }, now),
+    );
   }
 
   describe.each(chosen)("over %s", (_name, surface) => {
     test("are created pending, for the named person, with the team's id", async () => {
-      for (const who of [{ email: rig.bo.email }, { email: rig.bo.email.toUpperCase() }, { user_id: rig.bo.accountId, email: "" }]) {
+      for (const who of [
+        { email: rig.bo.email },
+        { email: rig.bo.email.toUpperCase() },
+        { user_id: rig.bo.accountId, email: "" },
+      ]) {
         const reply = await ask(surface, "CreateExport", { scope, ...who });
         expect(reply.body).toEqual({
           uid: expect.stringMatching(/^[2-9A-HJ-NP-Za-km-z]{22}$/),
@@ -53,13 +62,32 @@ describeOnOne("exports", (kind) => {
 
     test("keep the request, and create their job in the same change", async () => {
       const uid = await made(surface, {
-        ...{ scope: "ENTERPRISE_EXPORT_SCOPE_CUSTOM_SESSION_IDS", session_ids: ["a", "b", "a"], include_deleted: true },
-        ...{ include_files: true, start_time: "2031-01-01T00:00:00Z", end_time: "2031-01-02T00:00:00Z", reason: "case 31-07" },
+        ...{
+          scope: "ENTERPRISE_EXPORT_SCOPE_CUSTOM_SESSION_IDS",
+          session_ids: ["a", "b", "a"],
+          include_deleted: true,
+        },
+        ...{
+          include_files: true,
+          start_time: "2031-01-01T00:00:00Z",
+          end_time: "2031-01-02T00:00:00Z",
+          reason: "case 31-07",
+        },
       });
       expect(await rig.store.exports.byId(uid)).toMatchObject({
-        ...{ spaceId: rig.owner.spaceId, requestedBy: rig.owner.accountId, scope: "custom_session_ids", reason: "case 31-07" },
+        ...{
+          spaceId: rig.owner.spaceId,
+          requestedBy: rig.owner.accountId,
+          scope: "custom_session_ids",
+          reason: "case 31-07",
+        },
         filter: {
-          ...{ includeDeleted: true, includeFiles: true, startTime: Date.UTC(2031, 0, 1), endTime: Date.UTC(2031, 0, 2) },
+          ...{
+            includeDeleted: true,
+            includeFiles: true,
+            startTime: Date.UTC(2031, 0, 1),
+            endTime: Date.UTC(2031, 0, 2),
+          },
           ...{ sessionIds: ["a", "b"], webdevProjectUids: [], projectUids: [] },
         },
       });
@@ -96,7 +124,9 @@ describeOnOne("exports", (kind) => {
         { user_id: rig.owner.accountId },
       ];
       for (const body of invalidBodies)
-        expect(await create(surface, body), JSON.stringify(body).slice(0, 80)).toMatchObject(refusal(surface, "invalid_argument"));
+        expect(await create(surface, body), JSON.stringify(body).slice(0, 80)).toMatchObject(
+          refusal(surface, "invalid_argument"),
+        );
       expect(await rig.count()).toBe(before);
     });
 
@@ -112,13 +142,20 @@ describeOnOne("exports", (kind) => {
       }
       unknown(await create(surface, { email: "nobody@example.com" }), "email: user");
       for (const uid of ["nothing", theirs.body["project"].id])
-        unknown(await create(surface, { scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT", project_uids: [uid] }), "project_uids: project");
+        unknown(
+          await create(surface, { scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT", project_uids: [uid] }),
+          "project_uids: project",
+        );
       unknown(
-        await create(surface, { scope: "ENTERPRISE_EXPORT_SCOPE_WEBDEV_PROJECT", webdev_project_uids: ["w"] }),
+        await create(surface, {
+          scope: "ENTERPRISE_EXPORT_SCOPE_WEBDEV_PROJECT",
+          webdev_project_uids: ["w"],
+        }),
         "webdev_project_uids: website",
       );
       for (const uid of ["nothing", foreign.body["uid"]])
-        for (const method of ["GetExport", "GetDownloadURL"] as const) unknown(await ask(surface, method, { uid }), "export");
+        for (const method of ["GetExport", "GetDownloadURL"] as const)
+          unknown(await ask(surface, method, { uid }), "export");
     });
 
     test("of selected projects accept only the person's projects", async () => {
@@ -126,7 +163,11 @@ describeOnOne("exports", (kind) => {
       const mine = (await person.v2("project.create", { name: "Garden" })).body["project"].id;
       const owners = (await rig.owner.v2("project.create", { name: "Shed" })).body["project"].id;
       const of = (project_uids: string[]) =>
-        ask(surface, "CreateExport", { user_id: person.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT", project_uids });
+        ask(surface, "CreateExport", {
+          user_id: person.accountId,
+          scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT",
+          project_uids,
+        });
       expect((await of([mine])).body).toMatchObject({ status: "EXPORT_STATUS_PENDING" });
       expect(await of([mine, owners])).toMatchObject(refusal(surface, "not_found"));
     });
@@ -135,14 +176,19 @@ describeOnOne("exports", (kind) => {
       const uid = await made(surface);
       const now = rig.clock.now();
       await rig.store.change((tx) => tx.exports.claim(uid, now, now + minute));
-      expect(await record(surface, uid)).toMatchObject({ status: "EXPORT_STATUS_PROCESSING", progress: { done: 0, total: 0, percent: 0 } });
+      expect(await record(surface, uid)).toMatchObject({
+        status: "EXPORT_STATUS_PROCESSING",
+        progress: { done: 0, total: 0, percent: 0 },
+      });
       await rig.store.change((tx) => tx.exports.progress(uid, 1, { done: 2, total: 3 }, now + minute));
       const shown = await record(surface, uid);
       expect(shown).toEqual({
         ...{ uid, user_id: rig.bo.accountId, status: "EXPORT_STATUS_PROCESSING", created_at: iso(now) },
         progress: { done: 2, total: 3, percent: 66 },
       });
-      expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(refusal(surface, "failed_precondition"));
+      expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(
+        refusal(surface, "failed_precondition"),
+      );
     });
 
     test("that are completed have a size as a number, and on each request a fresh address valid for 10 minutes", async () => {
@@ -151,9 +197,18 @@ describeOnOne("exports", (kind) => {
       await complete(uid);
       const first = await record(surface, uid);
       expect(first).toEqual({
-        ...{ uid, user_id: rig.bo.accountId, status: "EXPORT_STATUS_COMPLETED", created_at: iso(began), completed_at: iso(began) },
+        ...{
+          uid,
+          user_id: rig.bo.accountId,
+          status: "EXPORT_STATUS_COMPLETED",
+          created_at: iso(began),
+          completed_at: iso(began),
+        },
         ...{ file_size: 13_002_342, file_size_human: "12.4 MB" },
-        ...{ file_url: expect.stringMatching(`^https://platform.test/exports/${uid}/`), url_expires_at: iso(began + 10 * minute) },
+        ...{
+          file_url: expect.stringMatching(`^https://platform.test/exports/${uid}/`),
+          url_expires_at: iso(began + 10 * minute),
+        },
       });
       rig.clock.step(5 * minute);
       const later = await record(surface, uid);
@@ -166,7 +221,10 @@ describeOnOne("exports", (kind) => {
     test("have sizes beyond 32 bits as numbers", async () => {
       const uid = await made(surface);
       await complete(uid, 5_000_000_000);
-      expect(await record(surface, uid)).toMatchObject({ file_size: 5_000_000_000, file_size_human: "4.7 GB" });
+      expect(await record(surface, uid)).toMatchObject({
+        file_size: 5_000_000_000,
+        file_size_human: "4.7 GB",
+      });
     });
 
     test("that failed have a reason, cancelled ones have none; neither has an address", async () => {
@@ -185,9 +243,15 @@ describeOnOne("exports", (kind) => {
           error_message: "the archive could not be written",
         },
       });
-      expect(await record(surface, cancelled)).toEqual({ uid: cancelled, ...same, status: "EXPORT_STATUS_CANCELLED" });
+      expect(await record(surface, cancelled)).toEqual({
+        uid: cancelled,
+        ...same,
+        status: "EXPORT_STATUS_CANCELLED",
+      });
       for (const uid of [failed, cancelled])
-        expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(refusal(surface, "failed_precondition"));
+        expect(await ask(surface, "GetDownloadURL", { uid })).toMatchObject(
+          refusal(surface, "failed_precondition"),
+        );
     });
 
     test("are purged after 30 days: v1 answers failed_precondition, v2 not_found, and the record has no address", async () => {
@@ -208,27 +272,38 @@ describeOnOne("exports", (kind) => {
       const member = await rig.addMember();
       const uids: string[] = [];
       for (const [, by] of all.slice(0, 4)) {
-        uids.unshift(String((await ask(by, "CreateExport", { user_id: member.accountId, scope })).body["uid"]));
+        uids.unshift(
+          String((await ask(by, "CreateExport", { user_id: member.accountId, scope })).body["uid"]),
+        );
         rig.clock.step(1000);
       }
       const page = async (page: number, page_size: number) =>
         (await ask(surface, "ListExports", { user: member.email, page, page_size })).body;
-      const of = (body: JsonObject) => [body["total"], ...(body["records"] as JsonObject[]).map(({ uid }) => uid)];
+      const of = (body: JsonObject) => [
+        body["total"],
+        ...(body["records"] as JsonObject[]).map(({ uid }) => uid),
+      ];
       expect(of(await page(1, 1000))).toEqual([4, ...uids]);
-      expect([of(await page(1, 3)), of(await page(2, 3)), of(await page(3, 3))]).toEqual([[4, ...uids.slice(0, 3)], [4, uids[3]], [4]]);
+      expect([of(await page(1, 3)), of(await page(2, 3)), of(await page(3, 3))]).toEqual([
+        [4, ...uids.slice(0, 3)],
+        [4, uids[3]],
+        [4],
+      ]);
       await rig.removeMember(member);
       expect(of(await page(1, 1000))).toEqual([4, ...uids]);
       for (const invalidBodies of [{ page: 0 }, { page_size: 0 }, { page_size: 1001 }, { user: "" }])
-        expect(await ask(surface, "ListExports", { user: member.email, page: 1, page_size: 1, ...invalidBodies })).toMatchObject(
-          refusal(surface, "invalid_argument"),
-        );
+        expect(
+          await ask(surface, "ListExports", { user: member.email, page: 1, page_size: 1, ...invalidBodies }),
+        ).toMatchObject(refusal(surface, "invalid_argument"));
     });
 
     test("accept past members too, by address and id, and deleted accounts", async () => {
       const member = await rig.addMember();
       await rig.removeMember(member);
       for (const who of [{ email: member.email }, { user_id: member.accountId, email: "" }])
-        expect((await ask(surface, "CreateExport", { scope, ...who })).body).toMatchObject({ user_id: member.accountId });
+        expect((await ask(surface, "CreateExport", { scope, ...who })).body).toMatchObject({
+          user_id: member.accountId,
+        });
     });
   });
 
@@ -236,10 +311,16 @@ describeOnOne("exports", (kind) => {
     const uid = await made(surfaces["v2 JSON"] as Surface, { reason: "case 7", include_deleted: true });
     await complete(uid);
     const rows = () =>
-      rowsIn(rig.url, `SELECT operation, subject, account_id, after FROM audit_event WHERE space_id = '${rig.owner.spaceId}'`);
+      rowsIn(
+        rig.url,
+        `SELECT operation, subject, account_id, after FROM audit_event WHERE space_id = '${rig.owner.spaceId}'`,
+      );
     const before = await rows();
     const row = before.find(({ subject }) => subject === uid);
-    expect(row).toMatchObject({ operation: "dataexport.v2.EnterpriseDataExportV2Service/CreateExport", account_id: rig.owner.accountId });
+    expect(row).toMatchObject({
+      operation: "dataexport.v2.EnterpriseDataExportV2Service/CreateExport",
+      account_id: rig.owner.accountId,
+    });
     expect(JSON.parse(String(row?.["after"]))).toMatchObject({
       user_id: rig.bo.accountId,
       scope: "full",
@@ -257,9 +338,13 @@ describeOnOne("exports", (kind) => {
   test("can be read by GET on v2", async () => {
     const uid = await made(surfaces["v2 JSON"] as Surface);
     await complete(uid);
-    const get = async (name: string, query: object) => (await rig.owner.v2(`enterprise.export.${name}`, query, { method: "GET" })).body;
+    const get = async (name: string, query: object) =>
+      (await rig.owner.v2(`enterprise.export.${name}`, query, { method: "GET" })).body;
     expect(await get("detail", { uid })).toMatchObject({ ok: true, record: { uid, file_size: 13_002_342 } });
-    expect(await get("list", { user: rig.bo.email, page: "1", page_size: "1" })).toMatchObject({ ok: true, records: [{}] });
+    expect(await get("list", { user: rig.bo.email, page: "1", page_size: "1" })).toMatchObject({
+      ok: true,
+      records: [{}],
+    });
     expect(await get("list", { user: rig.bo.email })).toMatchObject({ ok: true });
     expect(await get("downloadUrl", { uid })).toMatchObject({ ok: true, download_url: expect.any(String) });
     expect(await get("downloadUrl", {})).toMatchObject({ ok: false, error: { code: "invalid_argument" } });
@@ -272,7 +357,10 @@ describeOnOne("exports", (kind) => {
           rig.service.url,
           "CreateExport",
           { email: rig.bo.email, scope },
-          { ...rig.headers, "idempotency-key": `key of ${surface.version}-${surface.wire}`.replaceAll(" ", "-") },
+          {
+            ...rig.headers,
+            "idempotency-key": `key of ${surface.version}-${surface.wire}`.replaceAll(" ", "-"),
+          },
         );
       const [first, second] = [await again(), await again()];
       expect(second.body, name).toEqual(first.body);
@@ -283,16 +371,21 @@ describeOnOne("exports", (kind) => {
 
   test("accept only the owner's general key and an e-Discovery key, on every surface", async () => {
     const people = await Promise.all(
-      (["super_admin", "admin", "member", "guest"] as const).map((role) => rig.service.person({ with: rig.owner, role })),
+      (["super_admin", "admin", "member", "guest"] as const).map((role) =>
+        rig.service.person({ with: rig.owner, role }),
+      ),
     );
     const kinds = ["siem", "team_user_mgmt", "team_asset_audit", "team_asset_mgmt"] as const;
-    const keys = await Promise.all(kinds.map((of) => rig.service.person({ kind: of, as: rig.owner, with: rig.owner })));
+    const keys = await Promise.all(
+      kinds.map((of) => rig.service.person({ kind: of, as: rig.owner, with: rig.owner })),
+    );
     for (const [name, surface] of all) {
       const call = (headers: Readonly<Record<string, string>>) =>
         surface.call(rig.service.url, "ListTasks", { user: rig.bo.email, page: 1, page_size: 1 }, headers);
       for (const { headers } of [...people, ...keys])
         expect(await call(headers), name).toMatchObject(refusal(surface, "permission_denied"));
-      for (const headers of [rig.headers, rig.owner.headers]) expect((await call(headers)).body, name).toMatchObject({ total: 0 });
+      for (const headers of [rig.headers, rig.owner.headers])
+        expect((await call(headers)).body, name).toMatchObject({ total: 0 });
     }
   });
 });

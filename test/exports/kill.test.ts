@@ -19,7 +19,8 @@ const [tasks, eventsEach] = [800, 20];
 
 /** Tasks of one account, with incompressible events. */
 const fill = (accountId: string, spaceId: string): readonly string[] => {
-  const n = (count: number) => `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`;
+  const n = (count: number) =>
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`;
   const time = "1700000000000 + i";
   return [
     `INSERT INTO task (id, account_id, space_id, type, title, status, share_visibility, hidden, agent_profile, locale, interactive, task_references,
@@ -45,8 +46,12 @@ test(`after each of ${rounds} kills during an export the next process makes the 
   const key = await place.key();
   const user = userOf(server, key);
   const accountId = (await user.call("user.me", {})).body["user_id"];
-  const [space] = await runDirectly(database, `SELECT space_id FROM api_key WHERE account_id = '${accountId}'`);
-  for (const statement of fill(accountId, String(space?.["space_id"]))) await runDirectly(database, statement);
+  const [space] = await runDirectly(
+    database,
+    `SELECT space_id FROM api_key WHERE account_id = '${accountId}'`,
+  );
+  for (const statement of fill(accountId, String(space?.["space_id"])))
+    await runDirectly(database, statement);
   let interrupted = 0;
   for (let round = 0; round < rounds; round += 1) {
     const dice = seededRandom(`export kill ${round}`);
@@ -55,7 +60,13 @@ test(`after each of ${rounds} kills during an export the next process makes the 
       scope: "ENTERPRISE_EXPORT_SCOPE_FULL",
     });
     const uid = String(body["uid"]);
-    const row = async () => (await runDirectly(database, `SELECT status, fence, claims, bytes, sha256 FROM export WHERE id = '${uid}'`))[0];
+    const row = async () =>
+      (
+        await runDirectly(
+          database,
+          `SELECT status, fence, claims, bytes, sha256 FROM export WHERE id = '${uid}'`,
+        )
+      )[0];
     await until(async () => (await readBlobTotals(database)).blobs.some(({ state }) => state === "writing"));
     await new Promise((resolve) => setTimeout(resolve, dice.below(400)));
     await server.end("SIGKILL");
@@ -70,10 +81,15 @@ test(`after each of ${rounds} kills during an export the next process makes the 
     expect(new Set(storedFiles(place.dataDir).map((path) => basename(path))), "no orphan on disk").toEqual(
       new Set(kept.map(({ blob_id }) => blob_id)),
     );
-    const reply = await fetch(exportLinks(cipher, server.url).download({ kind: "data", id: uid }, Date.now()).url);
+    const reply = await fetch(
+      exportLinks(cipher, server.url).download({ kind: "data", id: uid }, Date.now()).url,
+    );
     const { json } = await readZip(Buffer.from(await reply.arrayBuffer()));
     const sessions = json("session_info.json");
-    expect([sessions.length, sessions.every(({ events }) => events.length === eventsEach)]).toEqual([tasks, true]);
+    expect([sessions.length, sessions.every(({ events }) => events.length === eventsEach)]).toEqual([
+      tasks,
+      true,
+    ]);
   }
   expect(interrupted, "or nothing was killed").toBeGreaterThan(0);
 });

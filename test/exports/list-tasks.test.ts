@@ -19,7 +19,9 @@ describeOnOne("ListTasks", (kind) => {
     surface.call(rig.service.url, "ListTasks", { page: 1, page_size: 1000, ...body }, rig.headers);
   const uids = ({ body }: SurfaceReply) => (body["records"] as JsonObject[]).map(({ task_uid }) => task_uid);
 
-  test.each(Object.entries(surfaces))("returns exactly the existing fields of a task: %s", async (_name, surface) => {
+  test.each(
+    Object.entries(surfaces),
+  )("returns exactly the existing fields of a task: %s", async (_name, surface) => {
     const member = await rig.addMember();
     const now = rig.clock.now();
     const plain = await rig.putTask(member, { createdAt: now - 3, lastMessageAt: now, status: "stopped" });
@@ -30,7 +32,11 @@ describeOnOne("ListTasks", (kind) => {
       shareVisibility: "team",
       status: "waiting",
     });
-    const deletedTask = await rig.putTask(member, { createdAt: now - 1, shareVisibility: "public", status: "error" });
+    const deletedTask = await rig.putTask(member, {
+      createdAt: now - 1,
+      shareVisibility: "public",
+      status: "error",
+    });
     await rig.store.change((tx) => tx.tasks.tombstone(deletedTask.id, now + 5, false));
     const reply = await list(surface, { user: member.accountId, include_deleted: true });
     const same = {
@@ -48,7 +54,12 @@ describeOnOne("ListTasks", (kind) => {
       total: 3,
       records: [
         {
-          ...{ task_uid: deletedTask.id, ...same, ...times({ ...deletedTask, updatedAt: now + 5 }), status: "SESSION_STATUS_ERROR" },
+          ...{
+            task_uid: deletedTask.id,
+            ...same,
+            ...times({ ...deletedTask, updatedAt: now + 5 }),
+            status: "SESSION_STATUS_ERROR",
+          },
           ...{ is_deleted: true, deleted_at: iso(now + 5), is_shared: true },
         },
         {
@@ -62,7 +73,14 @@ describeOnOne("ListTasks", (kind) => {
           scheduled_task: true,
           scheduled_task_uid: "s1",
         },
-        { task_uid: plain.id, ...same, ...times(plain), status: "SESSION_STATUS_STOPPED", is_deleted: false, is_shared: false },
+        {
+          task_uid: plain.id,
+          ...same,
+          ...times(plain),
+          status: "SESSION_STATUS_STOPPED",
+          is_deleted: false,
+          is_shared: false,
+        },
       ],
     });
     expect(reply.requestId).toMatch(/^req_[0-9A-Za-z]{22}$/);
@@ -81,7 +99,9 @@ describeOnOne("ListTasks", (kind) => {
     expect(body["records"]).toMatchObject([{ status: wireStatus }]);
   });
 
-  test.each(Object.entries(surfaces))("finds a member by id and by address, ignoring case: %s", async (_name, surface) => {
+  test.each(
+    Object.entries(surfaces),
+  )("finds a member by id and by address, ignoring case: %s", async (_name, surface) => {
     const member = await rig.addMember("guest");
     const task = await rig.putTask(member);
     for (const user of [member.accountId, member.email, member.email.toUpperCase()])
@@ -96,7 +116,8 @@ describeOnOne("ListTasks", (kind) => {
     const before = await list(surface, { user: member.email });
     expect(before.body["total"]).toBe(3);
     await rig.removeMember(member);
-    for (const user of [member.email, member.accountId]) expect((await list(surface, { user })).body).toEqual(before.body);
+    for (const user of [member.email, member.accountId])
+      expect((await list(surface, { user })).body).toEqual(before.body);
   });
 
   test("pages contain every task once, newest first, with one total; a page after the last one is empty", async () => {
@@ -104,7 +125,12 @@ describeOnOne("ListTasks", (kind) => {
     const made: string[] = [];
     for (let n = 0; n < 25; n++)
       made.unshift(
-        (await rig.putTask(member, { id: `page-${kind}-${String(n).padStart(2, "0")}`, createdAt: 1000 + Math.floor(n / 4) })).id,
+        (
+          await rig.putTask(member, {
+            id: `page-${kind}-${String(n).padStart(2, "0")}`,
+            createdAt: 1000 + Math.floor(n / 4),
+          })
+        ).id,
       );
     for (const [name, surface] of Object.entries(surfaces)) {
       const pageIds: unknown[] = [];
@@ -120,23 +146,38 @@ describeOnOne("ListTasks", (kind) => {
     expect(body["records"]).toHaveLength(10);
   });
 
-  test.each(Object.entries(surfaces))("includes both time bounds, to the nanosecond: %s", async (_name, surface) => {
+  test.each(
+    Object.entries(surfaces),
+  )("includes both time bounds, to the nanosecond: %s", async (_name, surface) => {
     const member = await rig.addMember();
     const at = 1_700_000_000_000;
-    const [first, second] = [await rig.putTask(member, { createdAt: at }), await rig.putTask(member, { createdAt: at + day + 1 })];
+    const [first, second] = [
+      await rig.putTask(member, { createdAt: at }),
+      await rig.putTask(member, { createdAt: at + day + 1 }),
+    ];
     const ids = async (body: JsonObject) => uids(await list(surface, { user: member.accountId, ...body }));
     expect(await ids({ start_time: iso(at), end_time: iso(at + day + 1) })).toEqual([second.id, first.id]);
     expect(await ids({ start_time: iso(at).replace("Z", ".000000001Z") })).toEqual([second.id]);
     expect(await ids({ end_time: iso(at + day) })).toEqual([first.id]);
-    expect(await ids({ end_time: iso(at + day + 1).replace("001Z", "001999999Z") })).toEqual([second.id, first.id]);
-    expect(await ids({ start_time: "2023-11-14T23:13:20+01:00", end_time: "2023-11-14T22:13:20Z" })).toEqual([first.id]);
+    expect(await ids({ end_time: iso(at + day + 1).replace("001Z", "001999999Z") })).toEqual([
+      second.id,
+      first.id,
+    ]);
+    expect(await ids({ start_time: "2023-11-14T23:13:20+01:00", end_time: "2023-11-14T22:13:20Z" })).toEqual([
+      first.id,
+    ]);
   });
 
-  test.each(Object.entries(surfaces))("leaves out the agent's main task until it has a message: %s", async (_name, surface) => {
+  test.each(
+    Object.entries(surfaces),
+  )("leaves out the agent's main task until it has a message: %s", async (_name, surface) => {
     const person = await rig.service.person({ with: rig.owner });
     const ask = () => list(surface, { user: person.accountId });
     expect((await ask()).body).toEqual({ records: [], total: 0 });
-    await person.v2("task.sendMessage", { task_id: "agent-default-main_task", message: { content: "Hello" } });
+    await person.v2("task.sendMessage", {
+      task_id: "agent-default-main_task",
+      message: { content: "Hello" },
+    });
     expect((await ask()).body).toMatchObject({ total: 1, records: [{ user_id: person.accountId }] });
   });
 
@@ -151,7 +192,9 @@ describeOnOne("ListTasks", (kind) => {
     }
   });
 
-  test.each(Object.entries(surfaces))("returns only this team's tasks of a member of two teams: %s", async (_name, surface) => {
+  test.each(
+    Object.entries(surfaces),
+  )("returns only this team's tasks of a member of two teams: %s", async (_name, surface) => {
     const elsewhere = await rig.service.person();
     const here = await rig.service.person({ as: elsewhere, role: "member" });
     await rig.run(
@@ -175,7 +218,9 @@ describeOnOne("ListTasks", (kind) => {
       { user: rig.bo.email, start_time: "2031-01-02T00:00:00Z", end_time: "2031-01-01T00:00:00Z" },
     ];
     for (const body of invalidBodies)
-      expect(await list(surface, body), JSON.stringify(body)).toMatchObject(refusal(surface, "invalid_argument"));
+      expect(await list(surface, body), JSON.stringify(body)).toMatchObject(
+        refusal(surface, "invalid_argument"),
+      );
   });
 
   test("has no default page on v1, and has one on v2", async () => {
@@ -195,15 +240,28 @@ describeOnOne("ListTasks", (kind) => {
     const member = await rig.addMember();
     const task = await rig.putTask(member, { createdAt: 1_700_000_000_000 });
     await rig.store.change((tx) => tx.tasks.tombstone(task.id, 1_700_000_001_000, false));
-    const query = { user: member.email, page: "1", page_size: "5", start_time: "2023-11-14T22:13:20Z", end_time: "2023-11-14T22:13:21.5Z" };
-    const get = async (more: object) => (await rig.owner.v2("enterprise.task.list", { ...query, ...more }, { method: "GET" })).body;
+    const query = {
+      user: member.email,
+      page: "1",
+      page_size: "5",
+      start_time: "2023-11-14T22:13:20Z",
+      end_time: "2023-11-14T22:13:21.5Z",
+    };
+    const get = async (more: object) =>
+      (await rig.owner.v2("enterprise.task.list", { ...query, ...more }, { method: "GET" })).body;
     expect(await get({ include_deleted: "true" })).toMatchObject({
       ok: true,
       total: 1,
       records: [{ task_uid: task.id, is_deleted: true }],
     });
     expect(await get({ include_deleted: "false" })).toMatchObject({ ok: true, total: 0 });
-    expect(await get({ start_time: "yesterday" })).toMatchObject({ ok: false, error: { code: "invalid_argument" } });
-    expect(await get({ include_deleted: "yes" })).toMatchObject({ ok: false, error: { code: "invalid_argument" } });
+    expect(await get({ start_time: "yesterday" })).toMatchObject({
+      ok: false,
+      error: { code: "invalid_argument" },
+    });
+    expect(await get({ include_deleted: "yes" })).toMatchObject({
+      ok: false,
+      error: { code: "invalid_argument" },
+    });
   });
 });

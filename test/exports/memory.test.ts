@@ -11,7 +11,8 @@ import { callV2 } from "../support/wires.ts";
 const megabytes = sample(1024, 128);
 const mebibyte = 1024 ** 2;
 const chunk = randomBytes(mebibyte);
-const startFlags = /serve \] \|\| exec "\$node" (\S+) /.exec(readFileSync(join(root, "atp"), "utf8"))?.[1] ?? "";
+const startFlags =
+  /serve \] \|\| exec "\$node" (\S+) /.exec(readFileSync(join(root, "atp"), "utf8"))?.[1] ?? "";
 
 test(`an archive with ${megabytes} MB of attached files, made and fetched, raises the memory of the server by less than 96 MB`, async () => {
   await using server = await startServer({ NODE_OPTIONS: startFlags, FILE_LIMIT: "2GiB" });
@@ -24,7 +25,8 @@ test(`an archive with ${megabytes} MB of attached files, made and fetched, raise
       headers: { "content-length": count * mebibyte },
     });
     const responded = new Promise<void>(
-      (resolve, reject) => void sent.once("error", reject).once("response", (reply) => resolve(void reply.resume())),
+      (resolve, reject) =>
+        void sent.once("error", reject).once("response", (reply) => resolve(void reply.resume())),
     );
     for (let at = 0; at < count; at += 1) await new Promise((resolve) => sent.write(chunk, resolve));
     sent.end();
@@ -34,8 +36,15 @@ test(`an archive with ${megabytes} MB of attached files, made and fetched, raise
   const { user_id } = await call("user.me", {});
   /** Makes and fetches an archive; returns its size in bytes. */
   async function exportBytes(): Promise<number> {
-    const { uid } = await call("enterprise.export.create", { user_id, scope: "ENTERPRISE_EXPORT_SCOPE_FULL", include_files: true });
-    await until(async () => (await call("enterprise.export.detail", { uid }))["record"].status === "EXPORT_STATUS_COMPLETED");
+    const { uid } = await call("enterprise.export.create", {
+      user_id,
+      scope: "ENTERPRISE_EXPORT_SCOPE_FULL",
+      include_files: true,
+    });
+    await until(
+      async () =>
+        (await call("enterprise.export.detail", { uid }))["record"].status === "EXPORT_STATUS_COMPLETED",
+    );
     const { download_url } = await call("enterprise.export.downloadUrl", { uid });
     const { body } = await fetch(`${server.url}${new URL(download_url).pathname}`);
     let bytes = 0;
@@ -52,7 +61,11 @@ test(`an archive with ${megabytes} MB of attached files, made and fetched, raise
       },
     });
   const status = (what: string) =>
-    Number(new RegExp(`^${what}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${server.child.pid}/status`, "utf8"))?.[1]) / 1024;
+    Number(
+      new RegExp(`^${what}:\\s+(\\d+) kB`, "m").exec(
+        readFileSync(`/proc/${server.child.pid}/status`, "utf8"),
+      )?.[1],
+    ) / 1024;
   await attach(await put(1));
   // The first export loads modules whose memory is not measured.
   await exportBytes();
@@ -61,6 +74,8 @@ test(`an archive with ${megabytes} MB of attached files, made and fetched, raise
   writeFileSync(`/proc/${server.child.pid}/clear_refs`, "5");
   expect(await exportBytes()).toBeGreaterThan(megabytes * mebibyte);
   const increase = status("VmHWM") - before;
-  process.stderr.write(`*** ${megabytes} MB of files: ${before.toFixed(0)} MB before, ${increase.toFixed(0)} MB more at most ***\n`);
+  process.stderr.write(
+    `*** ${megabytes} MB of files: ${before.toFixed(0)} MB before, ${increase.toFixed(0)} MB more at most ***\n`,
+  );
   expect(increase).toBeLessThan(96);
 });

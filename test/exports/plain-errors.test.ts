@@ -28,13 +28,26 @@ describe("refusals of dataexport.v1", () => {
 
   const validBody = () => JSON.stringify({ user: rig.bo.email, page: 1, page_size: 1 });
   const ask = (init: RequestInit, method = "ListTasks") =>
-    send(rig.service.url, `${base}/${method}`, { ...init, headers: { ...rig.headers, ...(init.headers as Record<string, string>) } });
+    send(rig.service.url, `${base}/${method}`, {
+      ...init,
+      headers: { ...rig.headers, ...(init.headers as Record<string, string>) },
+    });
 
   const plain: [what: string, status: number, code: string, init: () => RequestInit, method?: string][] = [
-    ["a broken rule", 400, "INVALID_ARGUMENT", () => ({ body: JSON.stringify({ user: "x", page: 0, page_size: 1 }) })],
+    [
+      "a broken rule",
+      400,
+      "INVALID_ARGUMENT",
+      () => ({ body: JSON.stringify({ user: "x", page: 0, page_size: 1 }) }),
+    ],
     ["no body", 400, "INVALID_ARGUMENT", () => ({})],
     ["truncated JSON", 400, "INVALID_ARGUMENT", () => ({ body: '{"user":' })],
-    ["bytes that are invalid UTF-8", 400, "INVALID_ARGUMENT", () => ({ body: new Uint8Array([0x22, 0xff, 0x22]) })],
+    [
+      "bytes that are invalid UTF-8",
+      400,
+      "INVALID_ARGUMENT",
+      () => ({ body: new Uint8Array([0x22, 0xff, 0x22]) }),
+    ],
     ["JSON of another shape", 400, "INVALID_ARGUMENT", () => ({ body: "[]" })],
     [
       "an invalid time",
@@ -42,8 +55,18 @@ describe("refusals of dataexport.v1", () => {
       "INVALID_ARGUMENT",
       () => ({ body: JSON.stringify({ user: "x", page: 1, page_size: 1, start_time: "soon" }) }),
     ],
-    ["two credentials", 400, "INVALID_ARGUMENT", () => ({ body: validBody(), headers: { authorization: "Bearer x.y.z" } })],
-    ["an unknown person", 404, "NOT_FOUND", () => ({ body: JSON.stringify({ user: "x", page: 1, page_size: 1 }) })],
+    [
+      "two credentials",
+      400,
+      "INVALID_ARGUMENT",
+      () => ({ body: validBody(), headers: { authorization: "Bearer x.y.z" } }),
+    ],
+    [
+      "an unknown person",
+      404,
+      "NOT_FOUND",
+      () => ({ body: JSON.stringify({ user: "x", page: 1, page_size: 1 }) }),
+    ],
     ["an unknown export", 404, "NOT_FOUND", () => ({ body: JSON.stringify({ uid: "x" }) }), "GetExport"],
     ["a method that there is not", 404, "NOT_FOUND", () => ({ body: "{}" }), "DeleteExport"],
     ["a GET", 405, "INVALID_ARGUMENT", () => ({ method: "GET" })],
@@ -54,12 +77,24 @@ describe("refusals of dataexport.v1", () => {
       "INVALID_ARGUMENT",
       () => ({ body: validBody(), headers: { "content-type": "multipart/form-data; boundary=x" } }),
     ],
-    ["a body that is compressed", 415, "INVALID_ARGUMENT", () => ({ body: validBody(), headers: { "content-encoding": "gzip" } })],
+    [
+      "a body that is compressed",
+      415,
+      "INVALID_ARGUMENT",
+      () => ({ body: validBody(), headers: { "content-encoding": "gzip" } }),
+    ],
     ["no credential", 401, "PERMISSION_DENIED", () => ({ body: validBody(), headers: { "x-api-key": "" } })],
-    ["an unknown key", 401, "PERMISSION_DENIED", () => ({ body: validBody(), headers: { "x-api-key": newKeyText(systemRandom) } })],
+    [
+      "an unknown key",
+      401,
+      "PERMISSION_DENIED",
+      () => ({ body: validBody(), headers: { "x-api-key": newKeyText(systemRandom) } }),
+    ],
   ];
 
-  test.each(plain)("have an upper-case code, a message and a request id, in plain JSON: %s", async (_what, status, code, init, method) => {
+  test.each(
+    plain,
+  )("have an upper-case code, a message and a request id, in plain JSON: %s", async (_what, status, code, init, method) => {
     const reply = await ask(init(), method);
     expect(reply).toMatchObject({ status, json: { code, message: expect.stringMatching(/./) } });
     expect(Object.keys(reply.json)).toEqual(["code", "message"]);
@@ -74,7 +109,11 @@ describe("refusals of dataexport.v1", () => {
     );
     const member = await rig.service.person({ with: rig.owner });
     const { status, json } = await ask({ body: validBody(), headers: { "x-api-key": member.key } });
-    expect([status, json.code, json.message]).toEqual([403, "PERMISSION_DENIED", expect.stringContaining("e-Discovery & legal hold key")]);
+    expect([status, json.code, json.message]).toEqual([
+      403,
+      "PERMISSION_DENIED",
+      expect.stringContaining("e-Discovery & legal hold key"),
+    ]);
   });
 
   test("are 400 for a failed precondition", async () => {
@@ -87,8 +126,14 @@ describe("refusals of dataexport.v1", () => {
 
   test("have Connect's form for callers that send its version, and for binary messages", async () => {
     const json = { "content-type": "application/json", "connect-protocol-version": "1" };
-    expect(await ask({ body: "{}", headers: json })).toMatchObject({ status: 400, json: { code: "invalid_argument" } });
-    expect(await ask({ body: "{", headers: json })).toMatchObject({ status: 400, json: { code: "invalid_argument" } });
+    expect(await ask({ body: "{}", headers: json })).toMatchObject({
+      status: 400,
+      json: { code: "invalid_argument" },
+    });
+    expect(await ask({ body: "{", headers: json })).toMatchObject({
+      status: 400,
+      json: { code: "invalid_argument" },
+    });
     expect(await ask({ body: validBody(), headers: { ...json, "x-api-key": "" } })).toMatchObject({
       status: 401,
       json: { code: "unauthenticated" },
@@ -97,7 +142,10 @@ describe("refusals of dataexport.v1", () => {
       status: 404,
       json: { code: "not_found" },
     });
-    expect(await ask({ body: "{}", headers: json }, "DeleteExport")).toMatchObject({ status: 404, json: { error: { code: "not_found" } } });
+    expect(await ask({ body: "{}", headers: json }, "DeleteExport")).toMatchObject({
+      status: 404,
+      json: { error: { code: "not_found" } },
+    });
     expect(await ask({ body: "", headers: { "content-type": "application/proto" } })).toMatchObject({
       status: 400,
       json: { code: "invalid_argument" },
@@ -116,7 +164,9 @@ describe("refusals of dataexport.v1", () => {
     ["text", { "content-type": "text/plain" }],
     ["JSON", { "content-type": "application/json" }],
   ])("do not depend on the body's type: %s", async (_what, headers) => {
-    expect(await ask({ body: Buffer.from(validBody()), headers: headers as Record<string, string> })).toMatchObject({
+    expect(
+      await ask({ body: Buffer.from(validBody()), headers: headers as Record<string, string> }),
+    ).toMatchObject({
       status: 200,
       json: { total: 0 },
     });

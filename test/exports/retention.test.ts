@@ -34,8 +34,14 @@ describeOnOne("an archive", (kind) => {
     await clock.leap(hourMs);
     await until(async () => (await store.exports.byId(id))?.purgedAt !== null);
     await clock.advance(60_000);
-    await until(async () => town.stored().length === 0 && (await readBlobTotals(town.database)).blobs.length === 0);
-    expect(await store.exports.byId(id)).toMatchObject({ status: "completed", archive: { sha256: archive?.sha256 }, completedAt });
+    await until(
+      async () => town.stored().length === 0 && (await readBlobTotals(town.database)).blobs.length === 0,
+    );
+    expect(await store.exports.byId(id)).toMatchObject({
+      status: "completed",
+      archive: { sha256: archive?.sha256 },
+      completedAt,
+    });
     expect(await status()).toBe(404);
   });
 });

@@ -15,7 +15,10 @@ import type { Person } from "../support/service.ts";
 import { newApp } from "../support/token.ts";
 import { requestArchive } from "./export-rig.ts";
 
-/** The contents of an archive, read by another tool: each entry of a folder, including the entries of nested ZIPs. */
+/**
+ * The contents of an archive, read by another tool: each entry of a folder, including the entries of nested
+ * ZIPs.
+ */
 function unpacked(archive: Buffer): Readonly<Record<string, Readonly<Record<string, string>>>> {
   need("python");
   const script = `
@@ -32,7 +35,9 @@ print(json.dumps(found))`;
   const folder = mkdtempSync(join(tmpdir(), "export-"));
   try {
     writeFileSync(join(folder, "export.zip"), archive);
-    return JSON.parse(execFileSync("python3", ["-c", script, join(folder, "export.zip")], { encoding: "utf8" }));
+    return JSON.parse(
+      execFileSync("python3", ["-c", script, join(folder, "export.zip")], { encoding: "utf8" }),
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -60,9 +65,18 @@ describeOnOne("the skills of an archive", (kind) => {
     const { files, bytes } = await requestArchive(platform, lea, "full");
     const rows = files.json("skill.json");
     expect(rows.map(({ name }) => name)).toEqual(names);
-    const [shown] = (await lea.v2("skill.list")).body["data"].filter(({ name }: { name: string }) => name === "Mine");
-    expect(rows[0]).toEqual({ ...shown, bytes: Number(added[0]?.bytes), sha256: added[0]?.sha256, is_deleted: false });
-    expect(rows.map(({ owner_type, project_uid, client_id }) => [owner_type, project_uid, client_id])).toEqual([
+    const [shown] = (await lea.v2("skill.list")).body["data"].filter(
+      ({ name }: { name: string }) => name === "Mine",
+    );
+    expect(rows[0]).toEqual({
+      ...shown,
+      bytes: Number(added[0]?.bytes),
+      sha256: added[0]?.sha256,
+      is_deleted: false,
+    });
+    expect(
+      rows.map(({ owner_type, project_uid, client_id }) => [owner_type, project_uid, client_id]),
+    ).toEqual([
       ["personal", undefined, undefined],
       ["team", undefined, undefined],
       ["project", projectId, undefined],
@@ -71,14 +85,22 @@ describeOnOne("the skills of an archive", (kind) => {
     const entries = added.map(({ id, name }) => `skills/${id}/${name}.zip`);
     expect(files.names.filter((name) => name.startsWith("skills/"))).toEqual(entries);
     for (const [at, entry] of entries.entries()) expect(sha256(files.read(entry))).toBe(added[at]?.sha256);
-    expect(unpacked(bytes)).toEqual(Object.fromEntries(entries.map((entry, at) => [entry, { "SKILL.md": manifest(names[at]) }])));
+    expect(unpacked(bytes)).toEqual(
+      Object.fromEntries(entries.map((entry, at) => [entry, { "SKILL.md": manifest(names[at]) }])),
+    );
   });
 
   test("are only in full archives, and are absent without skills", async () => {
     const lea = await platform.service.person();
     expect((await requestArchive(platform, lea, "full")).files.json("skill.json")).toEqual([]);
     await createSkill(lea, "Mine");
-    for (const scope of ["tasks", "tasks_with_attachments", "custom_session_ids", "project", "webdev_project"] as const) {
+    for (const scope of [
+      "tasks",
+      "tasks_with_attachments",
+      "custom_session_ids",
+      "project",
+      "webdev_project",
+    ] as const) {
       const { files } = await requestArchive(platform, lea, scope, { includeFiles: true });
       expect(files.names.filter((name) => name.startsWith("skill"))).toEqual([]);
     }
@@ -90,8 +112,12 @@ describeOnOne("the skills of an archive", (kind) => {
     const elsewhere = await platform.service.person({ as: lea });
     const at = (await platform.service.store.skills.byId(id))?.createdAt ?? 0;
     const packed = async (who: Person, startTime: number | null, endTime: number | null) =>
-      (await requestArchive(platform, who, "full", { startTime, endTime })).files.names.filter((name) => name.startsWith("skills/")).length;
-    expect(await Promise.all([packed(lea, at, at), packed(lea, at + 1, null), packed(lea, null, at - 1)])).toEqual([1, 0, 0]);
+      (await requestArchive(platform, who, "full", { startTime, endTime })).files.names.filter((name) =>
+        name.startsWith("skills/"),
+      ).length;
+    expect(
+      await Promise.all([packed(lea, at, at), packed(lea, at + 1, null), packed(lea, null, at - 1)]),
+    ).toEqual([1, 0, 0]);
     expect(await packed(elsewhere, null, null)).toBe(0);
   });
 
@@ -101,7 +127,9 @@ describeOnOne("the skills of an archive", (kind) => {
     await skillsOf(lea).deleteSkill({ id });
     expect((await requestArchive(platform, lea, "full")).files.json("skill.json")).toEqual([]);
     const { files } = await requestArchive(platform, lea, "full", { includeDeleted: true });
-    expect(files.json("skill.json")).toMatchObject([{ id, name: "Gone", is_deleted: true, deleted_at: expect.stringMatching(/Z$/) }]);
+    expect(files.json("skill.json")).toMatchObject([
+      { id, name: "Gone", is_deleted: true, deleted_at: expect.stringMatching(/Z$/) },
+    ]);
     expect(files.names.filter((name) => name.startsWith("skills/"))).toEqual([]);
   });
 
@@ -113,11 +141,16 @@ describeOnOne("the skills of an archive", (kind) => {
       if (!found) throw new Error("no skill");
       const { creatorName: _, ...skill } = found;
       // All have the same time: a page continues by id.
-      for (let n = 0; n < 204; n += 1) await tx.skills.insert({ ...skill, id: `${id.slice(0, 18)}${1000 + n}`, name: `Copy ${n}` });
+      for (let n = 0; n < 204; n += 1)
+        await tx.skills.insert({ ...skill, id: `${id.slice(0, 18)}${1000 + n}`, name: `Copy ${n}` });
     });
     const { files } = await requestArchive(platform, lea, "full");
     const ids = files.json("skill.json").map((row) => row.id);
-    expect([ids.length, new Set(ids).size, files.names.filter((name) => name.startsWith("skills/")).length]).toEqual([205, 205, 205]);
+    expect([
+      ids.length,
+      new Set(ids).size,
+      files.names.filter((name) => name.startsWith("skills/")).length,
+    ]).toEqual([205, 205, 205]);
   });
 
   test("are stored under names that stay inside the folder and are not device names, for any name of a skill", async () => {
@@ -134,7 +167,8 @@ describeOnOne("the skills of an archive", (kind) => {
   test("have the creator's name as the team knows it: none before the first sign-in (spec/decisions.md 5)", async () => {
     const owner = await platform.service.person();
     const { id } = await createSkill(owner, "Mine", ofTeam);
-    const creator = async () => (await requestArchive(platform, owner, "full")).files.json("skill.json")[0].creator_info;
+    const creator = async () =>
+      (await requestArchive(platform, owner, "full")).files.json("skill.json")[0].creator_info;
     const set = (table: string, values: string, column: string) =>
       runDirectly(platform.database, `UPDATE ${table} SET ${values} WHERE ${column} = '${owner.accountId}'`);
     await set("account", "name = 'Lea Roth'", "id");
@@ -144,6 +178,8 @@ describeOnOne("the skills of an archive", (kind) => {
     expect(await creator()).toEqual({ user_id: owner.accountId, name: "Lea Roth" });
     await set("membership", "name = 'Lea (legal)', signed_in_at = NULL", "account_id");
     expect(await creator()).toEqual({ user_id: owner.accountId, name: "Lea (legal)" });
-    expect((await owner.v2("skill.list")).body["data"]).toMatchObject([{ id, creator_info: { name: "Lea (legal)" } }]);
+    expect((await owner.v2("skill.list")).body["data"]).toMatchObject([
+      { id, creator_info: { name: "Lea (legal)" } },
+    ]);
   });
 });

@@ -4,7 +4,8 @@ import { stepLine, stepsOf } from "../../src/runtime/exports/steps.ts";
 
 const at = { taskId: "task", seq: 3, timestamp: 1_932_969_600_120 } as const;
 const taskEvent = (event: NewEvent): TaskEvent => ({ ...event, ...at });
-const steps = (event: NewEvent, waitingActions: Iterable<string> = []) => stepsOf(taskEvent(event), new Set(waitingActions));
+const steps = (event: NewEvent, waitingActions: Iterable<string> = []) =>
+  stepsOf(taskEvent(event), new Set(waitingActions));
 const used = (members: Partial<EventPayloads["tool_used"]> = {}): NewEvent => ({
   type: "tool_used",
   payload: {
@@ -25,7 +26,9 @@ describe("the steps of an event", () => {
       { fileId: "f1", type: "image", filename: "map.png", contentType: "image/png", bytes: 1 },
       { fileId: "f2", type: "file", filename: "notes.txt", contentType: "text/plain", bytes: 1 },
     ] as const;
-    expect(steps({ type: "user_message", payload: { content: "Water them", messageType: "text", attachments } })).toEqual([
+    expect(
+      steps({ type: "user_message", payload: { content: "Water them", messageType: "text", attachments } }),
+    ).toEqual([
       {
         ...{ name: "user_chat", outcome: "SUCCESS", severity: "INFO", attributes: {} },
         content: {
@@ -34,8 +37,20 @@ describe("the steps of an event", () => {
               role: "user",
               parts: [
                 { type: "text", content: "Water them" },
-                { type: "file", modality: "image", mime_type: "image/png", file_id: "f1", filename: "map.png" },
-                { type: "file", modality: "document", mime_type: "text/plain", file_id: "f2", filename: "notes.txt" },
+                {
+                  type: "file",
+                  modality: "image",
+                  mime_type: "image/png",
+                  file_id: "f1",
+                  filename: "map.png",
+                },
+                {
+                  type: "file",
+                  modality: "document",
+                  mime_type: "text/plain",
+                  file_id: "f2",
+                  filename: "notes.txt",
+                },
               ],
             },
           ],
@@ -50,15 +65,24 @@ describe("the steps of an event", () => {
         {
           ...{ name: "agent_reply", outcome: "SUCCESS", severity: "INFO", attributes: {} },
           content: {
-            gen_ai_output_messages_json: [{ role: "assistant", parts: [{ type: "text", content: "Done" }], finish_reason: "stop" }],
+            gen_ai_output_messages_json: [
+              { role: "assistant", parts: [{ type: "text", content: "Done" }], finish_reason: "stop" },
+            ],
           },
         },
       ]);
   });
 
   test("an error of the agent is a failed reply, with its type but not its text among the attributes", () => {
-    expect(steps({ type: "error_message", payload: { errorType: "quota_limit", content: "Spent" } })).toMatchObject([
-      { name: "agent_reply", outcome: "FAILURE", severity: "ERROR", attributes: { errorType: "quota_limit" } },
+    expect(
+      steps({ type: "error_message", payload: { errorType: "quota_limit", content: "Spent" } }),
+    ).toMatchObject([
+      {
+        name: "agent_reply",
+        outcome: "FAILURE",
+        severity: "ERROR",
+        attributes: { errorType: "quota_limit" },
+      },
     ]);
   });
 
@@ -90,10 +114,17 @@ describe("the steps of an event", () => {
   test("a tool use that waits for approval is a call with an unknown outcome; its end is only a result", () => {
     const waitingActions = new Set<string>();
     const asking = taskEvent(used({ status: "pending_confirmation" }));
-    expect(stepsOf(asking, waitingActions)).toMatchObject([{ name: "tool_call", outcome: "UNKNOWN", severity: "INFO" }]);
+    expect(stepsOf(asking, waitingActions)).toMatchObject([
+      { name: "tool_call", outcome: "UNKNOWN", severity: "INFO" },
+    ]);
     expect(stepsOf(asking, waitingActions), "asked again").toEqual([]);
-    expect(stepsOf(taskEvent(used()), waitingActions)).toMatchObject([{ name: "tool_result", outcome: "SUCCESS" }]);
-    expect(kinds(used({ actionId: "a2" }), waitingActions)).toEqual(["tool_call SUCCESS", "tool_result SUCCESS"]);
+    expect(stepsOf(taskEvent(used()), waitingActions)).toMatchObject([
+      { name: "tool_result", outcome: "SUCCESS" },
+    ]);
+    expect(kinds(used({ actionId: "a2" }), waitingActions)).toEqual([
+      "tool_call SUCCESS",
+      "tool_result SUCCESS",
+    ]);
   });
 
   test("a null result counts as a result; the agent's description replaces a missing one", () => {
@@ -106,7 +137,9 @@ describe("the steps of an event", () => {
   test("a tool use without arguments has the agent's message instead, or none", () => {
     const { params: _, ...bare } = used().payload as EventPayloads["tool_used"];
     const message = { action: "Using", param: "x" };
-    expect(steps({ type: "tool_used", payload: { ...bare, message } })[0]?.content).toEqual({ gen_ai_tool_call_arguments_json: message });
+    expect(steps({ type: "tool_used", payload: { ...bare, message } })[0]?.content).toEqual({
+      gen_ai_tool_call_arguments_json: message,
+    });
     expect(steps({ type: "tool_used", payload: bare })[0]?.content).toEqual({});
   });
 
@@ -121,11 +154,16 @@ describe("the steps of an event", () => {
         genAiToolName: "connector",
         genAiToolCallId: "a1",
       });
-    expect(steps(used({ params }))[0]?.attributes).toEqual({ genAiToolName: "browser_open", genAiToolCallId: "a1" });
+    expect(steps(used({ params }))[0]?.attributes).toEqual({
+      genAiToolName: "browser_open",
+      genAiToolCallId: "a1",
+    });
   });
 
   test("other events have no steps", () => {
-    const others = eventTypes.filter((type) => !["user_message", "assistant_message", "error_message", "tool_used"].includes(type));
+    const others = eventTypes.filter(
+      (type) => !["user_message", "assistant_message", "error_message", "tool_used"].includes(type),
+    );
     expect(others.length).toBe(6);
     // The payload is not read.
     for (const type of others) expect(steps({ type, payload: {} } as unknown as NewEvent)).toEqual([]);
@@ -147,11 +185,29 @@ describe("the line of a step", () => {
     const written = JSON.parse(text);
     expect(written).toEqual({
       event_id: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
-      ...{ team_uid: "team_9", user_id: "0b9f", session_uid: "task", event_name: "TOOL_CALL", outcome: "SUCCESS" },
+      ...{
+        team_uid: "team_9",
+        user_id: "0b9f",
+        session_uid: "task",
+        event_name: "TOOL_CALL",
+        outcome: "SUCCESS",
+      },
       occurred_at: "2031-04-03T08:00:00.120Z",
       metadata: {
-        ...{ eventId: written.event_id, schemaVersion: "1.0", eventName: "EVENT_NAME_TOOL_CALL", outcome: "SUCCESS", userId: "0b9f" },
-        ...{ teamUid: "team_9", sessionUid: "task", occurredAt: written.occurred_at, ingestedAt: written.occurred_at, severity: "INFO" },
+        ...{
+          eventId: written.event_id,
+          schemaVersion: "1.0",
+          eventName: "EVENT_NAME_TOOL_CALL",
+          outcome: "SUCCESS",
+          userId: "0b9f",
+        },
+        ...{
+          teamUid: "team_9",
+          sessionUid: "task",
+          occurredAt: written.occurred_at,
+          ingestedAt: written.occurred_at,
+          severity: "INFO",
+        },
         ...{ genAiAgentName: "manus-1.6", genAiToolName: "browser_open", genAiToolCallId: "a1" },
       },
       payload: { gen_ai_tool_call_arguments_json: { url: "https://example.test" } },

@@ -1,4 +1,11 @@
-import { type DescMethod, type DescService, fromJson, type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import {
+  type DescMethod,
+  type DescService,
+  fromJson,
+  type JsonObject,
+  type Message,
+  toJson,
+} from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { EnterpriseDataExportService } from "../../src/gen/proto/dataexport/v1/export_service_pb.ts";
 import { EnterpriseDataExportV2Service } from "../../src/gen/proto/dataexport/v2/export_service_pb.ts";
@@ -36,7 +43,11 @@ const v2Names: Readonly<Record<Method, string>> = {
   GetDownloadURL: "enterprise.export.downloadUrl",
 };
 
-const createReply = (status: number, headers: Headers, { ok: _, request_id: requestId, ...body }: JsonObject): SurfaceReply => ({
+const createReply = (
+  status: number,
+  headers: Headers,
+  { ok: _, request_id: requestId, ...body }: JsonObject,
+): SurfaceReply => ({
   ...{ status, headers, body, requestId: String(requestId) },
 });
 
@@ -52,9 +63,18 @@ async function overV2(
   return { ...createReply(reply.status, reply.headers, rest), ...error };
 }
 
-export async function overPlain(url: string, method: string, sent: string | JsonObject, headers: Headed): Promise<SurfaceReply> {
+export async function overPlain(
+  url: string,
+  method: string,
+  sent: string | JsonObject,
+  headers: Headed,
+): Promise<SurfaceReply> {
   const body = typeof sent === "string" ? sent : JSON.stringify(sent);
-  const reply = await fetch(`${url}/dataexport.v1.EnterpriseDataExportService/${method}`, { method: "POST", body, headers });
+  const reply = await fetch(`${url}/dataexport.v1.EnterpriseDataExportService/${method}`, {
+    method: "POST",
+    body,
+    headers,
+  });
   const json = (await reply.json()) as JsonObject;
   const requestId = reply.headers.get("x-request-id") ?? "";
   if (reply.ok) return createReply(reply.status, reply.headers, json);
@@ -67,7 +87,8 @@ export async function overPlain(url: string, method: string, sent: string | Json
 
 const services = { 1: EnterpriseDataExportService, 2: EnterpriseDataExportV2Service } as const;
 
-const isUnary = (method: DescMethod | undefined): method is DescMethod & { methodKind: "unary" } => method?.methodKind === "unary";
+const isUnary = (method: DescMethod | undefined): method is DescMethod & { methodKind: "unary" } =>
+  method?.methodKind === "unary";
 
 function methodOf(service: DescService, name: Method): DescMethod & { methodKind: "unary" } {
   const method: DescMethod | undefined = service.methods.find((other) => other.name === name);
@@ -76,7 +97,13 @@ function methodOf(service: DescService, name: Method): DescMethod & { methodKind
 }
 
 /** The JSON text of the wire, for a client that does not interpret it. */
-async function overConnect(service: DescService, url: string, name: Method, body: JsonObject, headers: Headed): Promise<SurfaceReply> {
+async function overConnect(
+  service: DescService,
+  url: string,
+  name: Method,
+  body: JsonObject,
+  headers: Headed,
+): Promise<SurfaceReply> {
   const reply = await fetch(`${url}/${service.typeName}/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json", "connect-protocol-version": "1", ...headers },
@@ -119,7 +146,10 @@ async function overRpc(
     );
   } catch (thrown) {
     const error = ConnectError.from(thrown);
-    const code = Code[error.code].replace(/[A-Z]/g, (letter, at) => `${at === 0 ? "" : "_"}${letter.toLowerCase()}`);
+    const code = Code[error.code].replace(
+      /[A-Z]/g,
+      (letter, at) => `${at === 0 ? "" : "_"}${letter.toLowerCase()}`,
+    );
     return {
       status: error.code,
       headers: error.metadata,
@@ -137,7 +167,11 @@ const numbered = (json: JsonObject): JsonObject =>
 
 /** All surfaces, by name for `test.each`. */
 export const surfaces: Readonly<Record<string, Surface>> = {
-  "v2 JSON": { version: 2, wire: "json", call: (url, method, ...call) => overV2(url, v2Names[method], ...call) },
+  "v2 JSON": {
+    version: 2,
+    wire: "json",
+    call: (url, method, ...call) => overV2(url, v2Names[method], ...call),
+  },
   "v2 Connect": { version: 2, wire: "connect", call: (...call) => overConnect(services[2], ...call) },
   "v2 gRPC": { version: 2, wire: "grpc", call: (...call) => overRpc("grpc", services[2], ...call) },
   "v1 plain JSON": { version: 1, wire: "json", call: overPlain },
@@ -145,23 +179,36 @@ export const surfaces: Readonly<Record<string, Surface>> = {
   "v1 gRPC": { version: 1, wire: "grpc", call: (...call) => overRpc("grpc", services[1], ...call) },
 };
 
-const complianceName = (method: Method): string => `enterprise.compliance.export.${complianceNames[method] ?? ""}`;
-const complianceNames: Partial<Record<Method, string>> = { CreateExport: "create", GetExport: "detail", GetDownloadURL: "downloadUrl" };
+const complianceName = (method: Method): string =>
+  `enterprise.compliance.export.${complianceNames[method] ?? ""}`;
+const complianceNames: Partial<Record<Method, string>> = {
+  CreateExport: "create",
+  GetExport: "detail",
+  GetDownloadURL: "downloadUrl",
+};
 const compliance = EnterpriseComplianceV2Service;
 
 /** The surfaces of compliance exports; read operations are a GET on one of them. */
 export const complianceSurfaces: Readonly<Record<string, Surface>> = {
-  "v2 JSON": { version: 2, wire: "json", call: (url, method, ...call) => overV2(url, complianceName(method), ...call) },
+  "v2 JSON": {
+    version: 2,
+    wire: "json",
+    call: (url, method, ...call) => overV2(url, complianceName(method), ...call),
+  },
   "v2 GET": {
     ...{ version: 2, wire: "json" },
-    call: (url, method, ...call) => overV2(url, complianceName(method), ...call, method === "CreateExport" ? "POST" : "GET"),
+    call: (url, method, ...call) =>
+      overV2(url, complianceName(method), ...call, method === "CreateExport" ? "POST" : "GET"),
   },
   "v2 Connect": { version: 2, wire: "connect", call: (...call) => overConnect(compliance, ...call) },
   "v2 gRPC": { version: 2, wire: "grpc", call: (...call) => overRpc("grpc", compliance, ...call) },
 };
 
 /** The status, or gRPC's number, and the code of a refusal on a surface. */
-export function refusal(surface: Surface, code: "invalid_argument" | "not_found" | "failed_precondition" | "permission_denied"): object {
+export function refusal(
+  surface: Surface,
+  code: "invalid_argument" | "not_found" | "failed_precondition" | "permission_denied",
+): object {
   const grpc = { invalid_argument: 3, not_found: 5, failed_precondition: 9, permission_denied: 7 };
   const http = {
     invalid_argument: 400,

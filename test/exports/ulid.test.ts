@@ -6,7 +6,9 @@ const place = { taskId: "Vn8Qd2LkTz5hXw3BsRmYpC", seq: 7, timestamp: 1_932_969_6
 describe("the ULID of a step", () => {
   test("has the standard form: 26 symbols of Crockford's alphabet, with the time in the first ten", () => {
     // The specification's example of a time.
-    expect(stepUlid({ ...place, timestamp: 1_469_918_176_385 })).toMatch(/^01ARYZ6S41[0-9A-HJKMNP-TV-Z]{16}$/);
+    expect(stepUlid({ ...place, timestamp: 1_469_918_176_385 })).toMatch(
+      /^01ARYZ6S41[0-9A-HJKMNP-TV-Z]{16}$/,
+    );
     expect(stepUlid({ ...place, timestamp: 2 ** 48 - 1 })).toMatch(/^7ZZZZZZZZZ/);
     expect(stepUlid({ ...place, timestamp: 0 })).toMatch(/^0000000000/);
   });
@@ -26,7 +28,9 @@ describe("the ULID of a step", () => {
   });
 
   test("follows the order of a task's steps, also within a millisecond", () => {
-    const places = [1, 2, 255, 256, 2 ** 31 - 1].flatMap((seq) => [0, 1].map((part) => ({ ...place, seq, part })));
+    const places = [1, 2, 255, 256, 2 ** 31 - 1].flatMap((seq) =>
+      [0, 1].map((part) => ({ ...place, seq, part })),
+    );
     const ids = places.map(stepUlid);
     expect(ids.toSorted()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);

@@ -7,7 +7,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeOnOne } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
 import type { Person } from "../support/service.ts";
-import { hostOf, openSiteRig, page, publish, runOfflineTask, type SiteRig, saveSite } from "../websites/site.ts";
+import {
+  hostOf,
+  openSiteRig,
+  page,
+  publish,
+  runOfflineTask,
+  type SiteRig,
+  saveSite,
+} from "../websites/site.ts";
 import type { SiteTree } from "../websites/tree.ts";
 import { requestArchive, type Unzipped, waitForExport } from "./export-rig.ts";
 
@@ -31,7 +39,8 @@ describeOnOne("the websites of an archive", (kind) => {
   });
   afterAll(() => rig[Symbol.asyncDispose]());
 
-  const idOf = async (who: Person, task_id: string) => String((await who.v2("website.status", { task_id })).body["website_id"]);
+  const idOf = async (who: Person, task_id: string) =>
+    String((await who.v2("website.status", { task_id })).body["website_id"]);
   const createTask = (who: Person) => runOfflineTask(who, "[[say Hi.]]");
   const sites = (files: Unzipped) => files.names.filter((name) => name.startsWith("websites/"));
 
@@ -47,7 +56,11 @@ describeOnOne("the websites of an archive", (kind) => {
     expect(rows.map(({ path }) => path)).toEqual(Object.keys(saved).toSorted());
     for (const { path, entry, bytes, sha256 } of rows) {
       const held = files.read(entry);
-      expect([held.toString(), held.length, createHash("sha256").update(held).digest("hex")], path).toEqual([saved[path], bytes, sha256]);
+      expect([held.toString(), held.length, createHash("sha256").update(held).digest("hex")], path).toEqual([
+        saved[path],
+        bytes,
+        sha256,
+      ]);
     }
   }
 
@@ -68,7 +81,12 @@ describeOnOne("the websites of an archive", (kind) => {
     expect(rows.map(({ session_uid }) => session_uid)).toEqual([other, task]);
     for (const row of rows) {
       const { status, checkpoints } = await shown(cy, row.website_id);
-      expect(row).toMatchObject({ ...status, title: "My site", is_deleted: false, created_at: expect.any(Number) });
+      expect(row).toMatchObject({
+        ...status,
+        title: "My site",
+        is_deleted: false,
+        created_at: expect.any(Number),
+      });
       expect(row.checkpoints).toMatchObject(checkpoints);
       for (const { hash } of row.checkpoints) expect(hash).toMatch(/^[0-9a-f]{64}$/);
     }
@@ -83,12 +101,18 @@ describeOnOne("the websites of an archive", (kind) => {
   });
 
   test("are those that are requested by the id of website.status, from the request to the download", async () => {
-    const [chosen, left] = [await idOf(ann, await saveSite(ann, "chosen")), await idOf(ann, await saveSite(ann, "left"))];
+    const [chosen, left] = [
+      await idOf(ann, await saveSite(ann, "chosen")),
+      await idOf(ann, await saveSite(ann, "left")),
+    ];
     const create = (webdev_project_uids: string[]) =>
       ann.v2("enterprise.export.create", { user_id: ann.accountId, scope, webdev_project_uids });
     const { status, body } = await create([chosen, chosen]);
     expect(status).toBe(200);
-    expect(await waitForExport(rig.service.store, body["uid"])).toMatchObject({ status: "completed", progress: { done: 2, total: 2 } });
+    expect(await waitForExport(rig.service.store, body["uid"])).toMatchObject({
+      status: "completed",
+      progress: { done: 2, total: 2 },
+    });
     const { files } = await requestArchive(rig, ann, "webdev_project", { webdevProjectUids: [chosen] });
     expect(files.names.filter((name) => name.endsWith(".json"))).toEqual(["user.json", "website.json"]);
     expect(files.json("website.json").map(({ website_id }) => website_id)).toEqual([chosen]);
@@ -101,7 +125,11 @@ describeOnOne("the websites of an archive", (kind) => {
     const bo = await rig.service.person({ with: ann, role: "member" });
     const stranger = await rig.service.person();
     const own = await idOf(ann, await saveSite(ann));
-    const foreign = [await idOf(bo, await saveSite(bo)), await idOf(stranger, await saveSite(stranger)), "nothing"];
+    const foreign = [
+      await idOf(bo, await saveSite(bo)),
+      await idOf(stranger, await saveSite(stranger)),
+      "nothing",
+    ];
     for (const uid of foreign) {
       const ask = { user_id: ann.accountId, scope, webdev_project_uids: [own, uid] };
       const { status, body } = await ann.v2("enterprise.export.create", ask);
@@ -114,7 +142,9 @@ describeOnOne("the websites of an archive", (kind) => {
   test("are those created between the time bounds, both inclusive", async () => {
     const di = await rig.service.person();
     const ids = [await idOf(di, await saveSite(di)), await idOf(di, await saveSite(di))];
-    const at = await Promise.all(ids.map(async (id) => (await rig.service.store.websites.byId(id))?.createdAt ?? 0));
+    const at = await Promise.all(
+      ids.map(async (id) => (await rig.service.store.websites.byId(id))?.createdAt ?? 0),
+    );
     const packed = async (startTime: number | null, endTime: number | null) =>
       (await requestArchive(rig, di, "webdev_project", { startTime, endTime })).files
         .json("website.json")
@@ -132,11 +162,23 @@ describeOnOne("the websites of an archive", (kind) => {
     await publish(ed, task_id);
     expect((await ed.v2("task.delete", { task_id })).status).toBe(200);
     const ask = (include_deleted: boolean) =>
-      ed.v2("enterprise.export.create", { user_id: ed.accountId, scope, webdev_project_uids: [website_id], include_deleted });
+      ed.v2("enterprise.export.create", {
+        user_id: ed.accountId,
+        scope,
+        webdev_project_uids: [website_id],
+        include_deleted,
+      });
     expect([(await ask(false)).status, (await ask(true)).status]).toEqual([404, 200]);
     expect((await requestArchive(rig, ed, "full")).files.json("website.json")).toEqual([]);
     const { files } = await requestArchive(rig, ed, "full", { includeDeleted: true });
-    const row = { website_id, session_uid: task_id, is_deleted: true, deleted_at: expect.any(Number), site_urls: [], checkpoints: [] };
+    const row = {
+      website_id,
+      session_uid: task_id,
+      is_deleted: true,
+      deleted_at: expect.any(Number),
+      site_urls: [],
+      checkpoints: [],
+    };
     expect([files.json("website.json"), sites(files)]).toMatchObject([[row], []]);
   });
 
@@ -155,7 +197,12 @@ describeOnOne("the websites of an archive", (kind) => {
       "e\u0301.txt",
       "\u00e9.txt",
     ],
-    ...[".well-known/security.txt", "\u202etxt.html", `${"long".repeat(60)}.html`, "deep/".repeat(30).concat("end.txt")],
+    ...[
+      ".well-known/security.txt",
+      "\u202etxt.html",
+      `${"long".repeat(60)}.html`,
+      "deep/".repeat(30).concat("end.txt"),
+    ],
   ];
 
   test("have entries that stay in their folder and that every system can unpack next to each other", async () => {
@@ -176,7 +223,9 @@ describeOnOne("the websites of an archive", (kind) => {
         "no file is a folder",
       ).toEqual([]);
     for (const name of names) {
-      expect(name).toMatch(new RegExp(`^websites/${website_id}/(?!.*(^|/)\\.\\.?(/|$))[^\\\\:*?"<>|\\p{C}]+$`, "u"));
+      expect(name).toMatch(
+        new RegExp(`^websites/${website_id}/(?!.*(^|/)\\.\\.?(/|$))[^\\\\:*?"<>|\\p{C}]+$`, "u"),
+      );
       for (const part of name.split("/")) expect(part).not.toMatch(/[. ]$|^(con|nul)(\.|$)/i);
     }
     unpackWithOthers(bytes, checkpoints[0].files, tree);
@@ -189,7 +238,9 @@ describeOnOne("the websites of an archive", (kind) => {
     const [file] = await rig.service.store.archives.siteFiles(checkpoint?.id ?? "");
     rmSync(join(rig.folder, rig.stored().find((path) => path.endsWith(file?.blobId ?? "")) ?? "none"));
     const { files } = await requestArchive(rig, gus, "webdev_project");
-    expect(files.json("website.json")).toMatchObject([{ website_id, checkpoints: [{ files: [{ path: "index.html" }] }] }]);
+    expect(files.json("website.json")).toMatchObject([
+      { website_id, checkpoints: [{ files: [{ path: "index.html" }] }] },
+    ]);
     expect(sites(files)).toEqual([]);
   });
 });
@@ -201,7 +252,8 @@ function unpackWithOthers(bytes: Buffer, rows: readonly FileRow[], saved: SiteTr
   try {
     writeFileSync(join(folder, "export.zip"), bytes);
     execFileSync("python3", ["-m", "zipfile", "-e", join(folder, "export.zip"), join(folder, "unpacked")]);
-    for (const { path, entry } of rows) expect(readFileSync(join(folder, "unpacked", entry), "utf8"), path).toBe(saved[path]);
+    for (const { path, entry } of rows)
+      expect(readFileSync(join(folder, "unpacked", entry), "utf8"), path).toBe(saved[path]);
   } finally {
     rmSync(folder, { recursive: true });
   }

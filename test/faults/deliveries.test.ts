@@ -42,7 +42,12 @@ describeOnEach("deliveries by a process that is killed again and again", (kind) 
       await using server = await openReceiver(async (request, response) => {
         const body = (await json(request)) as { readonly task: string; readonly type: string }; // written below
         const isAccepted = received.length % 3 !== 0;
-        received.push({ id: String(request.headers["webhook-id"]), ...body, body: JSON.stringify(body), isAccepted });
+        received.push({
+          id: String(request.headers["webhook-id"]),
+          ...body,
+          body: JSON.stringify(body),
+          isAccepted,
+        });
         if (isAccepted) response.writeHead(204).end();
         else if (received.length % 2 === 0) response.writeHead(503).end();
         else response.destroy();
@@ -52,18 +57,27 @@ describeOnEach("deliveries by a process that is killed again and again", (kind) 
       for (let kill = 0; kill < kills; kill++) {
         const sender = startSender(database, epoch);
         const enough = received.length + Math.floor(events / kills / 2);
-        await Promise.race([eventually("some requests", async () => received.length >= enough), once(sender, "exit")]);
+        await Promise.race([
+          eventually("some requests", async () => received.length >= enough),
+          once(sender, "exit"),
+        ]);
         await end(sender);
       }
       const last = startSender(database, epoch);
       const isDone = async () =>
-        (await runDirectly(database, "SELECT id FROM delivery WHERE state <> 'delivered' AND type <> 'task_progress' LIMIT 1")).length ===
-        0;
+        (
+          await runDirectly(
+            database,
+            "SELECT id FROM delivery WHERE state <> 'delivered' AND type <> 'task_progress' LIMIT 1",
+          )
+        ).length === 0;
       await eventually("all delivered", isDone);
       await end(last);
 
       const accepted = received.filter(({ isAccepted }) => isAccepted);
-      const missing = [...bodies.keys()].filter((id) => !accepted.some((one) => one.id === id) && !id.startsWith("task_progress"));
+      const missing = [...bodies.keys()].filter(
+        (id) => !accepted.some((one) => one.id === id) && !id.startsWith("task_progress"),
+      );
       expect(missing).toEqual([]);
       expect(received.filter(({ id, body }) => bodies.get(id) !== body)).toEqual([]);
       for (const [task, ofTask] of Map.groupBy(received, ({ task }) => task)) {
@@ -90,7 +104,15 @@ async function putEvents(store: Store, url: string): Promise<ReadonlyMap<string,
     const taskEvents = types.map((type, index) => {
       const id = `${type}_${task.id}_1790000000`;
       bodies.set(id, JSON.stringify({ task: task.id, type }));
-      return { id, type, taskId: task.id, seq: index + 1, spaceId: ann.spaceId, body: bodies.get(id) ?? "", createdAt: 1 };
+      return {
+        id,
+        type,
+        taskId: task.id,
+        seq: index + 1,
+        spaceId: ann.spaceId,
+        body: bodies.get(id) ?? "",
+        createdAt: 1,
+      };
     });
     const deliveries = taskEvents.map(({ id: eventId, type, taskId, seq }) => ({
       ...{ id: systemIds.short(), webhookId, eventId, type, taskId, seq, state: "pending" as const },

@@ -99,7 +99,17 @@ describe("SIGTERM ends a server promptly with exit code 0", () => {
       async () => {
         const { hostname, port } = new URL(server.url);
         const target = `http://${hostname}:${port}/task.v2.TaskService/ListTasks`;
-        const flags = ["--schema", "proto", "--protocol", "grpc", "--http2-prior-knowledge", "-H", `x-service-api-key: ${key}`, "-d", "{}"];
+        const flags = [
+          "--schema",
+          "proto",
+          "--protocol",
+          "grpc",
+          "--http2-prior-knowledge",
+          "-H",
+          `x-service-api-key: ${key}`,
+          "-d",
+          "{}",
+        ];
         const { stdout } = await promisify(execFile)("node_modules/.bin/buf", ["curl", ...flags, target]);
         expect(JSON.parse(stdout)).toBeDefined();
         return () => undefined;
@@ -110,7 +120,9 @@ describe("SIGTERM ends a server promptly with exit code 0", () => {
   // A short run has all these clients with one server; a full run has one server per client.
   const together = depth === "full" ? connections.map((each) => [each]) : [connections];
 
-  test.each(together.map((some) => [some.map(([what]) => what).join(", "), some] as const))("%s", async (_what, some) => {
+  test.each(
+    together.map((some) => [some.map(([what]) => what).join(", "), some] as const),
+  )("%s", async (_what, some) => {
     const leave: (() => void)[] = [];
     for (const [, open] of some) leave.push(await open());
     await expectPromptEnd();
@@ -118,8 +130,11 @@ describe("SIGTERM ends a server promptly with exit code 0", () => {
   });
 
   test("with tasks that never end, which it releases", async () => {
-    const ids = await Promise.all(Array.from({ length: sample(20, 8) }, () => user.create("[[say One]] [[forever]]")));
-    for (const id of ids) await eventually("it runs", async () => (await user.readTask(id)).events.length > 2);
+    const ids = await Promise.all(
+      Array.from({ length: sample(20, 8) }, () => user.create("[[say One]] [[forever]]")),
+    );
+    for (const id of ids)
+      await eventually("it runs", async () => (await user.readTask(id)).events.length > 2);
     await expectPromptEnd();
     server = await place.start();
     user = userOf(server, key);

@@ -27,9 +27,19 @@ interface Reply {
 }
 
 /** A call of a process; null when it was cut off. */
-async function attempt(node: Node | undefined, key: string, name: string, body: object): Promise<Reply | null> {
+async function attempt(
+  node: Node | undefined,
+  key: string,
+  name: string,
+  body: object,
+): Promise<Reply | null> {
   const headers = { "x-service-api-key": key, "content-type": "application/json" };
-  const call = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(attemptMs) };
+  const call = {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(attemptMs),
+  };
   try {
     const reply = await fetch(`${node?.url}/v2/${name}`, call);
     const { task_id: taskId = "" } = (await reply.json()) as { readonly task_id?: string };
@@ -65,67 +75,78 @@ function timesText(times: readonly (readonly [Victim, number])[]): string {
   const kinds = [...new Set(times.map(([victim]) => victim))];
   return kinds
     .map((kind) => {
-      const sorted = times.flatMap(([victim, ms]) => (victim === kind ? [ms / 1000] : [])).toSorted((a, b) => a - b);
+      const sorted = times
+        .flatMap(([victim, ms]) => (victim === kind ? [ms / 1000] : []))
+        .toSorted((a, b) => a - b);
       const [median = 0, worst = 0] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
       return `${kind} killed ${sorted.length} times: first write after ${median.toFixed(1)} s (median), ${worst.toFixed(1)} s (worst)`;
     })
     .join("; ");
 }
 
-describe.skipIf(postgresTemplate === undefined || lacks("patroni") || depth === "short")("a primary that is killed under load", () => {
-  test("loses no acknowledged change with a synchronous standby: nothing is doubled, and every task ends", { timeout }, async () => {
-    const times: [Victim, number][] = [];
-    const outcome = await runFaults({
-      setUp: withStandby,
-      seed: String(seed),
-      report: (line) => console.info(line),
-      async plan({ setUp: { pair, cluster }, timeline, apiKey: key }) {
-        if (pair === undefined) throw new Error("there is no standby");
-        for (let i = 0; i < kills; i += 1) {
-          const victim = victimOf(i);
-          times.push([victim, await killPrimary({ pair, nodes: cluster.nodes, key, timeline }, victim)]);
-        }
-      },
+describe.skipIf(postgresTemplate === undefined || lacks("patroni") || depth === "short")(
+  "a primary that is killed under load",
+  () => {
+    test("loses no acknowledged change with a synchronous standby: nothing is doubled, and every task ends", {
+      timeout,
+    }, async () => {
+      const times: [Victim, number][] = [];
+      const outcome = await runFaults({
+        setUp: withStandby,
+        seed: String(seed),
+        report: (line) => console.info(line),
+        async plan({ setUp: { pair, cluster }, timeline, apiKey: key }) {
+          if (pair === undefined) throw new Error("there is no standby");
+          for (let i = 0; i < kills; i += 1) {
+            const victim = victimOf(i);
+            times.push([victim, await killPrimary({ pair, nodes: cluster.nodes, key, timeline }, victim)]);
+          }
+        },
+      });
+      if (outcome === undefined) throw new Error("there is no PostgreSQL");
+      console.info(`${reportOf({ ...outcome, logged: new Map() })}\n${timesText(times)}\n`);
+      expect(evidenceOf(outcome)).toBe("");
+      expect(times).toHaveLength(kills);
+      expect(outcome.tally.get("tasks"), "the load continued").toBeGreaterThan(10 * kills);
+      expect(outcome.starts, "no process of the platform was restarted").toHaveLength(3);
     });
-    if (outcome === undefined) throw new Error("there is no PostgreSQL");
-    console.info(`${reportOf({ ...outcome, logged: new Map() })}\n${timesText(times)}\n`);
-    expect(evidenceOf(outcome)).toBe("");
-    expect(times).toHaveLength(kills);
-    expect(outcome.tally.get("tasks"), "the load continued").toBeGreaterThan(10 * kills);
-    expect(outcome.starts, "no process of the platform was restarted").toHaveLength(3);
-  });
 
-  test("without a synchronous standby may lose acknowledged changes; their number is reported", async () => {
-    const story = timeline((line) => console.info(line));
-    await using setUp = await openSetUp(withStandby, story);
-    const { pair, cluster } = setUp ?? {};
-    if (pair === undefined || cluster === undefined) throw new Error("there is no standby");
-    await pair.setSynchronous(false);
-    const { key, nodes } = cluster;
-    const acknowledged: string[] = [];
-    let over = false;
-    const write = async (i: number) => {
-      while (!over) {
-        const reply = await attempt(nodes[i % nodes.length], key, "task.create", { message: { content: "[[say Done]]" } });
-        if (reply?.status === 200) acknowledged.push(reply.taskId);
-        else await delay(pauseMs);
+    test("without a synchronous standby may lose acknowledged changes; their number is reported", async () => {
+      const story = timeline((line) => console.info(line));
+      await using setUp = await openSetUp(withStandby, story);
+      const { pair, cluster } = setUp ?? {};
+      if (pair === undefined || cluster === undefined) throw new Error("there is no standby");
+      await pair.setSynchronous(false);
+      const { key, nodes } = cluster;
+      const acknowledged: string[] = [];
+      let over = false;
+      const write = async (i: number) => {
+        while (!over) {
+          const reply = await attempt(nodes[i % nodes.length], key, "task.create", {
+            message: { content: "[[say Done]]" },
+          });
+          if (reply?.status === 200) acknowledged.push(reply.taskId);
+          else await delay(pauseMs);
+        }
+      };
+      const writers = Promise.all(Array.from({ length: 8 }, (_, i) => write(i)));
+      const times: [Victim, number][] = [];
+      for (let i = 0; i < asynchronousKills; i += 1)
+        times.push(["PostgreSQL", await killPrimary({ pair, nodes, key, timeline: story }, "PostgreSQL")]);
+      over = true;
+      await writers;
+      await pair.untilFollowed();
+      let lost = 0;
+      for (const task_id of acknowledged) {
+        let reply = await attempt(nodes[0], key, "task.detail", { task_id });
+        while (reply === null) reply = await attempt(nodes[0], key, "task.detail", { task_id });
+        expect([200, 404]).toContain(reply.status);
+        if (reply.status === 404) lost += 1;
       }
-    };
-    const writers = Promise.all(Array.from({ length: 8 }, (_, i) => write(i)));
-    const times: [Victim, number][] = [];
-    for (let i = 0; i < asynchronousKills; i += 1)
-      times.push(["PostgreSQL", await killPrimary({ pair, nodes, key, timeline: story }, "PostgreSQL")]);
-    over = true;
-    await writers;
-    await pair.untilFollowed();
-    let lost = 0;
-    for (const task_id of acknowledged) {
-      let reply = await attempt(nodes[0], key, "task.detail", { task_id });
-      while (reply === null) reply = await attempt(nodes[0], key, "task.detail", { task_id });
-      expect([200, 404]).toContain(reply.status);
-      if (reply.status === 404) lost += 1;
-    }
-    console.info(`asynchronous: ${lost} of ${acknowledged.length} acknowledged tasks were lost. ${timesText(times)}\n`);
-    expect(acknowledged.length).toBeGreaterThan(asynchronousKills);
-  });
-});
+      console.info(
+        `asynchronous: ${lost} of ${acknowledged.length} acknowledged tasks were lost. ${timesText(times)}\n`,
+      );
+      expect(acknowledged.length).toBeGreaterThan(asynchronousKills);
+    });
+  },
+);

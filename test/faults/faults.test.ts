@@ -7,7 +7,13 @@ import { setUpNames } from "./harness/set-up.ts";
 
 /** Number of faults of each kind in the short form. */
 const made = {
-  sqlite: { "kill -9": 6, "clock stepped": 3, "disk full": 1, "paused (SIGSTOP)": 1, "event loop blocked": 1 },
+  sqlite: {
+    "kill -9": 6,
+    "clock stepped": 3,
+    "disk full": 1,
+    "paused (SIGSTOP)": 1,
+    "event loop blocked": 1,
+  },
   postgresql: {
     ...{ "kill -9": 4, "clock stepped": 3, "paused (SIGSTOP)": 1, "event loop blocked": 1 },
     ...{ "connections cut (pg_terminate_backend)": 1, "PostgreSQL restarted": 1 },

@@ -53,7 +53,11 @@ const wishes = (round: number, kinds: readonly ((name: string) => string)[], cou
   });
 
 async function create(user: User, wish: Wish): Promise<string> {
-  const { body } = await user.call("task.create", { message: { content: wish.text } }, { "idempotency-key": wish.key });
+  const { body } = await user.call(
+    "task.create",
+    { message: { content: wish.text } },
+    { "idempotency-key": wish.key },
+  );
   wish.id ??= String(acknowledged(body)["task_id"]);
   return wish.id;
 }
@@ -63,7 +67,9 @@ async function ask(user: User, wish: Wish): Promise<void> {
   const id = wish.id ?? (await create(user, wish));
   if (wish.next === "" || wish.followed) return;
   const message = { task_id: id, message: { content: wish.next } };
-  acknowledged((await user.call("task.sendMessage", message, { "idempotency-key": `${wish.key}-then` })).body);
+  acknowledged(
+    (await user.call("task.sendMessage", message, { "idempotency-key": `${wish.key}-then` })).body,
+  );
   wish.followed = true;
 }
 
@@ -73,7 +79,12 @@ function acknowledged(body: V2Reply["body"]): V2Reply["body"] {
 }
 
 /** Sends all requests at once, and kills the server when this many were answered. */
-async function killWhileAsking(server: Server, user: User, asking: readonly Wish[], after: number): Promise<void> {
+async function killWhileAsking(
+  server: Server,
+  user: User,
+  asking: readonly Wish[],
+  after: number,
+): Promise<void> {
   let answered = 0;
   const enough = Promise.withResolvers<void>();
   const count = () => {
@@ -109,8 +120,15 @@ test(`acknowledged changes survive ${rounds} kills, and every task ends`, {
     const user = userOf(server, key);
     await Promise.all(running.map((wish) => create(user, wish)));
     // Each kill a little later in the storm.
-    await killWhileAsking(server, user, [...running.filter(({ next }) => next !== ""), ...storm], 5 + round * 7);
-    expect(await rows("status = 'running'"), "tasks that ran when it was killed").toBeGreaterThanOrEqual(many);
+    await killWhileAsking(
+      server,
+      user,
+      [...running.filter(({ next }) => next !== ""), ...storm],
+      5 + round * 7,
+    );
+    expect(await rows("status = 'running'"), "tasks that ran when it was killed").toBeGreaterThanOrEqual(
+      many,
+    );
     // Tasks sleep long only in rounds with kills.
     server = await place.start(round === rounds - 1 ? { preloads: [shortSleeps] } : {});
   }
@@ -129,7 +147,9 @@ test(`acknowledged changes survive ${rounds} kills, and every task ends`, {
     expect(task.status).toBe("stopped");
     const messages = task.events.filter(({ type }) => type === "user_message").map((event) => event.text);
     expect(messages).toEqual(next === "" ? [text] : [text, next]);
-    const said = task.events.flatMap((event) => (event.type === "assistant_message" ? (event.text ?? []) : []));
+    const said = task.events.flatMap((event) =>
+      event.type === "assistant_message" ? (event.text ?? []) : [],
+    );
     for (const [, wanted] of `${text}${next}`.matchAll(/\[\[say (.*?)\]\]/g)) {
       expect(
         said.filter((words) => words === wanted),

@@ -24,7 +24,9 @@ const { values: asked } = parseArgs({
 /** Seconds per kill, including other faults, as measured on two cores. */
 const secondsPerKill: Readonly<Record<SetUpName, number>> = { sqlite: 2, postgresql: 1.3 };
 
-/** Ctrl-C: the current rounds are the last, and are checked. Any end of this process ends its child processes. */
+/**
+ * Ctrl-C: the current rounds are the last, and are checked. Any end of this process ends its child processes.
+ */
 const enough = new AbortController();
 process.once("SIGINT", () => {
   enough.abort();
@@ -44,7 +46,13 @@ console.log(`Seed ${asked.seed}, ${killCounts}, at the same time: about ${minute
 /** One set-up's run and its report; null where its database is not installed. */
 async function runOn(setUp: SetUpName): Promise<string | null> {
   const tell = (line: string) => console.log(`${setUp.padEnd(10)} ${line}`);
-  const outcome = await runFaults({ setUp, plan: longPlans[setUp](killsOn(setUp)), seed: asked.seed, enough: enough.signal, report: tell });
+  const outcome = await runFaults({
+    setUp,
+    plan: longPlans[setUp](killsOn(setUp)),
+    seed: asked.seed,
+    enough: enough.signal,
+    report: tell,
+  });
   if (outcome === undefined) console.error("\n*** No PostgreSQL: ITS FAULTS ARE SKIPPED ***\n");
   return outcome ? judged(outcome) : null;
 }
@@ -53,7 +61,10 @@ const reports = await Promise.all(setUps.map(runOn));
 const only = setUps.length < setUpNames.length ? ` --on ${setUps.join(",")}` : "";
 const command = `npm run test:faults -- --kills ${asked.kills} --seed ${asked.seed}${only}`;
 const early = enough.signal.aborted ? ", ended early" : "";
-const report = [`\`${command}\`${early}, on Node ${process.version}:`, ...reports.filter((text) => text !== null)].join("\n\n");
+const report = [
+  `\`${command}\`${early}, on Node ${process.version}:`,
+  ...reports.filter((text) => text !== null),
+].join("\n\n");
 console.log(`\n${report}`);
 if (asked.keep) writeFileSync(page, `${readFileSync(page, "utf8").split(mark)[0]}${mark}\n${report}\n`);
 

@@ -126,7 +126,8 @@ export interface User {
 
 /** A user with this key. */
 export function userOf({ url }: Pick<Server, "url">, key: string): User {
-  const call: User["call"] = (name, body, headers = {}) => callV2(url, name, body, { headers: { "x-service-api-key": key, ...headers } });
+  const call: User["call"] = (name, body, headers = {}) =>
+    callV2(url, name, body, { headers: { "x-service-api-key": key, ...headers } });
 
   async function callOk(name: string, body: object): Promise<V2Reply["body"]> {
     const reply = await call(name, body);
@@ -164,7 +165,14 @@ interface Shown {
   readonly assistant_message?: { readonly content: string };
 }
 
-const checkedEvent = ({ seq, type, timestamp, status_update, user_message, assistant_message }: Shown): CheckedEvent => ({
+const checkedEvent = ({
+  seq,
+  type,
+  timestamp,
+  status_update,
+  user_message,
+  assistant_message,
+}: Shown): CheckedEvent => ({
   ...{ seq, type, timestamp },
   status: status_update?.agent_status,
   brief: status_update?.brief,

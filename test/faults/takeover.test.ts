@@ -22,7 +22,9 @@ interface Place extends AsyncDisposable {
   /** Resumes the first server, which SIGUSR2 suspended; resolves once it runs. */
   thaw(): Promise<void>;
   /** Starts the other server; with `shortSleeps` its agents sleep for a tenth of `aWhile`. */
-  second(options?: { readonly shortSleeps?: boolean }): Promise<{ readonly second: Server; readonly viaSecond: User }>;
+  second(options?: {
+    readonly shortSleeps?: boolean;
+  }): Promise<{ readonly second: Server; readonly viaSecond: User }>;
 }
 
 async function openPlace(): Promise<Place> {
@@ -58,13 +60,17 @@ const textFor = ({ aWhile }: Place): string => `[[say One]] [[sleep ${aWhile}]] 
 async function beginAtFirst(place: Place, options?: Parameters<Place["second"]>[0]) {
   const { viaFirst } = place;
   const ids = await Promise.all(Array.from({ length: many }, () => viaFirst.create(textFor(place))));
-  for (const id of ids) await eventually(`task ${id} says One`, async () => saidIn(await viaFirst.readTask(id)).includes("One"));
+  for (const id of ids)
+    await eventually(`task ${id} says One`, async () => saidIn(await viaFirst.readTask(id)).includes("One"));
   return { ids, ...(await place.second(options)) };
 }
 
 /** The tasks that run and were claimed once only. */
 async function untaken({ db }: Place): Promise<number> {
-  const [row] = await runDirectly(db, "SELECT COUNT(*) AS n FROM task WHERE status = 'running' AND claims < 2");
+  const [row] = await runDirectly(
+    db,
+    "SELECT COUNT(*) AS n FROM task WHERE status = 'running' AND claims < 2",
+  );
   return Number(row?.["n"]);
 }
 
@@ -73,7 +79,8 @@ const saidIn = ({ events }: CheckedTask): readonly string[] =>
 
 /** The tasks once all have ended. */
 async function ended(user: User, ids: readonly string[]): Promise<readonly CheckedTask[]> {
-  for (const id of ids) await eventually(`task ${id} ends`, async () => (await user.status(id)) !== "running");
+  for (const id of ids)
+    await eventually(`task ${id} ends`, async () => (await user.status(id)) !== "running");
   const tasks = await Promise.all(ids.map(user.readTask));
   tasks.forEach(checkAnswered);
   return tasks;
@@ -111,42 +118,56 @@ describe.skipIf(postgresTemplate === undefined)("of two processes on one databas
     await own;
   });
 
-  deepTest("the other takes over when one stands still, and nothing that it then still writes is kept", async () => {
-    await using place = await openPlace();
-    const { ids, second, viaSecond } = await beginAtFirst(place);
-    place.first.child.kill("SIGUSR2");
-    await eventually("all are taken over", async () => (await untaken(place)) === 0);
-    const message = { content: "[[say Four]]" };
-    for (const id of ids) expect((await viaSecond.call("task.sendMessage", { task_id: id, message })).status).toBe(200);
-    await ended(viaSecond, ids);
-    // Its agents have slept long enough when it wakes, and would continue at once.
-    await place.thaw();
-    for (const task of await ended(place.viaFirst, ids)) {
-      const said = saidIn(task);
-      for (const words of ["One", "Two", "Three", "Four"]) {
-        expect(
-          said.filter((other) => other === words),
-          `${task.id}: ${words}`,
-        ).toHaveLength(1);
+  deepTest(
+    "the other takes over when one stands still, and nothing that it then still writes is kept",
+    async () => {
+      await using place = await openPlace();
+      const { ids, second, viaSecond } = await beginAtFirst(place);
+      place.first.child.kill("SIGUSR2");
+      await eventually("all are taken over", async () => (await untaken(place)) === 0);
+      const message = { content: "[[say Four]]" };
+      for (const id of ids)
+        expect((await viaSecond.call("task.sendMessage", { task_id: id, message })).status).toBe(200);
+      await ended(viaSecond, ids);
+      // Its agents have slept long enough when it wakes, and would continue at once.
+      await place.thaw();
+      for (const task of await ended(place.viaFirst, ids)) {
+        const said = saidIn(task);
+        for (const words of ["One", "Two", "Three", "Four"]) {
+          expect(
+            said.filter((other) => other === words),
+            `${task.id}: ${words}`,
+          ).toHaveLength(1);
+        }
       }
-    }
-    const next = await place.viaFirst.create("Hello");
-    await eventually("it runs what comes next", async () => (await place.viaFirst.status(next)) === "stopped");
-    for (const server of [place.first, second]) expect((await server.end("SIGTERM")).code).toBe(0);
-  });
+      const next = await place.viaFirst.create("Hello");
+      await eventually(
+        "it runs what comes next",
+        async () => (await place.viaFirst.status(next)) === "stopped",
+      );
+      for (const server of [place.first, second]) expect((await server.end("SIGTERM")).code).toBe(0);
+    },
+  );
 
-  deepTest("the other takes over what one was writing when it stood still, and each event is there once", async () => {
-    await using place = await openPlace();
-    const { viaSecond } = await place.second();
-    const words = Array.from({ length: 200 }, (_, i) => `word ${i}`);
-    const message = words.map((word) => `[[say ${word}]]`).join(" ");
-    const ids = await Promise.all(Array.from({ length: 6 }, () => place.viaFirst.create(message)));
-    await eventually("it writes", async () => saidIn(await place.viaFirst.readTask(ids.at(-1) ?? "")).length > 5);
-    place.first.child.kill("SIGUSR2");
-    await ended(viaSecond, ids);
-    await place.thaw();
-    for (const task of await ended(viaSecond, ids)) expect(saidIn(task).slice(0, words.length)).toEqual(words);
-  });
+  deepTest(
+    "the other takes over what one was writing when it stood still, and each event is there once",
+    async () => {
+      await using place = await openPlace();
+      const { viaSecond } = await place.second();
+      const words = Array.from({ length: 200 }, (_, i) => `word ${i}`);
+      const message = words.map((word) => `[[say ${word}]]`).join(" ");
+      const ids = await Promise.all(Array.from({ length: 6 }, () => place.viaFirst.create(message)));
+      await eventually(
+        "it writes",
+        async () => saidIn(await place.viaFirst.readTask(ids.at(-1) ?? "")).length > 5,
+      );
+      place.first.child.kill("SIGUSR2");
+      await ended(viaSecond, ids);
+      await place.thaw();
+      for (const task of await ended(viaSecond, ids))
+        expect(saidIn(task).slice(0, words.length)).toEqual(words);
+    },
+  );
 
   test("a server that stops releases its runs at once, and the other continues them", async () => {
     await using place = await openPlace();
@@ -154,7 +175,10 @@ describe.skipIf(postgresTemplate === undefined)("of two processes on one databas
     const beats = await beatsOfSecond(place);
     const end = place.first.end("SIGTERM");
     await eventually("all are taken over", async () => (await untaken(place)) === 0);
-    expect((await beatsOfSecond(place)) - beats, "three are the 15 s after which it would be dead").toBeLessThan(3);
+    expect(
+      (await beatsOfSecond(place)) - beats,
+      "three are the 15 s after which it would be dead",
+    ).toBeLessThan(3);
     expect(await end).toMatchObject({ code: 0 });
     const [tasks, whole] = await Promise.all([ended(viaSecond, ids), untouched(place, viaSecond)]);
     for (const task of tasks) expect(wordsOf(task)).toEqual(wordsOf(whole));

@@ -48,7 +48,11 @@ async function startOnTerminal(env: Readonly<Record<string, string>>): Promise<O
     RUN_CONCURRENCY: `${tasksOfRound * (keptRounds + 2)}`,
     ...env,
   };
-  const terminal = spawn("script", ["-qefc", line, "/dev/null"], { cwd: root, env: all, stdio: ["ignore", "pipe", "inherit"] });
+  const terminal = spawn("script", ["-qefc", line, "/dev/null"], {
+    cwd: root,
+    env: all,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let said = "";
   terminal.stdout.on("data", (chunk: Buffer) => {
     said += chunk;
@@ -74,7 +78,8 @@ async function startOnTerminal(env: Readonly<Record<string, string>>): Promise<O
   };
 }
 
-const childOf = ({ pid }: ChildProcess): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim());
+const childOf = ({ pid }: ChildProcess): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim());
 
 const isServer = (pid: number): boolean => {
   try {
@@ -132,7 +137,10 @@ async function openPdf({ url }: OnTerminal, user: User): Promise<void> {
 /** Stops tasks, each of which has said "One" once. */
 async function endAll(user: User, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
-    await eventually("it is stopped", async () => (await user.call("task.stop", { task_id: id })).status === 200);
+    await eventually(
+      "it is stopped",
+      async () => (await user.call("task.stop", { task_id: id })).status === 200,
+    );
     const task = await user.readTask(id);
     checkAnswered(task);
     expect(task.events.filter(({ text: said }) => said === "One")).toHaveLength(1);
@@ -144,8 +152,14 @@ test(`a server whose terminal is closed ends each of ${rounds} times, and its ne
 }, async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "terminal-"));
   await using hook = await slowReceiver();
-  const pdf = hasChromium ? { PDF_RENDERER: executablePath, ...(process.getuid?.() === 0 && { PDF_RENDERER_UID: "65534" }) } : {};
-  const db = { kind: "sqlite", url: `file:${join(folder.path, "atp.db")}`, [Symbol.asyncDispose]: async () => undefined } as const;
+  const pdf = hasChromium
+    ? { PDF_RENDERER: executablePath, ...(process.getuid?.() === 0 && { PDF_RENDERER_UID: "65534" }) }
+    : {};
+  const db = {
+    kind: "sqlite",
+    url: `file:${join(folder.path, "atp.db")}`,
+    [Symbol.asyncDispose]: async () => undefined,
+  } as const;
   const env = { DATA_DIR: folder.path, DATABASE_URL: db.url, ...pdf };
   using servers = new DisposableStack();
   const start = async () => servers.use(await startOnTerminal(env));
@@ -156,9 +170,12 @@ test(`a server whose terminal is closed ends each of ${rounds} times, and its ne
   const open: string[][] = [];
   for (let round = 0; round < rounds; round += 1) {
     const user = userOf(server, key);
-    const made = await Promise.all(Array.from({ length: tasksOfRound }, () => user.create("[[say One]] [[forever]]")));
+    const made = await Promise.all(
+      Array.from({ length: tasksOfRound }, () => user.create("[[say One]] [[forever]]")),
+    );
     open.push(made);
-    for (const id of made) await eventually("it runs", async () => (await user.readTask(id)).events.length > 2);
+    for (const id of made)
+      await eventually("it runs", async () => (await user.readTask(id)).events.length > 2);
     await openUpload(server, user);
     if (hasChromium) await openPdf(server, user);
     // A read of many rows, by the thread that reads.

@@ -42,8 +42,14 @@ async function openWorkers({ cluster }: SetUp, caller: Caller) {
   writeFileSync(join(folder, "agent.ts"), writer);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   const command = { cwd: root, env: { ...ownEnvironment(), ...cluster.env } };
-  const { stdout } = await promisify(execFile)(process.execPath, ["cli/main.ts", "worker-key", "--name", "writer"], command);
-  const proxy = await openProxy(() => (caller.readyUrl() === undefined ? null : Number(new URL(caller.readyUrl() ?? "").port)));
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["cli/main.ts", "worker-key", "--name", "writer"],
+    command,
+  );
+  const proxy = await openProxy(() =>
+    caller.readyUrl() === undefined ? null : Number(new URL(caller.readyUrl() ?? "").port),
+  );
   const env = { ...ownEnvironment(), ATP_URL: proxy.url, WORKER_KEY: stdout.trim() };
   const start = () => spawn(process.execPath, ["worker.ts"], { cwd: folder, env, stdio: "ignore" });
   let child = start();
@@ -65,21 +71,35 @@ async function openWorkers({ cluster }: SetUp, caller: Caller) {
 }
 
 /** A task whose answer is written for seconds, and a watcher at each node. */
-async function beginWatched(nodes: SetUp["cluster"]["nodes"], caller: Caller, content: string, agent_profile: string) {
-  const { body } = await caller.settle("task.create", { message: { content }, agent_profile }, { key: randomUUID() });
+async function beginWatched(
+  nodes: SetUp["cluster"]["nodes"],
+  caller: Caller,
+  content: string,
+  agent_profile: string,
+) {
+  const { body } = await caller.settle(
+    "task.create",
+    { message: { content }, agent_profile },
+    { key: randomUUID() },
+  );
   const id = String(body["task_id"]);
   const at = nodes.map((node): Caller => ({ ...caller, readyUrl: () => node.url }));
   return { id, watchers: at.map((one) => watch(one, id, true, true)) };
 }
 
-/** They wait 15 s for a worker or a process to count as dead. watch-texts.test.ts and write-text.test.ts have short forms of them. */
+/**
+ * They wait 15 s for a worker or a process to count as dead. watch-texts.test.ts and write-text.test.ts have
+ * short forms of them.
+ */
 describe.skipIf(depth === "short")("texts that are written while something is killed", () => {
   test.each(setUpNames)("end as their messages, once, and equal for all watchers: %s", {
     timeout: testMs + rounds * 180_000,
   }, async (name) => {
     const times = timeline();
     const dice = seededRandom(`texts ${name} ${seed}`);
-    await using setUp = await openSetUp(name, times, { AGENT_PROFILES: "manus-1.6=remote,manus-1.6-lite=offline" });
+    await using setUp = await openSetUp(name, times, {
+      AGENT_PROFILES: "manus-1.6=remote,manus-1.6-lite=offline",
+    });
     if (!setUp) return console.error("\n  *** No PostgreSQL: ITS KILLS ARE SKIPPED ***\n");
     const { nodes, key } = setUp.cluster;
     const caller = callerOf({ nodes, key, dice, tally: new Map(), attemptMs: 30_000 });
@@ -88,7 +108,11 @@ describe.skipIf(depth === "short")("texts that are written while something is ki
     /** Resolves when all watchers have seen some words. */
     async function beginWritten(content: string, profile: string) {
       const task = await beginWatched(nodes, caller, content, profile);
-      await Promise.all(task.watchers.map(({ record, untilTrue }) => untilTrue(() => record.texts.some((text) => text.includes("w5")))));
+      await Promise.all(
+        task.watchers.map(({ record, untilTrue }) =>
+          untilTrue(() => record.texts.some((text) => text.includes("w5"))),
+        ),
+      );
       return task;
     }
 
@@ -105,7 +129,9 @@ describe.skipIf(depth === "short")("texts that are written while something is ki
       const task = await user.readTask(id);
       checkAnswered(task);
       expect(task.status).toBe("stopped");
-      expect(task.events.flatMap(({ type, text }) => (type === "assistant_message" ? [text] : []))).toEqual([words]);
+      expect(task.events.flatMap(({ type, text }) => (type === "assistant_message" ? [text] : []))).toEqual([
+        words,
+      ]);
       for (const { record, until } of watchers) {
         await until(task.events.length);
         expect(record.violations).toEqual([]);
@@ -117,7 +143,10 @@ describe.skipIf(depth === "short")("texts that are written while something is ki
     for (let round = 0; round < rounds; round += 1) {
       for (const victim of victims[name]) {
         // The worker's process takes longer to begin.
-        const tasks = [await beginWritten(words, "manus-1.6"), await beginWritten(`[[stream ${words}]]`, "manus-1.6-lite")];
+        const tasks = [
+          await beginWritten(words, "manus-1.6"),
+          await beginWritten(`[[stream ${words}]]`, "manus-1.6-lite"),
+        ];
         const watchers = tasks.flatMap((task) => task.watchers);
         await delay(dice.between(0, 1000));
         const events = watchers.map(({ record }) => record.events.length);

@@ -6,7 +6,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
 import { openReceiver } from "../egress/receiver.ts";
-import { type DatabaseKind, databaseKinds, databaseUrl, postgresTemplate, type TestDatabase } from "../support/database.ts";
+import {
+  type DatabaseKind,
+  databaseKinds,
+  databaseUrl,
+  postgresTemplate,
+  type TestDatabase,
+} from "../support/database.ts";
 import { depth, sample } from "../support/depth.ts";
 import { runDirectly } from "../support/direct.ts";
 import { sampledTest } from "../support/sampled.ts";
@@ -66,7 +72,10 @@ async function failing() {
   return { seen: received, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** Processes of one server, and its clock: the schedule is the real one, but the test does not wait for its hours. */
+/**
+ * Processes of one server, and its clock: the schedule is the real one, but the test does not wait for its
+ * hours.
+ */
 interface ServerProcesses extends AsyncDisposable {
   readonly database: TestDatabase;
   now(): number;
@@ -78,11 +87,17 @@ interface ServerProcesses extends AsyncDisposable {
 
 async function openProcesses(kind: DatabaseKind): Promise<ServerProcesses> {
   const postgres = kind === "postgresql" ? await databaseUrl(kind) : undefined;
-  const env = postgres ? { DATABASE_URL: postgres.url, ENCRYPTION_KEY: randomBytes(32).toString("base64") } : {};
+  const env = postgres
+    ? { DATABASE_URL: postgres.url, ENCRYPTION_KEY: randomBytes(32).toString("base64") }
+    : {};
   const place: Installation = installation({ WEBHOOK_ALLOW: "loopback", ...env });
   let offsetMs = 0;
   return {
-    database: postgres ?? { kind, url: `file:${join(place.dataDir, "platform.db")}`, [Symbol.asyncDispose]: async () => undefined },
+    database: postgres ?? {
+      kind,
+      url: `file:${join(place.dataDir, "platform.db")}`,
+      [Symbol.asyncDispose]: async () => undefined,
+    },
     now: () => Date.now() + offsetMs,
     later(ms) {
       offsetMs += ms;
@@ -100,13 +115,22 @@ async function openProcesses(kind: DatabaseKind): Promise<ServerProcesses> {
 }
 
 /** Creates the tasks that are not acknowledged so far, until the server ends or all are; adds their ids. */
-async function createAll(server: Server, key: string, ids: (string | undefined)[], upTo: number): Promise<void> {
+async function createAll(
+  server: Server,
+  key: string,
+  ids: (string | undefined)[],
+  upTo: number,
+): Promise<void> {
   const user = userOf(server, key);
   const left = ids.slice(0, upTo).entries();
   async function lane(): Promise<void> {
     for (const [number, id] of left) {
       if (id !== undefined) continue;
-      const { body } = await user.call("task.create", { message: { content } }, { "idempotency-key": `task-${number}` });
+      const { body } = await user.call(
+        "task.create",
+        { message: { content } },
+        { "idempotency-key": `task-${number}` },
+      );
       if (body.ok) ids[number] = body["task_id"];
     }
   }
@@ -135,10 +159,14 @@ async function countOf(database: TestDatabase, rows: string): Promise<number> {
 /** Runs a server for days, until deliveries are no longer due. */
 async function settle(lives: ServerProcesses, seen: readonly ReceivedRequest[]): Promise<void> {
   const { database } = lives;
-  await eventually("all tasks rest", async () => (await countOf(database, "task WHERE status = 'running'")) === 0);
+  await eventually(
+    "all tasks rest",
+    async () => (await countOf(database, "task WHERE status = 'running'")) === 0,
+  );
   // Ten attempts, and one that was cut off more than once: by a kill, or by a clock step past its lease.
   for (let day = 0; day < 20; day += 1, lives.later(25 * hourMs)) {
-    const isDone = async () => (await countOf(database, `delivery WHERE state = 'pending' AND next_at <= ${lives.now()}`)) === 0;
+    const isDone = async () =>
+      (await countOf(database, `delivery WHERE state = 'pending' AND next_at <= ${lives.now()}`)) === 0;
     while (!(await isDone())) {
       const before = seen.length;
       await eventually("what is due is sent", async () => seen.length > before || (await isDone()));
@@ -161,7 +189,9 @@ function check(seen: readonly ReceivedRequest[], ids: readonly (string | undefin
   for (const [task, attempts] of byTask) {
     const keys = [...new Set(attempts.map(({ key }) => key))];
     const firsts = keys.map((key) => attempts.find((attempt) => attempt.key === key)?.type);
-    expect(firsts, `first attempts of ${task}`).toEqual(types.filter((type) => type !== "task_progress" || firsts.includes(type)));
+    expect(firsts, `first attempts of ${task}`).toEqual(
+      types.filter((type) => type !== "task_progress" || firsts.includes(type)),
+    );
     const missing = keys.filter((key) => !accepted.has(key) && !key.includes("task_progress"));
     expect(missing, `events of ${task} that never arrived`).toEqual([]);
   }
@@ -169,7 +199,9 @@ function check(seen: readonly ReceivedRequest[], ids: readonly (string | undefin
 
 const paths = Array.from({ length: webhooks }, (_, index) => `/${index}`);
 
-describe.each(isFull ? databaseKinds : (["sqlite"] as const))("webhooks of a server that is killed again and again (%s)", (kind) => {
+describe.each(
+  isFull ? databaseKinds : (["sqlite"] as const),
+)("webhooks of a server that is killed again and again (%s)", (kind) => {
   test.skipIf(kind === "postgresql" && postgresTemplate === undefined)(
     "receive every acknowledged task at least once, with the same id and body each time, first attempts in order",
     async () => {
@@ -179,7 +211,10 @@ describe.each(isFull ? databaseKinds : (["sqlite"] as const))("webhooks of a ser
       let server = await lives.start();
       const key = await lives.key();
       for (const path of paths) {
-        const { body } = await userOf(server, key).call("webhook.create", { url: hook.url + path, event_types: types });
+        const { body } = await userOf(server, key).call("webhook.create", {
+          url: hook.url + path,
+          event_types: types,
+        });
         expect(body).toMatchObject({ ok: true });
       }
       const random = seededRandom(`webhooks of ${kind}`);
@@ -189,7 +224,8 @@ describe.each(isFull ? databaseKinds : (["sqlite"] as const))("webhooks of a ser
         const creating = createAll(server, key, ids, Math.ceil((tasks / kills) * kill));
         left += await killAmid(server, lives, hook.seen, random);
         await creating;
-        // Interrupted deliveries are due again, and so are the retries of the first minutes; progress events are too old then.
+        // Interrupted deliveries are due again, and so are the retries of the first minutes; progress events
+        // are too old then.
         if (kill % 5 === 0 || kill === kills) lives.later(hourMs);
         server = await lives.start();
       }

@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { FileService } from "../../src/gen/proto/file/v2/file_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { createSlot, fileDetail, openFilePlatform, openPut, quotaUsed, readBlobTotals, until, uploadFile } from "./files-rig.ts";
+import {
+  createSlot,
+  fileDetail,
+  openFilePlatform,
+  openPut,
+  quotaUsed,
+  readBlobTotals,
+  until,
+  uploadFile,
+} from "./files-rig.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -34,18 +43,29 @@ describeOnOne("what the clock ends", (database) => {
     const ann = await platform.service.person();
     const { id } = await createSlot(platform, ann);
     clock.step(181_000);
-    expect(await fileDetail(ann, id)).toMatchObject({ status: "error", error_message: "upload window expired", bytes: null });
+    expect(await fileDetail(ann, id)).toMatchObject({
+      status: "error",
+      error_message: "upload window expired",
+      bytes: null,
+    });
     expect((await platform.service.store.files.byId(id))?.status).toBe("pending");
     await clock.advance(59_000);
     await until(async () => (await platform.service.store.files.byId(id))?.status === "error");
-    expect(await fileDetail(ann, id)).toMatchObject({ status: "error", error_message: "upload window expired" });
+    expect(await fileDetail(ann, id)).toMatchObject({
+      status: "error",
+      error_message: "upload window expired",
+    });
   });
 
   test("a tombstone is deleted after 30 days", async () => {
     const clock = stillClock();
     await using platform = await openFilePlatform(database, { clock });
     const ann = await platform.service.person();
-    const [deleted, expired, late] = [await uploadFile(platform, ann), await uploadFile(platform, ann), await createSlot(platform, ann)];
+    const [deleted, expired, late] = [
+      await uploadFile(platform, ann),
+      await uploadFile(platform, ann),
+      await createSlot(platform, ann),
+    ];
     await ann.v2("file.delete", { file_id: deleted.id });
     clock.step(2 * dayMs);
     await clock.leap(hourMs);
@@ -57,7 +77,9 @@ describeOnOne("what the clock ends", (database) => {
     expect(await fileDetail(ann, deleted.id)).toMatchObject({ status: "deleted" });
     clock.step(hourMs);
     await clock.leap(hourMs);
-    await until(async () => (await store.files.byId(deleted.id)) === null && (await store.files.byId(late.id)) === null);
+    await until(
+      async () => (await store.files.byId(deleted.id)) === null && (await store.files.byId(late.id)) === null,
+    );
     expect(await ann.v2("file.detail", { file_id: deleted.id })).toMatchObject({ status: 404 });
     expect(await fileDetail(ann, expired.id)).toMatchObject({ status: "deleted" });
   });
@@ -71,11 +93,16 @@ describeOnOne("what the clock ends", (database) => {
     await going.send("half");
     await until(() => platform.stored().length === 1);
     await platform.service.store.change((tx) =>
-      tx.blobs.begin({ id: "dead", accountId: ann.accountId, bytes: 5, leaseUntil: clock.now() + 60_000 }, 1e9),
+      tx.blobs.begin(
+        { id: "dead", accountId: ann.accountId, bytes: 5, leaseUntil: clock.now() + 60_000 },
+        1e9,
+      ),
     );
     expect(await quotaUsed(platform.service.store, ann)).toBe(13);
     const isRenewed = async () =>
-      (await readBlobTotals(platform.database)).blobs.some(({ id, leaseUntil }) => id !== "dead" && leaseUntil === clock.now() + 60_000);
+      (await readBlobTotals(platform.database)).blobs.some(
+        ({ id, leaseUntil }) => id !== "dead" && leaseUntil === clock.now() + 60_000,
+      );
     for (let i = 0; i < 6; i += 1) {
       await clock.advance(15_000);
       await until(isRenewed);

@@ -61,7 +61,9 @@ export function storedFiles(dataDir: string): readonly string[] {
   const folder = join(dataDir, "files");
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 }
 
 /** A slot as file.upload returns it. */
@@ -71,7 +73,11 @@ export interface UploadSlot {
   readonly until: number;
 }
 
-export async function createSlot(platform: Pick<FilePlatform, "reach">, person: Calling, filename = "notes.txt"): Promise<UploadSlot> {
+export async function createSlot(
+  platform: Pick<FilePlatform, "reach">,
+  person: Calling,
+  filename = "notes.txt",
+): Promise<UploadSlot> {
   const { status, body } = await person.v2("file.upload", { filename });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return { id: body["file"].id, url: platform.reach(body["upload_url"]), until: body["upload_expires_at"] };
@@ -80,7 +86,11 @@ export async function createSlot(platform: Pick<FilePlatform, "reach">, person: 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream;
 
 /** A raw PUT, as clients send it. */
-export async function put(url: string, body: Body, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+export async function put(
+  url: string,
+  body: Body,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const streamed = body instanceof ReadableStream ? { duplex: "half" as const } : {};
   const reply = await fetch(url, { method: "PUT", headers, body, ...streamed });
   return { status: reply.status, headers: reply.headers, body: JSON.parse(await reply.text()) };
@@ -107,9 +117,11 @@ export async function uploadFile(
 }
 
 /** The answer of file.detail. */
-export const fileDetail = async (person: Calling, file_id: string) => (await person.v2("file.detail", { file_id })).body["file"];
+export const fileDetail = async (person: Calling, file_id: string) =>
+  (await person.v2("file.detail", { file_id })).body["file"];
 
-export const sha256 = (bytes: string | Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (bytes: string | Uint8Array): string =>
+  createHash("sha256").update(bytes).digest("hex");
 
 /** A PUT that can be held open, sent in parts and cut. */
 export interface OpenPut {
@@ -156,7 +168,9 @@ export async function readBlobTotals(database: TestDatabase) {
   const blobs = await runDirectly(database, "SELECT id, account_id, state, bytes, lease_until FROM blob");
   const sums = await runDirectly(database, "SELECT account_id, bytes FROM storage");
   const taken = (id: unknown) =>
-    blobs.filter((row) => row["account_id"] === id && row["state"] !== "dropped").reduce((sum, row) => sum + Number(row["bytes"]), 0);
+    blobs
+      .filter((row) => row["account_id"] === id && row["state"] !== "dropped")
+      .reduce((sum, row) => sum + Number(row["bytes"]), 0);
   return {
     blobs: blobs.map((row) => ({
       ...{ id: String(row["id"]), state: String(row["state"]) },
@@ -167,4 +181,5 @@ export async function readBlobTotals(database: TestDatabase) {
 }
 
 /** The bytes that an account's files use of its quota. */
-export const quotaUsed = (store: Store, { accountId }: { readonly accountId: string }): Promise<number> => store.blobs.usedBytes(accountId);
+export const quotaUsed = (store: Store, { accountId }: { readonly accountId: string }): Promise<number> =>
+  store.blobs.usedBytes(accountId);

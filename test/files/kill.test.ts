@@ -28,8 +28,14 @@ async function begin(
   random: SeededRandom,
 ): Promise<{ readonly upload: Upload; readonly send: () => Promise<void> }> {
   const { body } = await user.call("file.upload", { filename: "a.bin" });
-  const upload: Upload = { id: body["file"].id, bytes: new Uint8Array(random.below(400_000)).fill(random.below(256)) };
-  const put = openPut(`${url}${new URL(body["upload_url"]).pathname}`, random.chance(0.5) ? { "content-length": upload.bytes.length } : {});
+  const upload: Upload = {
+    id: body["file"].id,
+    bytes: new Uint8Array(random.below(400_000)).fill(random.below(256)),
+  };
+  const put = openPut(
+    `${url}${new URL(body["upload_url"]).pathname}`,
+    random.chance(0.5) ? { "content-length": upload.bytes.length } : {},
+  );
   void put.answer.then(
     ({ status }) => {
       upload.status = status;
@@ -38,7 +44,8 @@ async function begin(
   );
   const split = random.below(upload.bytes.length);
   const send = async () => {
-    if (split > 0) await Promise.race([put.send(upload.bytes.subarray(0, split)), put.answer.catch(() => undefined)]);
+    if (split > 0)
+      await Promise.race([put.send(upload.bytes.subarray(0, split)), put.answer.catch(() => undefined)]);
     void put.send(upload.bytes.subarray(split));
     put.end();
   };
@@ -75,8 +82,15 @@ test(`after each of ${rounds} kills during ${many} uploads a file is uploaded wi
     await until(async () => (await readBlobTotals(database)).blobs.every(({ state }) => state === "kept"));
   }
 
-  const files = new Map((await runDirectly(database, "SELECT id, status, sha256, blob_id FROM file")).map((row) => [row["id"], row]));
-  const stored = new Map(storedFiles(place.dataDir).map((path) => [basename(path), join(place.dataDir, "files", path)]));
+  const files = new Map(
+    (await runDirectly(database, "SELECT id, status, sha256, blob_id FROM file")).map((row) => [
+      row["id"],
+      row,
+    ]),
+  );
+  const stored = new Map(
+    storedFiles(place.dataDir).map((path) => [basename(path), join(place.dataDir, "files", path)]),
+  );
   const kept = new Set<string>();
   for (const { id, bytes, status } of all) {
     const file = files.get(id);

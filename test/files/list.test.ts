@@ -18,13 +18,21 @@ describeOnOne("the list of files", (database) => {
   const rig = settingsRig(database, { clock });
   const put = (person: Person, filename: string, more: object = {}) => {
     const { accountId, spaceId } = person;
-    const file = sampleFile({ id: `file-${systemIds.short()}`, accountId, spaceId, filename, createdAt: clock.now(), ...more });
+    const file = sampleFile({
+      id: `file-${systemIds.short()}`,
+      accountId,
+      spaceId,
+      filename,
+      createdAt: clock.now(),
+      ...more,
+    });
     return rig.service.store.change(async (tx) => {
       await tx.files.insert({ ...file, uploadUntil: clock.now() + 60_000 });
       return file.id;
     });
   };
-  const namesOf = (found: { readonly data: readonly { readonly filename: string }[] }) => found.data.map(({ filename }) => filename);
+  const namesOf = (found: { readonly data: readonly { readonly filename: string }[] }) =>
+    found.data.map(({ filename }) => filename);
 
   test("has pages without gap or repeat, also for files of one moment", async () => {
     const ann = await rig.person();
@@ -45,7 +53,9 @@ describeOnOne("the list of files", (database) => {
     const ann = await rig.person();
     for (const name of ["a.txt", "ab.txt"]) await put(ann, name);
     const { nextCursor: cursor = "" } = await filesOf(ann).listFiles({ limit: 1, filenameContains: "a" });
-    expect(namesOf(await filesOf(ann).listFiles({ limit: 1, cursor, filenameContains: "a" }))).toHaveLength(1);
+    expect(namesOf(await filesOf(ann).listFiles({ limit: 1, cursor, filenameContains: "a" }))).toHaveLength(
+      1,
+    );
     const refused = "InvalidArgument: cursor: is not a cursor of this list";
     expect(await outcomeOf(filesOf(ann).listFiles({ cursor }))).toBe(refused);
     const bo = await rig.person({ with: ann });
@@ -62,9 +72,16 @@ describeOnOne("the list of files", (database) => {
     await put(ann, "lost.txt", { taskId: `gone ${accountId}`, status: "uploaded" });
     await rig.service.store.change((tx) => tx.tasks.tombstone(`gone ${accountId}`, 1, false));
     const find = async (origin: FileOrigin, who = ann) => (await filesOf(who).listFiles({ origin })).data;
-    expect((await find(FileOrigin.UPLOADS)).map(({ filename, taskId }) => [filename, taskId])).toEqual([["up.txt", undefined]]);
-    expect((await find(FileOrigin.TASKS)).map(({ filename, taskId }) => [filename, taskId])).toEqual([["made.txt", `of ${accountId}`]]);
-    expect((await find(FileOrigin.ALL)).map(({ filename }) => filename).toSorted()).toEqual(["made.txt", "up.txt"]);
+    expect((await find(FileOrigin.UPLOADS)).map(({ filename, taskId }) => [filename, taskId])).toEqual([
+      ["up.txt", undefined],
+    ]);
+    expect((await find(FileOrigin.TASKS)).map(({ filename, taskId }) => [filename, taskId])).toEqual([
+      ["made.txt", `of ${accountId}`],
+    ]);
+    expect((await find(FileOrigin.ALL)).map(({ filename }) => filename).toSorted()).toEqual([
+      "made.txt",
+      "up.txt",
+    ]);
     expect(await find(FileOrigin.ALL, await rig.person({ with: ann }))).toEqual([]);
     const token = (await tokenOf(rig.service, ann, { now: clock.now(), scopes: ["create_task"] })).headers;
     const ofApp = clientOf(FileService, "connect-json", rig.service.url, token);
@@ -74,7 +91,8 @@ describeOnOne("the list of files", (database) => {
   test("finds a part of a name as text in any letter case, and a page of others is empty", async () => {
     const ann = await rig.person();
     for (const name of ["Report 100%.pdf", "report_2.pdf", "Über.txt"]) await put(ann, name);
-    const find = async (filenameContains: string) => namesOf(await filesOf(ann).listFiles({ filenameContains })).toSorted();
+    const find = async (filenameContains: string) =>
+      namesOf(await filesOf(ann).listFiles({ filenameContains })).toSorted();
     expect(await find("REPORT")).toEqual(["Report 100%.pdf", "report_2.pdf"]);
     expect(await find("%")).toEqual(["Report 100%.pdf"]);
     expect(await find("_")).toEqual(["report_2.pdf"]);
@@ -88,28 +106,45 @@ describeOnOne("the list of files", (database) => {
     const { id: taskId } = await putTask(rig.service.store, { accountId, spaceId });
     await put(ann, "upload.txt");
     const made = await put(ann, "made.txt", { taskId, status: "uploaded" });
-    await put(ann, "worker.txt", { taskId, accountId: "worker", status: "uploaded", expiresAt: clock.now() + 1 });
+    await put(ann, "worker.txt", {
+      taskId,
+      accountId: "worker",
+      status: "uploaded",
+      expiresAt: clock.now() + 1,
+    });
     const listed = await filesOf(ann).listFiles({ taskId });
     expect(listed.data.map(({ id }) => id)).toEqual([made]);
     expect(listed.data[0]?.downloadUrl).toContain(`/downloads/${made}/`);
     expect(namesOf(await filesOf(ann).listFiles({}))).toEqual(["upload.txt"]);
-    const others = [await rig.person({ with: ann, role: "admin" }), await rig.person({ as: ann }), await rig.person()];
-    for (const other of others) expect(await outcomeOf(filesOf(other).listFiles({ taskId }))).toBe("NotFound: task_id: task not found");
+    const others = [
+      await rig.person({ with: ann, role: "admin" }),
+      await rig.person({ as: ann }),
+      await rig.person(),
+    ];
+    for (const other of others)
+      expect(await outcomeOf(filesOf(other).listFiles({ taskId }))).toBe("NotFound: task_id: task not found");
     const { client } = await tokenOf(rig.service, ann, { scopes: ["create_task"] });
-    expect(await outcomeOf(client(FileService).listFiles({ taskId }))).toBe("NotFound: task_id: task not found");
+    expect(await outcomeOf(client(FileService).listFiles({ taskId }))).toBe(
+      "NotFound: task_id: task not found",
+    );
   });
 
   test("examines at most 5,000 rows for a page, and the next page begins after them (spec/api.md 8.42)", async () => {
     const ann = await rig.person();
     const oldest = await put(ann, "needle.txt", { createdAt: 1 });
     const { accountId, spaceId, service } = { ...ann, service: rig.service };
-    const hay = Array.from({ length: 5_000 }, (_, i) => sampleFile({ id: `hay-${spaceId}-${i}`, accountId, spaceId, createdAt: 2 + i }));
+    const hay = Array.from({ length: 5_000 }, (_, i) =>
+      sampleFile({ id: `hay-${spaceId}-${i}`, accountId, spaceId, createdAt: 2 + i }),
+    );
     await service.store.change(async (tx) => {
       for (const file of hay) await tx.files.insert(file);
     });
     const first = await filesOf(ann).listFiles({ filenameContains: "needle" });
     expect([first.data, first.hasMore]).toEqual([[], true]);
-    const second = await filesOf(ann).listFiles({ filenameContains: "needle", cursor: first.nextCursor ?? "" });
+    const second = await filesOf(ann).listFiles({
+      filenameContains: "needle",
+      cursor: first.nextCursor ?? "",
+    });
     expect([second.data.map(({ id }) => id), second.hasMore]).toEqual([[oldest], false]);
   });
 });

@@ -13,11 +13,13 @@ const mebibyte = 1024 ** 2;
 const chunk = new Uint8Array(mebibyte).fill(7);
 
 /** The flags that `npm start` gives: how rarely V8 collects young garbage decides how much of it exists. */
-const startFlags = /serve \] \|\| exec "\$node" (\S+) /.exec(readFileSync(join(root, "atp"), "utf8"))?.[1] ?? "";
+const startFlags =
+  /serve \] \|\| exec "\$node" (\S+) /.exec(readFileSync(join(root, "atp"), "utf8"))?.[1] ?? "";
 
 /** The memory of a process in bytes: now, or its peak since the last reset. */
 const memoryOf = (pid: number | undefined, what: "VmRSS" | "VmHWM"): number => {
-  const [, kilobytes = ""] = new RegExp(`^${what}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  const [, kilobytes = ""] =
+    new RegExp(`^${what}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) * 1024;
 };
 
@@ -60,8 +62,17 @@ interface Uploaded {
   readonly status: number;
 }
 
-async function put({ url, key }: ServerProcess, count: number, headers: OutgoingHttpHeaders): Promise<Uploaded> {
-  const { body } = await callV2(url, "file.upload", { filename: "large.bin" }, { headers: { "x-service-api-key": key } });
+async function put(
+  { url, key }: ServerProcess,
+  count: number,
+  headers: OutgoingHttpHeaders,
+): Promise<Uploaded> {
+  const { body } = await callV2(
+    url,
+    "file.upload",
+    { filename: "large.bin" },
+    { headers: { "x-service-api-key": key } },
+  );
   const status = await send(`${url}${new URL(body["upload_url"]).pathname}`, "PUT", headers, count);
   return { id: body["file"].id, status };
 }
@@ -73,7 +84,8 @@ async function postForm({ url, key }: ServerProcess, count: number): Promise<Omi
 }
 
 const uploads = {
-  announced: (server: ServerProcess, count: number) => put(server, count, { "content-length": count * mebibyte }),
+  announced: (server: ServerProcess, count: number) =>
+    put(server, count, { "content-length": count * mebibyte }),
   "in chunks": (server: ServerProcess, count: number) => put(server, count, {}),
   "as a form": postForm,
 };
@@ -108,11 +120,15 @@ test(`a download of ${size} MB raises the memory of the server by less than 64 M
   await using server = await start();
   const [small, large] = [await uploads.announced(server, 1), await uploads.announced(server, size)];
   expect(await download(server, small)).toBe(mebibyte);
-  const risen = await memoryRise(server, async () => expect(await download(server, large)).toBe(size * mebibyte));
+  const risen = await memoryRise(server, async () =>
+    expect(await download(server, large)).toBe(size * mebibyte),
+  );
   expect(risen).toBeLessThan(64);
 });
 
-test("100 MB to a bucket and back raise the memory of the server by less than 64 MB", { timeout }, async () => {
+test("100 MB to a bucket and back raise the memory of the server by less than 64 MB", {
+  timeout,
+}, async () => {
   await using s3 = await startS3();
   const { name, endpoint, credentials } = s3.bucket;
   const { accessKeyId = "", secretAccessKey = "" } = credentials ?? {};
@@ -127,6 +143,8 @@ test("100 MB to a bucket and back raise the memory of the server by less than 64
     large = await uploads.announced(server, 100);
   });
   expect([large?.status, s3.objects().length]).toEqual([200, 2]);
-  const again = await memoryRise(server, async () => expect(large && (await download(server, large))).toBe(100 * mebibyte));
+  const again = await memoryRise(server, async () =>
+    expect(large && (await download(server, large))).toBe(100 * mebibyte),
+  );
   expect(Math.max(risen, again)).toBeLessThan(64);
 });

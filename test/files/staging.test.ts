@@ -11,7 +11,14 @@ import { cipher } from "../support/cipher.ts";
 import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
-import { type FilePlatform, fileDetail, openFilePlatform, quotaUsed, readBlobTotals, until } from "./files-rig.ts";
+import {
+  type FilePlatform,
+  fileDetail,
+  openFilePlatform,
+  quotaUsed,
+  readBlobTotals,
+  until,
+} from "./files-rig.ts";
 
 const name = { filename: "plot.png", contentType: "image/png" };
 const forever = new AbortController().signal;
@@ -40,13 +47,24 @@ describeOnOne("staging", (database) => {
     await using platform = await openFilePlatform(database, { clock });
     const ann = await platform.service.person();
     const { stage, keep } = stagingIn(platform, clock);
-    const staged = await stage(Readable.from([Buffer.from("pixels")]), { accountId: ann.accountId, max: 6, signal: forever });
+    const staged = await stage(Readable.from([Buffer.from("pixels")]), {
+      accountId: ann.accountId,
+      max: 6,
+      signal: forever,
+    });
     expect(staged).toMatchObject({ bytes: 6 });
     expect(await quotaUsed(platform.service.store, ann)).toBe(6);
     const file = await platform.service.store.change((tx) => keep(tx, callerOf(ann), staged, name));
-    expect(await fileDetail(ann, file.id)).toMatchObject({ status: "uploaded", filename: "plot.png", content_type: "image/png", bytes: 6 });
+    expect(await fileDetail(ann, file.id)).toMatchObject({
+      status: "uploaded",
+      filename: "plot.png",
+      content_type: "image/png",
+      bytes: 6,
+    });
     expect(file.expiresAt).toBe(clock.now() + 48 * 3_600_000);
-    await expect(platform.service.store.change((tx) => keep(tx, callerOf(ann), staged, name))).rejects.toMatchObject({
+    await expect(
+      platform.service.store.change((tx) => keep(tx, callerOf(ann), staged, name)),
+    ).rejects.toMatchObject({
       reason: "unavailable",
     });
   });
@@ -56,7 +74,11 @@ describeOnOne("staging", (database) => {
     await using platform = await openFilePlatform(database, { clock });
     const ann = await platform.service.person();
     const { stage, keep, sweep } = stagingIn(platform, clock);
-    const staged = await stage(Readable.from([Buffer.from("pixels")]), { accountId: ann.accountId, max: 6, signal: forever });
+    const staged = await stage(Readable.from([Buffer.from("pixels")]), {
+      accountId: ann.accountId,
+      max: 6,
+      signal: forever,
+    });
     await platform.service.store
       .change((tx) => keep(tx, callerOf(ann), staged, name).then(() => Promise.reject(new Error("no"))))
       .catch(() => undefined);
@@ -66,7 +88,9 @@ describeOnOne("staging", (database) => {
     clock.step(60_000);
     await sweep.sweep(forever);
     expect([platform.stored(), await quotaUsed(platform.service.store, ann)]).toEqual([[], 0]);
-    await expect(platform.service.store.change((tx) => keep(tx, callerOf(ann), staged, name))).rejects.toMatchObject({
+    await expect(
+      platform.service.store.change((tx) => keep(tx, callerOf(ann), staged, name)),
+    ).rejects.toMatchObject({
       reason: "unavailable",
     });
   });
@@ -80,7 +104,9 @@ describeOnOne("staging", (database) => {
     const to = { accountId: ann.accountId, signal: forever };
     await expect(stage(bytes(), { ...to, max: 10 })).rejects.toMatchObject({ reason: "too_large" });
     await expect(stage(bytes(), { ...to, max: 11 })).rejects.toMatchObject({ reason: "resource_exhausted" });
-    await expect(stage(bytes(), { ...to, max: 11, signal: AbortSignal.abort() })).rejects.toMatchObject({ reason: "cancelled" });
+    await expect(stage(bytes(), { ...to, max: 11, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      reason: "cancelled",
+    });
     const breaking = Readable.from(
       (async function* () {
         yield Buffer.from("x");
@@ -88,11 +114,11 @@ describeOnOne("staging", (database) => {
       })(),
     );
     await expect(stage(breaking, { ...to, max: 11 })).rejects.toMatchObject({ reason: "cancelled" });
-    expect([platform.stored(), (await readBlobTotals(platform.database)).blobs, await quotaUsed(platform.service.store, ann)]).toEqual([
-      [],
-      [],
-      0,
-    ]);
+    expect([
+      platform.stored(),
+      (await readBlobTotals(platform.database)).blobs,
+      await quotaUsed(platform.service.store, ann),
+    ]).toEqual([[], [], 0]);
     expect(await stage(bytes(), { ...to, accountId: null, max: 11 })).toMatchObject({ bytes: 11 });
   });
 
@@ -103,8 +129,17 @@ describeOnOne("staging", (database) => {
     const { stage, keepArtifact } = stagingIn(platform, stillClock(now));
     const { sweep } = stagingIn(platform, stillClock(now + 100 * 24 * 3_600_000));
     const { body } = await ann.v2("task.create", { message: { content: "Draw." } });
-    const task = { id: String(body["task_id"]), accountId: ann.accountId, spaceId: ann.spaceId, clientId: null };
-    const staged = await stage(Readable.from([Buffer.from("pixels")]), { accountId: null, max: 6, signal: forever });
+    const task = {
+      id: String(body["task_id"]),
+      accountId: ann.accountId,
+      spaceId: ann.spaceId,
+      clientId: null,
+    };
+    const staged = await stage(Readable.from([Buffer.from("pixels")]), {
+      accountId: null,
+      max: 6,
+      signal: forever,
+    });
     const file = await platform.service.store.change((tx) => keepArtifact(tx, task, staged, name));
     expect(await quotaUsed(platform.service.store, ann)).toBe(0);
     expect(await ann.v2("file.detail", { file_id: file.id })).toMatchObject({ status: 404 });

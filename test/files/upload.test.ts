@@ -4,7 +4,16 @@ import { describeOnOne } from "../support/database.ts";
 import { sampledTest } from "../support/sampled.ts";
 import { tokenOf } from "../support/token.ts";
 import { rpcWires } from "../support/wires.ts";
-import { createSlot, fileDetail, openFilePlatform, put, quotaUsed, readBlobTotals, sha256, uploadFile } from "./files-rig.ts";
+import {
+  createSlot,
+  fileDetail,
+  openFilePlatform,
+  put,
+  quotaUsed,
+  readBlobTotals,
+  sha256,
+  uploadFile,
+} from "./files-rig.ts";
 
 const test = sampledTest(2);
 
@@ -20,18 +29,32 @@ describeOnOne("files over v2", (database) => {
       id: expect.stringMatching(/^file-[2-9A-HJ-NP-Za-km-z]{22}$/),
       ...{ filename: "notes.txt", status: "pending", created_at: expect.any(Number) },
     });
-    expect(body["upload_expires_at"] - body["file"].created_at).toSatisfy((seconds: number) => seconds === 180 || seconds === 181);
+    expect(body["upload_expires_at"] - body["file"].created_at).toSatisfy(
+      (seconds: number) => seconds === 180 || seconds === 181,
+    );
     const { id } = body["file"];
     const pending = { ...body["file"], bytes: null, content_type: "text/plain", error_message: null };
     expect(await fileDetail(ann, id)).toEqual(pending);
     await put(platform.reach(body["upload_url"]), "Hello.");
     const file = await fileDetail(ann, id);
-    const link = { download_url: expect.stringContaining(`/downloads/${id}/`), download_expires_at: expect.any(Number) };
-    expect(file).toEqual({ ...pending, status: "uploaded", bytes: 6, expires_at: expect.any(Number), ...link });
+    const link = {
+      download_url: expect.stringContaining(`/downloads/${id}/`),
+      download_expires_at: expect.any(Number),
+    };
+    expect(file).toEqual({
+      ...pending,
+      status: "uploaded",
+      bytes: 6,
+      expires_at: expect.any(Number),
+      ...link,
+    });
     expect(Math.abs(file.expires_at - file.created_at - 48 * 3600)).toBeLessThan(30);
     expect(await platform.service.store.files.byId(id)).toMatchObject({ sha256: sha256("Hello.") });
     expect(platform.stored()).toHaveLength(1);
-    expect(await readBlobTotals(platform.database)).toMatchObject({ blobs: [{ state: "kept", bytes: 6 }], isExact: true });
+    expect(await readBlobTotals(platform.database)).toMatchObject({
+      blobs: [{ state: "kept", bytes: 6 }],
+      isExact: true,
+    });
   });
 
   test("a deleted file is answered as `deleted`, releases its quota at once, and is not found at a second deletion", async () => {
@@ -77,7 +100,11 @@ describeOnOne("files over v2", (database) => {
     const ann = await platform.service.person();
     const [one, other] = [await tokenOf(platform.service, ann), await tokenOf(platform.service, ann)];
     const all = await tokenOf(platform.service, ann, { scopes: ["manage_all_tasks"] });
-    const ids = [await uploadFile(platform, ann), await uploadFile(platform, one), await uploadFile(platform, other)].map(({ id }) => id);
+    const ids = [
+      await uploadFile(platform, ann),
+      await uploadFile(platform, one),
+      await uploadFile(platform, other),
+    ].map(({ id }) => id);
     const seenBy = async (caller: typeof one) =>
       Promise.all(ids.map(async (file_id) => (await caller.v2("file.detail", { file_id })).status === 200));
     expect(await seenBy(one)).toEqual([false, true, false]);
@@ -94,7 +121,8 @@ describeOnOne("files over v2", (database) => {
     for (let i = 0; i < 12; i += 1) ids.unshift((await createSlot(platform, ann, `${i}.txt`)).id);
     await ann.v2("file.delete", { file_id: ids[1] });
     const client = ann.client(FileService);
-    const listIds = async (limit?: number) => (await client.listFiles(limit === undefined ? {} : { limit })).data.map(({ id }) => id);
+    const listIds = async (limit?: number) =>
+      (await client.listFiles(limit === undefined ? {} : { limit })).data.map(({ id }) => id);
     const remaining = ids.filter((_, i) => i !== 1);
     expect(new Set(await listIds(11))).toEqual(new Set(remaining));
     expect(await listIds()).toHaveLength(10);
@@ -155,7 +183,10 @@ describe("file.upload", () => {
       const client = ann.client(FileService, wire);
       const { file, uploadUrl } = await client.uploadFile({ filename: "a.txt" });
       expect((await put(platform.reach(uploadUrl), "x")).status).toBe(200);
-      expect((await client.getFile({ fileId: file?.id ?? "" })).file).toMatchObject({ bytes: 1n, contentType: "text/plain" });
+      expect((await client.getFile({ fileId: file?.id ?? "" })).file).toMatchObject({
+        bytes: 1n,
+        contentType: "text/plain",
+      });
       await client.deleteFile({ fileId: file?.id ?? "" });
     }
   });

@@ -25,7 +25,8 @@ const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 test("docs/guides/examples.md links each example", () => {
   const page = readPage("docs/guides/examples.md");
-  for (const name of ["express", "next", "fastapi", "slack", "github-action"]) expect(page).toContain(`examples/apps/${name}`);
+  for (const name of ["express", "next", "fastapi", "slack", "github-action"])
+    expect(page).toContain(`examples/apps/${name}`);
   expect(blocksIn(page, "sh").join("")).toContain("npm ci");
 });
 
@@ -50,11 +51,27 @@ describe.skipIf(depth === "short")("the example app", { timeout: 120_000 }, () =
   });
 
   /** Starts an app; returns its address as soon as it answers. */
-  async function start(name: string, [file = "", ...args]: readonly string[], variables: Readonly<Record<string, string>> = {}) {
+  async function start(
+    name: string,
+    [file = "", ...args]: readonly string[],
+    variables: Readonly<Record<string, string>> = {},
+  ) {
     const port = String(await freePort());
-    const env = { PATH: process.env["PATH"], HOME: checkout, ATP_URL: rig.service.url, ATP_KEY: rig.ann.key, PORT: port, ...variables };
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: checkout,
+      ATP_URL: rig.service.url,
+      ATP_KEY: rig.ann.key,
+      PORT: port,
+      ...variables,
+    };
     const command = args.map((arg) => arg.replace("PORT", port));
-    const child = spawn(file, command, { cwd: folderOf(name), env, detached: true, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(file, command, {
+      cwd: folderOf(name),
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     processes.push(child);
     const url = `http://127.0.0.1:${port}`;
     await expect
@@ -70,23 +87,42 @@ describe.skipIf(depth === "short")("the example app", { timeout: 120_000 }, () =
     return { url, child };
   }
   const install = (name: string) => run("npm", ["ci", "--no-audit", "--no-fund"], { cwd: folderOf(name) });
-  const json = (body: unknown) => ({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const json = (body: unknown) => ({
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
 
   test("of Express asks an agent, streams its answer, and accepts only signed webhooks", async () => {
     await install("express");
-    const { url, child } = await start("express", [process.execPath, "server.mjs"], { WEBHOOK_SECRET: webhookSecret });
+    const { url, child } = await start("express", [process.execPath, "server.mjs"], {
+      WEBHOOK_SECRET: webhookSecret,
+    });
     const printed = text(child.stdout ?? process.stdin);
-    expect(await (await fetch(`${url}/ask`, json({ question }))).json()).toMatchObject({ answer: expect.stringContaining(answer) });
+    expect(await (await fetch(`${url}/ask`, json({ question }))).json()).toMatchObject({
+      answer: expect.stringContaining(answer),
+    });
     const streamed = await (await fetch(`${url}/ask?q=${encodeURIComponent("[[stream one two]]")}`)).text();
-    expect([...streamed.matchAll(/^data: (.*)$/gm)].map(([, part = ""]) => JSON.parse(part)).join("")).toBe("one two");
+    expect([...streamed.matchAll(/^data: (.*)$/gm)].map(([, part = ""]) => JSON.parse(part)).join("")).toBe(
+      "one two",
+    );
     expect((await fetch(`${url}/hooks`, json({ event_type: "task_stopped" }))).status).toBe(400);
     const hook = await rig.ann.v2("webhook.create", { url: `${url}/hooks`, signing_secret: webhookSecret });
     expect(hook.body).toMatchObject({ ok: true });
     const { body } = await rig.ann.v2("task.create", { message: { content: question } });
     await expect
-      .poll(async () => (await rig.ann.v2("webhook.deliveries", { webhook_id: hook.body["webhook"]?.id, state: "delivered" })).body, {
-        timeout: 20_000,
-      })
+      .poll(
+        async () =>
+          (
+            await rig.ann.v2("webhook.deliveries", {
+              webhook_id: hook.body["webhook"]?.id,
+              state: "delivered",
+            })
+          ).body,
+        {
+          timeout: 20_000,
+        },
+      )
       .toMatchObject({ ok: true });
     child.kill("SIGTERM");
     expect(await printed).toMatch(/^ready/);
@@ -95,27 +131,45 @@ describe.skipIf(depth === "short")("the example app", { timeout: 120_000 }, () =
 
   test("of Next.js asks an agent in a server action, and has no key in its page", async () => {
     await install("next");
-    await run("npx", ["next", "build"], { cwd: folderOf("next"), env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1" } });
-    const { url } = await start("next", ["npx", "next", "start", "--hostname", "127.0.0.1", "--port", "PORT"], {
-      NEXT_TELEMETRY_DISABLED: "1",
+    await run("npx", ["next", "build"], {
+      cwd: folderOf("next"),
+      env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1" },
     });
+    const { url } = await start(
+      "next",
+      ["npx", "next", "start", "--hostname", "127.0.0.1", "--port", "PORT"],
+      {
+        NEXT_TELEMETRY_DISABLED: "1",
+      },
+    );
     const page = await (await fetch(url)).text();
     expect(page).not.toContain(rig.ann.key);
     // The form works without scripts: its hidden members name the action.
     const form = new FormData();
-    for (const [, name = "", value = ""] of page.matchAll(/<input type="hidden" name="([^"]*)"(?: value="([^"]*)")?/g))
+    for (const [, name = "", value = ""] of page.matchAll(
+      /<input type="hidden" name="([^"]*)"(?: value="([^"]*)")?/g,
+    ))
       form.append(name, value.replaceAll("&quot;", '"'));
     form.append("question", question);
     expect(await (await fetch(url, { method: "POST", body: form })).text()).toContain(answer);
   });
 
-  test.skipIf(depth === "short" || lacks("python-fastapi"))("of FastAPI asks an agent, and streams its answer", async () => {
-    const python = pythonWith("fastapi, uvicorn, httpx") ?? "python3";
-    const paths = [join(root, "packages/python/src"), process.env["PYTHONPATH"]].filter(Boolean).join(":");
-    const { url } = await start("fastapi", [python, "-m", "uvicorn", "main:app", "--port", "PORT"], { PYTHONPATH: paths });
-    expect(await (await fetch(`${url}/ask`, json({ question }))).json()).toMatchObject({ answer: expect.stringContaining(answer) });
-    expect(await (await fetch(`${url}/ask?q=${encodeURIComponent("[[stream one two]]")}`)).text()).toBe("one two");
-  });
+  test.skipIf(depth === "short" || lacks("python-fastapi"))(
+    "of FastAPI asks an agent, and streams its answer",
+    async () => {
+      const python = pythonWith("fastapi, uvicorn, httpx") ?? "python3";
+      const paths = [join(root, "packages/python/src"), process.env["PYTHONPATH"]].filter(Boolean).join(":");
+      const { url } = await start("fastapi", [python, "-m", "uvicorn", "main:app", "--port", "PORT"], {
+        PYTHONPATH: paths,
+      });
+      expect(await (await fetch(`${url}/ask`, json({ question }))).json()).toMatchObject({
+        answer: expect.stringContaining(answer),
+      });
+      expect(await (await fetch(`${url}/ask?q=${encodeURIComponent("[[stream one two]]")}`)).text()).toBe(
+        "one two",
+      );
+    },
+  );
 
   test("of Slack answers a signed slash command in the channel, and refuses others", async () => {
     await install("slack");
@@ -130,7 +184,9 @@ describe.skipIf(depth === "short")("the example app", { timeout: 120_000 }, () =
       ...{ command: "/agent", text: question, user_id: "U1" },
       response_url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`,
     }).toString();
-    const { url } = await start("slack", [process.execPath, "server.mjs"], { SLACK_SIGNING_SECRET: "shared" });
+    const { url } = await start("slack", [process.execPath, "server.mjs"], {
+      SLACK_SIGNING_SECRET: "shared",
+    });
     const send = (secret: string, sentAt: number) => {
       const signature = `v0=${createHmac("sha256", secret).update(`v0:${sentAt}:${body}`).digest("hex")}`;
       const headers = { "x-slack-request-timestamp": `${sentAt}`, "x-slack-signature": signature };
@@ -140,14 +196,21 @@ describe.skipIf(depth === "short")("the example app", { timeout: 120_000 }, () =
     expect((await send("other", now)).status).toBe(401);
     expect((await send("shared", now - 600)).status).toBe(401);
     expect((await send("shared", now)).status).toBe(200);
-    await expect.poll(() => posted, { timeout: 20_000 }).toEqual([{ response_type: "in_channel", text: expect.stringContaining(answer) }]);
+    await expect
+      .poll(() => posted, { timeout: 20_000 })
+      .toEqual([{ response_type: "in_channel", text: expect.stringContaining(answer) }]);
     channel.close();
   });
 
   test("of a GitHub Action writes what the agent says about an issue, whose text is never a command", async () => {
     const { jobs } = parse(readFileSync(join(folderOf("github-action"), "triage.yml"), "utf8"));
     const [ask] = jobs.triage.steps;
-    const known = { ATP_URL: rig.service.url, ATP_KEY: rig.ann.key, TITLE: '$(touch taken) "', BODY: "Two owls." };
+    const known = {
+      ATP_URL: rig.service.url,
+      ATP_KEY: rig.ann.key,
+      TITLE: '$(touch taken) "',
+      BODY: "Two owls.",
+    };
     await shell(`cd ${folderOf("github-action")}\n${ask.run}`, known);
     expect(readFileSync(join(folderOf("github-action"), "answer.md"), "utf8")).toContain("Two owls.");
     expect(existsSync(join(folderOf("github-action"), "taken"))).toBe(false);

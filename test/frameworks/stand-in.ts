@@ -14,8 +14,8 @@ export const doneText = ["All done: the table old ", "is empty."];
 export const keptText = "I kept the table old.";
 
 /**
- * A model that tidies up: it writes a file, requests to delete a table, and answers. To `Which one?` it asks a question. It decides by
- * the results of tools in its conversation, in the form of any framework.
+ * A model that tidies up: it writes a file, requests to delete a table, and answers. To `Which one?` it asks
+ * a question. It decides by the results of tools in its conversation, in the form of any framework.
  */
 export const tidyModel =
   ({ request, end, text }: Stages = {}): Script =>
@@ -26,9 +26,12 @@ export const tidyModel =
       calls: [{ name: tools.find((tool) => tool.endsWith(name)) ?? name, input, id: `call_${nth}` }],
     });
     if (has("Which one?"))
-      return has("the blue one") ? { text: "You chose the blue one." } : call("ask_user", { question: "Red or blue?" });
+      return has("the blue one")
+        ? { text: "You chose the blue one." }
+        : call("ask_user", { question: "Red or blue?" });
     if (!has('"written":"report.txt"')) return call("write_file", { name: "report.txt", text: "3 rows" });
     if (has("refused")) return { text: keptText };
-    if (!has('"deleted":"old"')) return { ...call("delete_records", { table: "old" }), ...(request && { wait: request }) };
+    if (!has('"deleted":"old"'))
+      return { ...call("delete_records", { table: "old" }), ...(request && { wait: request }) };
     return { text: doneText, ...(end && { wait: end }), ...(text && { hold: text }) };
   };

@@ -36,7 +36,8 @@ export function has(wire: Wire, { rpc, method, operation }: Callee): boolean {
   if (wire === "ag-ui" || rpc === agUiRun.rpc) return wire === "ag-ui" && rpc === agUiRun.rpc;
   if (wire === "a2a-rpc" || wire === "a2a-rest") return rpc.startsWith(`${A2AService.typeName}/`);
   // Operations of general keys are tools; a tool sends no stream.
-  if (wire === "mcp") return operation?.name != null && method.methodKind === "unary" && takes(operation, "general", "owner");
+  if (wire === "mcp")
+    return operation?.name != null && method.methodKind === "unary" && takes(operation, "general", "owner");
   const reads = method.idempotency === noSideEffects;
   if (wire === "v2") return operation?.name != null;
   if (wire === "v2-get") return operation?.name != null && reads;
@@ -45,7 +46,8 @@ export function has(wire: Wire, { rpc, method, operation }: Callee): boolean {
 }
 
 /** Calls of A2A that change tasks. */
-const a2aChanges = /A2AService\/(?:SendMessage|SendStreamingMessage|CancelTask|(?:Create|Delete)TaskPushNotificationConfig)$/;
+const a2aChanges =
+  /A2AService\/(?:SendMessage|SendStreamingMessage|CancelTask|(?:Create|Delete)TaskPushNotificationConfig)$/;
 
 /** Whether a key with limits may ever make a call, by the descriptors. A run of AG-UI may only read. */
 export function isAllowedBy(name: LimitName, { rpc, operation }: Callee): boolean {

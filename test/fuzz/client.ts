@@ -3,7 +3,10 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import type { FuzzAnswer, FuzzRequest } from "./request.ts";
 
 /** The outcome of a request: an answer, an open stream without data so far, or no answer with a reason. */
-export type Outcome = { readonly answer: FuzzAnswer } | { readonly silent: true } | { readonly unanswered: string };
+export type Outcome =
+  | { readonly answer: FuzzAnswer }
+  | { readonly silent: true }
+  | { readonly unanswered: string };
 
 /** Sends requests over persistent connections. */
 export interface FuzzClient {
@@ -48,11 +51,16 @@ export function fuzzClient(origin: string, patience: Patience): FuzzClient {
   };
 }
 
-function exchange(begin: Begin, request: FuzzRequest, { answerMs, silenceMs, streamMs }: Patience): Promise<Outcome> {
+function exchange(
+  begin: Begin,
+  request: FuzzRequest,
+  { answerMs, silenceMs, streamMs }: Patience,
+): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const received = { status: 0, headers: {}, trailers: {}, chunks: [] as Buffer[] };
   const timers = [setTimeout(() => fail(`nothing more after ${answerMs} ms`), answerMs)];
-  if (request.streaming) timers.push(setTimeout(() => received.status === 0 && finish({ silent: true }), silenceMs));
+  if (request.streaming)
+    timers.push(setTimeout(() => received.status === 0 && finish({ silent: true }), silenceMs));
 
   function finish(outcome: Outcome): void {
     for (const timer of timers) clearTimeout(timer);
@@ -83,7 +91,9 @@ function exchange(begin: Begin, request: FuzzRequest, { answerMs, silenceMs, str
 
 /** HTTP/2's pseudo-headers are left out. */
 const plain = (fields: Readonly<Record<string, unknown>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (name.startsWith(":") ? [] : [[name, String(value)]])));
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (name.startsWith(":") ? [] : [[name, String(value)]])),
+  );
 
 const reasonOf = (error: Error): string => ("code" in error ? `${error.code}` : error.message);
 
@@ -92,7 +102,12 @@ function overHttp1(origin: string): { readonly begin: Begin; readonly close: () 
   const begin: Begin = ({ method, path, headers, body }, events) => {
     // Node sends no length with a DELETE, for any body.
     const length = body.length > 0 ? { "content-length": body.length } : {};
-    const sent = startHttp1(origin, { method, path, headers: { ...(headers as Record<string, string | string[]>), ...length }, agent });
+    const sent = startHttp1(origin, {
+      method,
+      path,
+      headers: { ...(headers as Record<string, string | string[]>), ...length },
+      agent,
+    });
     sent.on("response", (response: IncomingMessage) => {
       events.head(response.statusCode ?? 0, response.headers);
       response.on("data", events.body);

@@ -22,8 +22,8 @@ export interface Suspects {
   /**
    * Sends those that may have cost too much CPU again, one at a time.
    *
-   * @returns those that did so alone, each time. Memory that is not released is not allocated again, so of several requests
-   * that used too much together only the first is reported.
+   * @returns those that did so alone, each time. Memory that is not released is not allocated again, so of
+   * several requests that used too much together only the first is reported.
    */
   alone(send: Send): Promise<readonly Costly[]>;
 }
@@ -35,8 +35,8 @@ const suspectsMax = 500;
 const tries = 3;
 
 /**
- * Requests go out many at a time, so that a cost belongs to all of a batch. When it is more than the dearest request of the batch
- * may cost on top of what all usually do, each of them is a suspect.
+ * Requests go out many at a time, so that a cost belongs to all of a batch. When it is more than the dearest
+ * request of the batch may cost on top of what all usually do, each of them is a suspect.
  *
  * @param meter of the server; null when the cost is unknown.
  */
@@ -51,9 +51,11 @@ export function suspects(meter: Meter | null): Suspects {
     const requests = sinceLook;
     sinceLook = new Map(underWay);
     const faults = meter === null ? [] : faultsTogether(meter.read(), [...requests.values()]);
-    if (faults.includes(tooMuchCpu)) for (const [nth, request] of requests) if (found.size < suspectsMax) found.set(nth, request);
+    if (faults.includes(tooMuchCpu))
+      for (const [nth, request] of requests) if (found.size < suspectsMax) found.set(nth, request);
     const [first] = requests;
-    if (first && faults.includes(tooMuchMemory)) costly.push({ nth: first[0], request: first[1], outcome, flaws: [tooMuchMemory] });
+    if (first && faults.includes(tooMuchMemory))
+      costly.push({ nth: first[0], request: first[1], outcome, flaws: [tooMuchMemory] });
   }
 
   /** Sends a request by itself, and again while it costs too much; the lowest cost counts. */
@@ -98,4 +100,5 @@ function faultsTogether({ cpuMs, heapBytes }: Cost, requests: readonly FuzzReque
 }
 
 /** What of a request goes over the socket, roughly. */
-const sizeOf = ({ path, headers, body }: FuzzRequest): number => path.length + JSON.stringify(headers).length + body.length;
+const sizeOf = ({ path, headers, body }: FuzzRequest): number =>
+  path.length + JSON.stringify(headers).length + body.length;

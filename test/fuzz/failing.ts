@@ -1,8 +1,14 @@
 import type { Outcome } from "./client.ts";
 import type { Complaint } from "./tally.ts";
 
-/** A fault with its complete request, the useful part of the answer, and the command to send the request again. */
-export function describeFailure(seed: number, { text, rpcs, count, first, nth, request, outcome }: Complaint): string {
+/**
+ * A fault with its complete request, the useful part of the answer, and the command to send the request
+ * again.
+ */
+export function describeFailure(
+  seed: number,
+  { text, rpcs, count, first, nth, request, outcome }: Complaint,
+): string {
   const { http, method, path, headers, body } = request;
   return [
     `COMPLAINT  ${text}`,

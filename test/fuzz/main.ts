@@ -3,7 +3,9 @@ import { parseArgs } from "node:util";
 import { describeFailure } from "./failing.ts";
 import { fuzz } from "./run.ts";
 
-const { values } = parseArgs({ options: { seed: { type: "string" }, runs: { type: "string" }, first: { type: "string" } } });
+const { values } = parseArgs({
+  options: { seed: { type: "string" }, runs: { type: "string" }, first: { type: "string" } },
+});
 const number = (text: string | undefined, fallback: number): number => {
   const value = text === undefined ? fallback : Number(text);
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${text} is not a whole number`);
@@ -20,7 +22,9 @@ console.log(`seed ${seed}, ${runs} requests`);
 const { tally, faults } = await fuzz({
   ...{ seed, runs, first },
   onProgress: ({ sent, complaints }) =>
-    console.log(`${sent} of ${runs}, ${Math.round(sent / seconds())} a second, ${complaints.length} complaints`),
+    console.log(
+      `${sent} of ${runs}, ${Math.round(sent / seconds())} a second, ${complaints.length} complaints`,
+    ),
 });
 console.log(`\n${tally.table()}\n\n${tally.sent} requests in ${seconds().toFixed(1)} s`);
 for (const complaint of tally.complaints) console.log(`\n${describeFailure(seed, complaint)}`);

@@ -1,12 +1,33 @@
-/** The wire forms. A streaming RPC has its own content types on Connect, and server-sent events on v2; MCP calls an operation as a tool. gRPC is a binding of A2A, too. */
+/**
+ * The wire forms. A streaming RPC has its own content types on Connect, and server-sent events on v2; MCP
+ * calls an operation as a tool. gRPC is a binding of A2A, too.
+ */
 export const wires = [
-  ...(["v2", "v2-get", "connect-json", "connect-proto", "connect-get", "grpc", "grpc-web", "grpc-web-text"] as const),
+  ...([
+    "v2",
+    "v2-get",
+    "connect-json",
+    "connect-proto",
+    "connect-get",
+    "grpc",
+    "grpc-web",
+    "grpc-web-text",
+  ] as const),
   ...(["mcp", "ag-ui", "a2a-rpc", "a2a-rest"] as const),
 ] as const;
 export type Wire = (typeof wires)[number];
 
 /** The fault in a request, if any: each kind leaves all other parts valid. `key`: the key has limits. */
-export const kinds = ["valid", "nearly valid", "hostile payload", "frames", "compression", "head", "path", "key"] as const;
+export const kinds = [
+  "valid",
+  "nearly valid",
+  "hostile payload",
+  "frames",
+  "compression",
+  "head",
+  "path",
+  "key",
+] as const;
 export type Kind = (typeof kinds)[number];
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
@@ -37,7 +58,10 @@ export interface Limit {
   readonly isAllowed: boolean;
 }
 
-/** Keys of the owner: one that only reads tasks, one of a project, one of another network, and one that has expired. */
+/**
+ * Keys of the owner: one that only reads tasks, one of a project, one of another network, and one that has
+ * expired.
+ */
 export const limitNames = ["reader", "project", "network", "expired"] as const;
 export type LimitName = (typeof limitNames)[number];
 

@@ -54,7 +54,8 @@ export async function fuzz({ seed, first = 0, runs, onProgress, ...options }: Ru
   try {
     await Promise.all(Array.from({ length: lanes }, lane));
     if (platform.isAlive())
-      for (const { nth, request, outcome, flaws } of await watched.alone(client.send)) count.complain(nth, request, outcome, flaws);
+      for (const { nth, request, outcome, flaws } of await watched.alone(client.send))
+        count.complain(nth, request, outcome, flaws);
     client.close();
     return { tally: count, faults: await platform.end() };
   } finally {
@@ -72,4 +73,5 @@ function faultsOf(request: FuzzRequest, outcome: Outcome): readonly string[] {
 
 /** Long answers are lists; their beginning is enough. */
 const learnMax = 4_096;
-const textOf = ({ answer }: { readonly answer: { readonly body: Buffer } }): string => answer.body.toString("latin1", 0, learnMax);
+const textOf = ({ answer }: { readonly answer: { readonly body: Buffer } }): string =>
+  answer.body.toString("latin1", 0, learnMax);

@@ -38,7 +38,16 @@ export function tally(): Tally {
     known?.rpcs.add(request.rpc);
     if (known && sizeOf(known.request) <= sizeOf(request)) return;
     if (known) Object.assign(known, { nth, request, outcome });
-    else complaints.set(text, { text, rpcs: new Set([request.rpc]), count: 1, first: nth, nth, request, outcome });
+    else
+      complaints.set(text, {
+        text,
+        rpcs: new Set([request.rpc]),
+        count: 1,
+        first: nth,
+        nth,
+        request,
+        outcome,
+      });
   }
 
   const complainOf: Tally["complain"] = (nth, request, outcome, flaws) =>
@@ -62,7 +71,8 @@ export function tally(): Tally {
   };
 }
 
-const sizeOf = ({ path, headers, body }: FuzzRequest): number => path.length + JSON.stringify(headers).length + body.length;
+const sizeOf = ({ path, headers, body }: FuzzRequest): number =>
+  path.length + JSON.stringify(headers).length + body.length;
 
 function add(rows: Map<string, Map<string, number>>, row: string, column: string): void {
   const cells = rows.get(row) ?? new Map<string, number>();
@@ -80,10 +90,17 @@ function wordOf(outcome: Outcome): string {
 
 function tableOf(title: string, rows: ReadonlyMap<string, ReadonlyMap<string, number>>): string {
   const columns = [...new Set([...rows.values()].flatMap((cells) => [...cells.keys()]))].toSorted();
-  const lines = [...rows].map(([row, cells]) => [row, ...columns.map((column) => String(cells.get(column) ?? ""))]);
+  const lines = [...rows].map(([row, cells]) => [
+    row,
+    ...columns.map((column) => String(cells.get(column) ?? "")),
+  ]);
   const table = [[title, ...columns], ...lines.toSorted(([a = ""], [b = ""]) => a.localeCompare(b))];
   const widths = table[0]?.map((_, at) => Math.max(...table.map((line) => line[at]?.length ?? 0))) ?? [];
   return table
-    .map((line) => line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  "))
+    .map((line) =>
+      line
+        .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+        .join("  "),
+    )
     .join("\n");
 }

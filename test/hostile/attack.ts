@@ -1,12 +1,18 @@
 import type { KeyKind } from "../../src/core/accounts/caller.ts";
 
-/** The credential of a request. Each attack has another member or guest, so none shares a rate limit; keys are the owner's. */
+/**
+ * The credential of a request. Each attack has another member or guest, so none shares a rate limit; keys are
+ * the owner's.
+ */
 export type Sender = "anonymous" | "member" | "guest" | KeyKind;
 
 /** The address of an attack, and its sender. */
 export interface Target {
   readonly port: number;
-  /** The attacker's address, another one of 127.0.0.0/8 for each attack: limits per address count it separately. */
+  /**
+   * The attacker's address, another one of 127.0.0.0/8 for each attack: limits per address count it
+   * separately.
+   */
   readonly address: string;
   /** The headers with the sender's credential. */
   readonly headers: Readonly<Record<string, string>>;

@@ -43,13 +43,19 @@ async function close({ platform, liveness }: AttackedPlatform): Promise<void> {
 
 const added = ({ platform, memory }: Before): number => memoryOf(platform.pid).peak - memory.resident;
 
-/** Attacks that wait for time-outs have a separate platform, so that they wait while the other one is attacked. */
+/**
+ * Attacks that wait for time-outs have a separate platform, so that they wait while the other one is
+ * attacked.
+ */
 let ground: Before;
 let slowGround: Before;
 let slow: Promise<readonly Result[]>;
 
 beforeAll(async () => {
-  const [one, other] = await Promise.all([open(some.refused.length + some.within.length), open(slowAttacks.length)]);
+  const [one, other] = await Promise.all([
+    open(some.refused.length + some.within.length),
+    open(slowAttacks.length),
+  ]);
   // Sequentially, while nothing else runs.
   ground = await measure(one);
   slowGround = await measure(other);
@@ -60,18 +66,23 @@ beforeAll(async () => {
 afterAll(() => Promise.all([close(ground), close(slowGround)]));
 
 /** Expects that the server is alive, gave a right answer, and answered `/livez` in time. */
-function expectHeld({ platform }: AttackedPlatform, { answer, expected, excess, took, resident }: Result): void {
+function expectHeld(
+  { platform }: AttackedPlatform,
+  { answer, expected, excess, took, resident }: Result,
+): void {
   const facts = `${took.toFixed(0)} ms, ${Math.round(resident / MiB)} MiB`;
   expect(platform.isAlive(), "the server is dead").toBe(true);
   expect(expected, facts).toContain(answer);
   expect(excess, `/livez was late (${facts})`).toBeLessThan(excessMax);
 }
 
-const named = (all: readonly Attack[]): readonly (readonly [string, Attack])[] => all.map((attack) => [attack.name, attack]);
+const named = (all: readonly Attack[]): readonly (readonly [string, Attack])[] =>
+  all.map((attack) => [attack.name, attack]);
 
 describe("a server at default limits gives a right answer, survives, and keeps answering /livez to another process", () => {
   describe("under what its bounds refuse", () => {
-    test.each(named(some.refused))("%s", async (_name, attack) => expectHeld(ground, await run(ground, attack)));
+    test.each(named(some.refused))("%s", async (_name, attack) =>
+      expectHeld(ground, await run(ground, attack)));
 
     test("which together raises its resident memory by less than 128 MiB", () => {
       expect(added(ground)).toBeLessThan(refusedMemoryMax);
@@ -79,7 +90,8 @@ describe("a server at default limits gives a right answer, survives, and keeps a
   });
 
   describe("under what is within its bounds", () => {
-    test.each(named(some.within))("%s", async (_name, attack) => expectHeld(ground, await run(ground, attack)));
+    test.each(named(some.within))("%s", async (_name, attack) =>
+      expectHeld(ground, await run(ground, attack)));
 
     test("as many bodies as BODY_MEMORY takes, and more", async () => {
       const answers = await sendAccepted(ground.platform);

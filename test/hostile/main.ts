@@ -1,6 +1,7 @@
-// `npm run hostile -- [--only PATTERN] [--rounds N] [--accepted]`: sends every attack whose name matches, and prints the answers and
-// their cost; then, with `--accepted`, as many bodies as BODY_MEMORY accepts, and more; then the scenarios whose name matches, many
-// requests at once, with the wait of others; then, without `--only`, runs the tests that attack rules.
+// `npm run hostile -- [--only PATTERN] [--rounds N] [--accepted]`: sends every attack whose name matches, and
+// prints the answers and their cost; then, with `--accepted`, as many bodies as BODY_MEMORY accepts, and
+// more; then the scenarios whose name matches, many requests at once, with the wait of others; then, without
+// `--only`, runs the tests that attack rules.
 import { parseArgs } from "node:util";
 import { memoryOf, resetPeak } from "../support/process-memory.ts";
 import { startPlatform } from "./platform.ts";
@@ -48,7 +49,9 @@ function print({ name, expected, answer, took, excess, cpu, resident }: Result, 
   const right = expected.includes(answer);
   const memory = `${Math.round(resident / MB)} MB, peak ${Math.round(peak / MB)} MB`;
   const cost = `${took.toFixed(0)} ms, CPU ${cpu.all} ms (main thread ${cpu.main.toFixed(0)} ms), /livez +${excess.toFixed(0)} ms, ${memory}`;
-  console.log(`${right ? "ok   " : "WRONG"} ${name}: ${answer} (${cost})${right ? "" : `, expected ${expected.join(" or ")}`}`);
+  console.log(
+    `${right ? "ok   " : "WRONG"} ${name}: ${answer} (${cost})${right ? "" : `, expected ${expected.join(" or ")}`}`,
+  );
 }
 
 /** Runs the scenarios, and returns how many had a wrong answer. */

@@ -7,12 +7,21 @@ export interface Platform extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   isAlive(): boolean;
-  /** A new attacker with a new address, and for a member or a guest a new account. @throws Error when there are no more */
+  /**
+   * A new attacker with a new address, and for a member or a guest a new account. @throws Error when there
+   * are no more
+   */
   attacker(by: Sender): Target;
 }
 
-/** As in `npm start`; the heap is bounded so that a server without bounds on its requests ends, and not the machine. */
-const memory = { NODE_OPTIONS: "--max-semi-space-size=8 --max-old-space-size=1500", MALLOC_MMAP_THRESHOLD_: "1048576" };
+/**
+ * As in `npm start`; the heap is bounded so that a server without bounds on its requests ends, and not the
+ * machine.
+ */
+const memory = {
+  NODE_OPTIONS: "--max-semi-space-size=8 --max-old-space-size=1500",
+  MALLOC_MMAP_THRESHOLD_: "1048576",
+};
 
 /** @param accounts how many members and how many guests there are */
 export async function startPlatform(accounts: number): Promise<Platform> {
@@ -29,7 +38,9 @@ export async function startPlatform(accounts: number): Promise<Platform> {
   function headersOf(by: Sender): Target["headers"] {
     if (by === "anonymous") return {};
     // SCIM accepts its key only there.
-    return by === "team_user_mgmt" ? { authorization: `Bearer ${keyOf(by)}` } : { "x-service-api-key": keyOf(by) };
+    return by === "team_user_mgmt"
+      ? { authorization: `Bearer ${keyOf(by)}` }
+      : { "x-service-api-key": keyOf(by) };
   }
 
   function keyOf(by: Exclude<Sender, "anonymous">): string {

@@ -32,7 +32,10 @@ export interface AttackedPlatform {
   readonly idle: number;
 }
 
-/** Sends one attack, and repeats it as another attacker while `/livez` is late, at most three times. The smallest delay counts. */
+/**
+ * Sends one attack, and repeats it as another attacker while `/livez` is late, at most three times. The
+ * smallest delay counts.
+ */
 export async function run(ground: AttackedPlatform, attack: Attack): Promise<Result> {
   let least: Result | undefined;
   for (let left = tries; left > 0 && ground.platform.isAlive(); left--) {
@@ -41,11 +44,21 @@ export async function run(ground: AttackedPlatform, attack: Attack): Promise<Res
     if (least.excess <= excessMax) return least;
   }
   return (
-    least ?? { ...attack, answer: "the server is dead", took: 0, excess: Number.POSITIVE_INFINITY, cpu: { all: 0, main: 0 }, resident: 0 }
+    least ?? {
+      ...attack,
+      answer: "the server is dead",
+      took: 0,
+      excess: Number.POSITIVE_INFINITY,
+      cpu: { all: 0, main: 0 },
+      resident: 0,
+    }
   );
 }
 
-async function once({ platform, liveness, idle }: AttackedPlatform, { name, by, send, expected }: Attack): Promise<Result> {
+async function once(
+  { platform, liveness, idle }: AttackedPlatform,
+  { name, by, send, expected }: Attack,
+): Promise<Result> {
   await liveness.since();
   const before = cpuOf(platform.pid);
   const begun = performance.now();
@@ -55,5 +68,13 @@ async function once({ platform, liveness, idle }: AttackedPlatform, { name, by, 
   const cpu = { all: after.all - before.all, main: after.main - before.main };
   const samples = platform.isAlive() ? await liveness.since() : [];
   const excess = Math.max(0, ...samples.map((sample) => excessOf(sample, idle)));
-  return { name, expected, answer, took, excess, cpu, resident: platform.isAlive() ? memoryOf(platform.pid).resident : 0 };
+  return {
+    name,
+    expected,
+    answer,
+    took,
+    excess,
+    cpu,
+    resident: platform.isAlive() ? memoryOf(platform.pid).resident : 0,
+  };
 }

@@ -6,7 +6,9 @@ import { exchange2 } from "./send/http2.ts";
 export const callers = 6;
 const callsOfEach = 30;
 
-/** Makes ordinary calls on three wires, so that one-time costs of a process do not count as costs of attacks. */
+/**
+ * Makes ordinary calls on three wires, so that one-time costs of a process do not count as costs of attacks.
+ */
 export async function warmUp(platform: Platform): Promise<void> {
   const grpc = { "content-type": "application/grpc+proto", te: "trailers" };
   const json = { "content-type": "application/json" };

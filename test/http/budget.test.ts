@@ -46,7 +46,12 @@ describe("connections of one address", () => {
     expect(enter("2001:db8:1:3::1")).not.toBeNull();
   });
 
-  test.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])("are not limited for this machine: %s", (address) => {
+  test.each([
+    "127.0.0.1",
+    "127.9.9.9",
+    "::1",
+    "::ffff:127.0.0.1",
+  ])("are not limited for this machine: %s", (address) => {
     const enter = connectionGuard(1);
     expect([enter(address), enter(address), enter(address)]).not.toContain(null);
   });

@@ -2,7 +2,9 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { compressAnswer } from "../../src/http/compression.ts";
 
-const body = Buffer.from(JSON.stringify({ data: Array.from({ length: 200 }, (_, n) => ({ id: n, text: "a text of an answer" })) }));
+const body = Buffer.from(
+  JSON.stringify({ data: Array.from({ length: 200 }, (_, n) => ({ id: n, text: "a text of an answer" })) }),
+);
 
 describe("an answer", () => {
   test.each([

@@ -44,10 +44,16 @@ const statusOf = async (path: string, call: RawRequest) => (await send(`${url}/$
 
 test.each<[string, RawRequest]>([
   ["JSON", { headers: json, body: "{}" }],
-  ["JSON that names its charset", { headers: { "content-type": "application/json; charset=utf-8" }, body: "{}" }],
+  [
+    "JSON that names its charset",
+    { headers: { "content-type": "application/json; charset=utf-8" }, body: "{}" },
+  ],
   ["a binary message", { headers: { "content-type": "application/proto" }, body: "" }],
   ["a body in pieces", { headers: json, body: ["{", "}"] }],
-  ["a client that would take a compressed answer", { headers: { ...json, "accept-encoding": "gzip, br" }, body: "{}" }],
+  [
+    "a client that would take a compressed answer",
+    { headers: { ...json, "accept-encoding": "gzip, br" }, body: "{}" },
+  ],
 ])("a plain call is handled: %s", async (_what, call) => {
   expect(await statusOf(getTask, call)).toBe(401);
 });
@@ -57,7 +63,11 @@ test.each<[string, string, RawRequest]>([
   ["a GET", getTask, { method: "GET", headers: json }],
   ["a PUT", getTask, { method: "PUT", headers: json, body: "{}" }],
   ["a compressed body", getTask, { headers: { ...json, "content-encoding": "gzip" }, body: "{}" }],
-  ["a body that is not compressed, and says so", getTask, { headers: { ...json, "content-encoding": "identity" }, body: "{}" }],
+  [
+    "a body that is not compressed, and says so",
+    getTask,
+    { headers: { ...json, "content-encoding": "identity" }, body: "{}" },
+  ],
   ["a deadline", getTask, { headers: { ...json, "connect-timeout-ms": "1000" }, body: "{}" }],
   ["gRPC-Web", getTask, { headers: { "content-type": "application/grpc-web+proto" }, body: "" }],
   ["the type of a stream", getTask, { headers: { "content-type": "application/connect+json" }, body: "" }],

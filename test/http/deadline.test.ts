@@ -26,7 +26,11 @@ test.each([
 test("a caller with a very long deadline is answered and does not time out at once", async () => {
   await using service = await openService({ idle: true });
   const { key } = await service.person();
-  const headers = { "content-type": "application/json", "x-service-api-key": key, "connect-timeout-ms": "9999999999" };
+  const headers = {
+    "content-type": "application/json",
+    "x-service-api-key": key,
+    "connect-timeout-ms": "9999999999",
+  };
   const reply = await send(`${service.url}/user.v2.UserService/GetCurrentUser`, { headers, body: "{}" });
   expect(reply.status).toBe(200);
 });
@@ -37,7 +41,11 @@ test("a body of an unsupported type is refused in the envelope", async () => {
   const headers = { "content-type": "application/x-www-form-urlencoded", "x-service-api-key": key };
   const reply = await send(`${service.url}/user.v2.UserService/GetCurrentUser`, { headers, body: "a=b" });
   expect(reply.status).toBe(415);
-  expect(reply.json()).toMatchObject({ ok: false, request_id: expect.stringMatching(/^req_/), error: { code: "invalid_argument" } });
+  expect(reply.json()).toMatchObject({
+    ok: false,
+    request_id: expect.stringMatching(/^req_/),
+    error: { code: "invalid_argument" },
+  });
 });
 
 test("a message that health cannot read is a client error", async () => {

@@ -20,7 +20,10 @@ describe("a failure", () => {
   });
 
   test("has the status and code in plain Connect calls that connect-es gives it", () => {
-    const written = Object.values(connectCodes).map((code) => ({ status: codeToHttpStatus(code), code: codeToString(code) }));
+    const written = Object.values(connectCodes).map((code) => ({
+      status: codeToHttpStatus(code),
+      code: codeToString(code),
+    }));
     expect(Object.values(connectAnswers)).toEqual(written);
     expect(Object.keys(connectAnswers)).toEqual(Object.keys(connectCodes));
   });

@@ -1,5 +1,12 @@
 import { EventEmitter, once } from "node:events";
-import { Agent, type ClientRequest, get, type IncomingMessage, request, type ServerResponse } from "node:http";
+import {
+  Agent,
+  type ClientRequest,
+  get,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from "node:http";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
@@ -11,7 +18,8 @@ import { defaultLimits } from "../../src/http/front-limits.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-const echo: Handler = (request, response) => response.end(`${request.method} ${request.url} over ${request.httpVersion}`);
+const echo: Handler = (request, response) =>
+  response.end(`${request.method} ${request.url} over ${request.httpVersion}`);
 
 /** A listening front, closed with all its connections at the end of the test. */
 async function open(handler: Handler, options: FrontOptions = {}) {
@@ -26,7 +34,8 @@ async function open(handler: Handler, options: FrontOptions = {}) {
 function held() {
   const arrivals = new EventEmitter();
   const handler: Handler = (request, response) => void arrivals.emit("call", request, response);
-  const next = async (): Promise<[IncomingMessage, ServerResponse]> => (await once(arrivals, "call")) as [IncomingMessage, ServerResponse];
+  const next = async (): Promise<[IncomingMessage, ServerResponse]> =>
+    (await once(arrivals, "call")) as [IncomingMessage, ServerResponse];
   return { handler, next };
 }
 
@@ -68,9 +77,18 @@ const emptySettings = "\0\0\0\x04\0\0\0\0\0";
 /** The head of `GET /` as a complete request in its own stream (RFC 7541 appendix A). */
 const getRequest = "\0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a";
 
-const frameKinds: Readonly<Record<number, string>> = { 0: "DATA", 1: "HEADERS", 4: "SETTINGS", 6: "PING", 7: "GOAWAY" };
+const frameKinds: Readonly<Record<number, string>> = {
+  0: "DATA",
+  1: "HEADERS",
+  4: "SETTINGS",
+  6: "PING",
+  7: "GOAWAY",
+};
 
-/** Reads the frames of HTTP/2 that a socket receives (RFC 9113 4.1). Call it to wait for the payload of the next one of a kind. */
+/**
+ * Reads the frames of HTTP/2 that a socket receives (RFC 9113 4.1). Call it to wait for the payload of the
+ * next one of a kind.
+ */
 function frames(socket: Socket) {
   const kinds: string[] = [];
   const arrivals = new EventEmitter();
@@ -105,7 +123,13 @@ describe("one port", () => {
     expect(frame[3]).toBe(4); // a SETTINGS frame
   });
 
-  test.each(["PUT", "POST", "PATCH", "PROPFIND", "GET"])("knows HTTP/1.1 when %s comes byte by byte", async (method) => {
+  test.each([
+    "PUT",
+    "POST",
+    "PATCH",
+    "PROPFIND",
+    "GET",
+  ])("knows HTTP/1.1 when %s comes byte by byte", async (method) => {
     await using service = await open(echo);
     const socket = raw(service.port);
     await drip(socket, `${method} /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -113,14 +137,21 @@ describe("one port", () => {
   });
 
   test("loses nothing that follows the first bytes", async () => {
-    await using service = await open(async (request, response) => response.end(`${request.url} ${await text(request)};`));
+    await using service = await open(async (request, response) =>
+      response.end(`${request.url} ${await text(request)};`),
+    );
     const socket = raw(service.port);
-    const post = (path: string, body: string) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const post = (path: string, body: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const bytes = post("/1", "one") + post("/2", "two") + post("/3", "x".repeat(100_000));
     await new Promise((sent) => socket.write(bytes.slice(0, 70), sent));
     await new Promise(setImmediate);
     socket.end(bytes.slice(70));
-    expect((await text(socket)).match(/\/\d [a-z]+;/g)).toEqual(["/1 one;", "/2 two;", `/3 ${"x".repeat(100_000)};`]);
+    expect((await text(socket)).match(/\/\d [a-z]+;/g)).toEqual([
+      "/1 one;",
+      "/2 two;",
+      `/3 ${"x".repeat(100_000)};`,
+    ]);
   });
 
   test("continues to serve after a client disconnects in the middle of a body", async () => {
@@ -159,7 +190,10 @@ describe("a connection", () => {
   });
 
   test("that sends its body too slowly is answered 408 and closed", async () => {
-    await using service = await open((request) => void request.resume().on("error", () => undefined), { headersMs: 40, requestMs: 40 });
+    await using service = await open((request) => void request.resume().on("error", () => undefined), {
+      headersMs: 40,
+      requestMs: 40,
+    });
     const socket = raw(service.port);
     socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx");
     expect(await text(socket)).toMatch(/^HTTP\/1.1 408 /);
@@ -224,7 +258,12 @@ describe("connections", () => {
       socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
       answers.push(await firstBytes(socket));
     }
-    expect(answers.map((answer) => answer.slice(0, 12))).toEqual(["HTTP/1.1 200", "HTTP/1.1 200", "", "HTTP/1.1 200"]);
+    expect(answers.map((answer) => answer.slice(0, 12))).toEqual([
+      "HTTP/1.1 200",
+      "HTTP/1.1 200",
+      "",
+      "HTTP/1.1 200",
+    ]);
   });
 
   test("beyond the total limit are closed at once, until another has ended", async () => {
@@ -253,7 +292,13 @@ test("the front's default limits are those that docs/operate/security.md and doc
       graceMs: 5_000,
       arrivalMs: 1_000,
     },
-    ...{ streamsMax: 100, pingMs: 15_000, pingAnswerMs: 20_000, connectionsMax: 10_000, connectionsPerAddress: 256 },
+    ...{
+      streamsMax: 100,
+      pingMs: 15_000,
+      pingAnswerMs: 20_000,
+      connectionsMax: 10_000,
+      connectionsPerAddress: 256,
+    },
   });
 });
 
@@ -292,7 +337,12 @@ describe("a drain", () => {
     await callHttp2(client);
     const silent = raw(service.port);
     await once(silent, "connect");
-    const closed = [once(idle ?? new EventEmitter(), "close"), once(client, "goaway"), once(client, "close"), text(silent)];
+    const closed = [
+      once(idle ?? new EventEmitter(), "close"),
+      once(client, "goaway"),
+      once(client, "close"),
+      text(silent),
+    ];
     await service.front.drain(60);
     await Promise.all(closed);
     expect(service.front.draining.aborted).toBe(true);
@@ -436,7 +486,13 @@ describe("a drain", () => {
     const ping = await received("PING");
     expect(received.kinds().slice(-2)).toEqual(["GOAWAY", "PING"]);
     const crossed = getRequest.replace("\x01\x82", "\x03\x82");
-    socket.write(Buffer.concat([Buffer.from(crossed, "latin1"), Buffer.from("\0\0\x08\x06\x01\0\0\0\0", "latin1"), ping]));
+    socket.write(
+      Buffer.concat([
+        Buffer.from(crossed, "latin1"),
+        Buffer.from("\0\0\x08\x06\x01\0\0\0\0", "latin1"),
+        ping,
+      ]),
+    );
     await once(socket, "end");
     expect(
       received.kinds().filter((kind) => kind === "HEADERS"),
@@ -495,7 +551,9 @@ describe("a drain", () => {
       attempts.push(ms);
       return deadline.promise;
     };
-    await using service = await open((_request, response) => void response.write("open;"), { clock: { ...systemClock, sleep } });
+    await using service = await open((_request, response) => void response.write("open;"), {
+      clock: { ...systemClock, sleep },
+    });
     const overHttp1 = await answerOf(get(`http://127.0.0.1:${service.port}/`));
     const client = session(service.port);
     const overHttp2 = client.request({ ":path": "/" });
@@ -532,11 +590,19 @@ describe("Fastify", () => {
     app.post("/", async (request) => ({ over: request.raw.httpVersion, body: request.body }));
     await app.listen({ port: 0, host: "127.0.0.1" });
     const { port } = app.server.address() as AddressInfo; // it listens to TCP
-    const sent = request({ port, method: "POST", headers: { "content-type": "application/json" }, agent: new Agent({ keepAlive: true }) });
+    const sent = request({
+      port,
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      agent: new Agent({ keepAlive: true }),
+    });
     sent.end('{"a":1}');
     expect(await text(await answerOf(sent))).toBe('{"over":"1.1","body":{"a":1}}');
     const client = session(port);
-    const stream = client.request({ ":method": "POST", "content-type": "application/json" }, { endStream: false });
+    const stream = client.request(
+      { ":method": "POST", "content-type": "application/json" },
+      { endStream: false },
+    );
     stream.end('{"b":2}');
     expect(await text(stream)).toBe('{"over":"2.0","body":{"b":2}}');
     await app.close();

@@ -10,7 +10,9 @@ const disk = mountSmallDisk("8m");
 const command = (words: readonly string[], env: Readonly<Record<string, string>>) =>
   new Promise<{ stdout: string; stderr: string }>((resolve) => {
     const options = { cwd: root, env: { ...ownEnvironment(), ...env } };
-    execFile(process.execPath, ["cli/main.ts", ...words], options, (_error, stdout, stderr) => resolve({ stdout, stderr }));
+    execFile(process.execPath, ["cli/main.ts", ...words], options, (_error, stdout, stderr) =>
+      resolve({ stdout, stderr }),
+    );
   });
 
 test.skipIf(disk === undefined)(
@@ -21,7 +23,8 @@ test.skipIf(disk === undefined)(
     using place = installation({ DATA_DIR: small.path });
     const server = await place.start();
     const readiness = async () => (await fetch(`${server.url}/readyz`)).status;
-    const becomes = (status: number) => eventually(`/readyz answers ${status}`, async () => (await readiness()) === status);
+    const becomes = (status: number) =>
+      eventually(`/readyz answers ${status}`, async () => (await readiness()) === status);
     await becomes(200);
     small.fill();
     await becomes(503);
@@ -31,12 +34,16 @@ test.skipIf(disk === undefined)(
       .split("\n")
       .filter((line) => line.includes('"level":50'))
       .map((line) => JSON.parse(line).msg);
-    expect(errors).toContain(`not ready: the database takes no writes: SQLITE_FULL: database or disk is full (${small.path}/platform.db)`);
+    expect(errors).toContain(
+      `not ready: the database takes no writes: SQLITE_FULL: database or disk is full (${small.path}/platform.db)`,
+    );
     for (const words of [["status"], ["key", "list"], ["doctor", "--reach", server.url]]) {
       const { stdout, stderr } = await command(words, place.env);
       if (words[0] === "doctor") expect(stdout).toMatch(/^ok .*configuration.*\n(FAIL|WARN) disk /);
       else expect(stderr).toMatch(/^the disk of \S+ is full/);
-      expect(stdout, `${words}: ${stderr}`).toMatch({ status: /^Platform /, key: /general/, doctor: /database/ }[words[0] ?? ""] ?? /^$/);
+      expect(stdout, `${words}: ${stderr}`).toMatch(
+        { status: /^Platform /, key: /general/, doctor: /database/ }[words[0] ?? ""] ?? /^$/,
+      );
     }
     small.free();
     await becomes(200);

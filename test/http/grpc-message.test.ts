@@ -41,7 +41,9 @@ test("printable ASCII is sent unchanged, and a percent sign is encoded", () => {
 test("a refusal over gRPC says in plain words which field broke which rule", async () => {
   await using service = await openService({ idle: true });
   const { key } = await service.person();
-  const body = framed(toBinary(ListMessagesRequestSchema, create(ListMessagesRequestSchema, { taskId: "t", limit: 201 })));
+  const body = framed(
+    toBinary(ListMessagesRequestSchema, create(ListMessagesRequestSchema, { taskId: "t", limit: 201 })),
+  );
   const headers = { "content-type": "application/grpc", te: "trailers", "x-service-api-key": key };
   const reply = await sendHttp2(`${service.url}/task.v2.TaskService/ListMessages`, { headers, body });
   expect(reply.headers.get("grpc-status")).toBe("3");

@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
 import { ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { readiness } from "../../src/http/health.ts";
 import { services } from "../../src/pipeline/services.ts";
@@ -30,10 +33,19 @@ async function freePort(): Promise<number> {
 }
 
 /** A service whose store can be replaced by a failing or silent one. */
-async function serviceOver(ping: () => Promise<void>, options: Parameters<typeof openService>[0] = {}): Promise<Service & AsyncDisposable> {
+async function serviceOver(
+  ping: () => Promise<void>,
+  options: Parameters<typeof openService>[0] = {},
+): Promise<Service & AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await openTestStore("sqlite"));
-  const service = stack.use(await openService({ idle: true, over: { store: { ...database.store, ping }, url: database.url }, ...options }));
+  const service = stack.use(
+    await openService({
+      idle: true,
+      over: { store: { ...database.store, ping }, url: database.url },
+      ...options,
+    }),
+  );
   return { ...service, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
@@ -41,7 +53,8 @@ describe.each(rpcWires)("grpc.health.v1 over %s", (wire) => {
   test("knows every service, and the server as a whole, without a credential", async () => {
     await using service = await openService({ idle: true });
     const health = clientOf(Health, wire, service.url, {});
-    for (const name of everyService) expect([name, (await health.check({ service: name })).status]).toEqual([name, Status.SERVING]);
+    for (const name of everyService)
+      expect([name, (await health.check({ service: name })).status]).toEqual([name, Status.SERVING]);
     const { statuses } = await health.list({});
     expect(Object.keys(statuses).toSorted()).toEqual(everyService.toSorted());
     expect(new Set(Object.values(statuses).map(({ status }) => status))).toEqual(new Set([Status.SERVING]));
@@ -115,13 +128,23 @@ describe("the probes", () => {
   describe("of a store that counts its writes", () => {
     function counting() {
       const clock = stillClock();
-      const store = { writes: 0, answer: async (): Promise<void> => undefined, listeners: [] as (() => void)[] };
+      const store = {
+        writes: 0,
+        answer: async (): Promise<void> => undefined,
+        listeners: [] as (() => void)[],
+      };
       const ping = () => {
         store.writes += 1;
         return store.answer();
       };
       const onAway = (listener: () => void) => void store.listeners.push(listener);
-      const { checkReady } = readiness({ ping, onAway, clock, leaving: new AbortController().signal, log: () => undefined });
+      const { checkReady } = readiness({
+        ping,
+        onAway,
+        clock,
+        leaving: new AbortController().signal,
+        log: () => undefined,
+      });
       return { clock, store, checkReady };
     }
 
@@ -196,12 +219,18 @@ describe("the probes", () => {
     });
     const ann = await service.person();
     expect([await probe(`${admin}/livez`), await probe(`${admin}/readyz`)]).toEqual(["200 ok", "200 ready"]);
-    expect((await fetch(`${admin}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": ann.key } })).status).toBe(404);
+    expect(
+      (await fetch(`${admin}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": ann.key } }))
+        .status,
+    ).toBe(404);
 
     const held = ann.v2("project.list");
     await called.promise;
     const drained = service.drain();
-    expect([await probe(`${admin}/livez`), await probe(`${admin}/readyz`)]).toEqual(["200 ok", "503 not ready"]);
+    expect([await probe(`${admin}/livez`), await probe(`${admin}/readyz`)]).toEqual([
+      "200 ok",
+      "503 not ready",
+    ]);
     answer.resolve();
     expect((await held).status).toBe(200);
     await drained;
@@ -213,10 +242,25 @@ describe.skipIf(postgresTemplate === undefined)("a worker", () => {
   test("has probes, health and browser streams, and accepts no calls", async () => {
     await using service = await openService({ database: "postgresql", env: { ROLE: "worker" } });
     const ann = await service.person();
-    expect([await probe(`${service.url}/livez`), await probe(`${service.url}/readyz`)]).toEqual(["200 ok", "200 ready"]);
-    expect(Object.keys((await clientOf(Health, "grpc", service.url, {}).list({})).statuses)).toEqual(["", "browser.v2.BrowserService"]);
-    expect((await fetch(`${service.url}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": ann.key } })).status).toBe(404);
-    await expect(ann.client(ProjectService, "grpc").listProjects({})).rejects.toMatchObject({ code: Code.Unimplemented });
+    expect([await probe(`${service.url}/livez`), await probe(`${service.url}/readyz`)]).toEqual([
+      "200 ok",
+      "200 ready",
+    ]);
+    expect(Object.keys((await clientOf(Health, "grpc", service.url, {}).list({})).statuses)).toEqual([
+      "",
+      "browser.v2.BrowserService",
+    ]);
+    expect(
+      (
+        await fetch(`${service.url}/v2/project.list`, {
+          method: "POST",
+          headers: { "x-service-api-key": ann.key },
+        })
+      ).status,
+    ).toBe(404);
+    await expect(ann.client(ProjectService, "grpc").listProjects({})).rejects.toMatchObject({
+      code: Code.Unimplemented,
+    });
   });
 });
 

@@ -14,6 +14,8 @@ test("the probe of /readyz takes more space than a new task, so that it fails fi
     return statSync(wal).size - before;
   };
   await database.store.ping();
-  const create = await growth(() => ann.v2("task.create", { message: { content: "Sort my post. ".repeat(70) } }));
+  const create = await growth(() =>
+    ann.v2("task.create", { message: { content: "Sort my post. ".repeat(70) } }),
+  );
   expect(await growth(() => database.store.ping())).toBeGreaterThanOrEqual(create + 4096);
 });

@@ -30,7 +30,8 @@ test.each([
   expect(decodeURIComponent(text)).toContain(`${limit}`);
 });
 
-// Decompressing such a request to 32 MiB took two thousand turns of the event loop; on a busy machine its client timed out.
+// Decompressing such a request to 32 MiB took two thousand turns of the event loop; on a busy machine its
+// client timed out.
 test("a request over gRPC-Web that announces more than its limit is answered before the rest of it arrives", async () => {
   const session = connect(service.url);
   const stream = session.request({ ":method": "POST", ":path": path, ...headers, "grpc-encoding": "gzip" });

@@ -1,12 +1,19 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { create, createFileRegistry, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Health } from "../../src/gen/proto/grpc/health/v1/health_pb.ts";
-import { ServerReflection, type ServerReflectionRequestSchema } from "../../src/gen/proto/grpc/reflection/v1/reflection_pb.ts";
+import {
+  ServerReflection,
+  type ServerReflectionRequestSchema,
+} from "../../src/gen/proto/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../../src/gen/proto/grpc/reflection/v1alpha/reflection_pb.ts";
 import { A2AService } from "../../src/gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { services } from "../../src/pipeline/services.ts";
@@ -47,10 +54,14 @@ describe.each([
   /** Sends all questions at once on one stream, without a credential. */
   async function ask(...questions: Question[]) {
     async function* requests() {
-      for (const messageRequest of questions) yield { host: "h", ...(messageRequest ? { messageRequest } : {}) };
+      for (const messageRequest of questions)
+        yield { host: "h", ...(messageRequest ? { messageRequest } : {}) };
     }
     // The two versions differ only in the package's name.
-    const client = createClient(desc as typeof ServerReflection, createGrpcTransport({ baseUrl: service.url }));
+    const client = createClient(
+      desc as typeof ServerReflection,
+      createGrpcTransport({ baseUrl: service.url }),
+    );
     const answers = await Array.fromAsync(client.serverReflectionInfo(requests()));
     return answers.map(({ messageResponse }) => messageResponse);
   }
@@ -59,7 +70,9 @@ describe.each([
   async function typesOf(question: Question) {
     const [answer] = await ask(question);
     if (answer?.case !== "fileDescriptorResponse") throw new Error(`no file: ${JSON.stringify(answer)}`);
-    const descriptors = answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
+    const descriptors = answer.value.fileDescriptorProto.map((bytes) =>
+      fromBinary(FileDescriptorProtoSchema, bytes),
+    );
     return createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(descriptors) }));
   }
 
@@ -91,8 +104,14 @@ describe.each([
     const extension = { containingType: "google.protobuf.MethodOptions", extensionNumber: 50101 };
     const byExtension = await typesOf({ case: "fileContainingExtension", value: extension });
     expect(byExtension.getExtension("taskplatform.options.v1.operation")).toBeDefined();
-    const [numbers] = await ask({ case: "allExtensionNumbersOfType", value: "google.protobuf.MethodOptions" });
-    expect(numbers).toMatchObject({ case: "allExtensionNumbersResponse", value: { extensionNumber: [50101] } });
+    const [numbers] = await ask({
+      case: "allExtensionNumbersOfType",
+      value: "google.protobuf.MethodOptions",
+    });
+    expect(numbers).toMatchObject({
+      case: "allExtensionNumbersResponse",
+      value: { extensionNumber: [50101] },
+    });
   });
 
   test("answers many questions on one stream, and reports each that it does not find", async () => {
@@ -100,21 +119,44 @@ describe.each([
     const answers = await ask(
       { case: "fileByFilename", value: "no/such.proto" },
       { case: "fileContainingSymbol", value: "no.such.Symbol" },
-      { case: "fileContainingExtension", value: { containingType: "google.protobuf.MethodOptions", extensionNumber: 1 } },
+      {
+        case: "fileContainingExtension",
+        value: { containingType: "google.protobuf.MethodOptions", extensionNumber: 1 },
+      },
       { case: undefined },
     );
-    expect(answers).toMatchObject([notFound, notFound, notFound, { case: "errorResponse", value: { errorCode: 3 } }]);
+    expect(answers).toMatchObject([
+      notFound,
+      notFound,
+      notFound,
+      { case: "errorResponse", value: { errorCode: 3 } },
+    ]);
   });
 
   test("is enough for buf curl to call an operation without its schema", async () => {
     const curl = async (...args: string[]) => {
-      const common = ["curl", "--http2-prior-knowledge", "--protocol", "grpc", "--reflect", "--reflect-protocol", `grpc-${version}`];
+      const common = [
+        "curl",
+        "--http2-prior-knowledge",
+        "--protocol",
+        "grpc",
+        "--reflect",
+        "--reflect-protocol",
+        `grpc-${version}`,
+      ];
       const { stdout } = await run("node_modules/.bin/buf", [...common, ...args]);
       return stdout;
     };
-    expect((await curl("--list-services", service.url)).trim().split("\n").toSorted()).toEqual(served.toSorted());
+    expect((await curl("--list-services", service.url)).trim().split("\n").toSorted()).toEqual(
+      served.toSorted(),
+    );
     const header = ["--header", `x-service-api-key: ${ann.key}`];
-    const answer = await curl(...header, "--data", '{"name":"Garden"}', `${service.url}/project.v2.ProjectService/CreateProject`);
+    const answer = await curl(
+      ...header,
+      "--data",
+      '{"name":"Garden"}',
+      `${service.url}/project.v2.ProjectService/CreateProject`,
+    );
     expect(JSON.parse(answer)).toMatchObject({ project: { name: "Garden" } });
   });
 });

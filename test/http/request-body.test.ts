@@ -8,7 +8,10 @@ import { defaultLimits, type FrontLimits } from "../../src/http/front-limits.ts"
 import { bodyWatch, incomingBody } from "../../src/http/incoming-body.ts";
 import { readBodyOrNull } from "../../src/http/request-body.ts";
 
-/** When a body in one packet with its head is read: before the parser has it, before its end is known, and after that. */
+/**
+ * When a body in one packet with its head is read: before the parser has it, before its end is known, and
+ * after that.
+ */
 const moments = {
   "before it has arrived": null,
   "before its end": () => Promise.resolve(),
@@ -25,7 +28,12 @@ interface Case {
 }
 
 /** The outcome of reading a body of 20 bytes, and of the next one on its connection. */
-async function outcomesOf({ moment, maxBytes, limits = {}, body = ofLength }: Case): Promise<readonly unknown[]> {
+async function outcomesOf({
+  moment,
+  maxBytes,
+  limits = {},
+  body = ofLength,
+}: Case): Promise<readonly unknown[]> {
   const watch = bodyWatch({ ...defaultLimits, ...limits }, () => "192.0.2.1");
   const outcomes: unknown[] = [];
   let requests = 0;
@@ -45,7 +53,9 @@ async function outcomesOf({ moment, maxBytes, limits = {}, body = ofLength }: Ca
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on TCP
   const socket = connect(port, "127.0.0.1");
-  socket.end(`POST / HTTP/1.1\r\nHost: a\r\n${body}POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok`);
+  socket.end(
+    `POST / HTTP/1.1\r\nHost: a\r\n${body}POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok`,
+  );
   const answers = (await text(socket)).match(/HTTP\/1\.1 \d+/g);
   server.close();
   expect(answers).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"]);
@@ -53,7 +63,10 @@ async function outcomesOf({ moment, maxBytes, limits = {}, body = ofLength }: Ca
 }
 
 describe.each(Object.entries(moments))("a body that is read %s", (_name, moment) => {
-  test.each([ofLength, inChunks])("is read to its end, and so is the next one of its connection: %j", async (body) => {
+  test.each([
+    ofLength,
+    inChunks,
+  ])("is read to its end, and so is the next one of its connection: %j", async (body) => {
     expect(await outcomesOf({ moment, maxBytes: 20, body })).toEqual(["12345678901234567890", "ok"]);
   });
 

@@ -3,7 +3,8 @@ import { requestReader } from "../../src/http/request.ts";
 import { growthOf, linearGrowth } from "../support/growth.ts";
 
 const read = requestReader(() => "req_1", null);
-const isStrict = (prefer: string): boolean => read({ headers: { prefer }, socket: { remoteAddress: "192.0.2.1" } }).isStrict;
+const isStrict = (prefer: string): boolean =>
+  read({ headers: { prefer }, socket: { remoteAddress: "192.0.2.1" } }).isStrict;
 
 describe("the Prefer header", () => {
   test.each([

@@ -19,7 +19,14 @@ const facade = [
 const addresses = [
   ...v1Table.map(({ verb, path }) => `${verb} ${path}`),
   ...["", "/v1"].flatMap((prefix) => facade.map((at) => at.replace(" ", ` ${prefix}`))),
-  ...["POST /files", "GET /files", "GET /files/{id}", "DELETE /files/{id}", "GET /files/{id}/content", "GET /v1/files/{id}/content"],
+  ...[
+    "POST /files",
+    "GET /files",
+    "GET /files/{id}",
+    "DELETE /files/{id}",
+    "GET /files/{id}/content",
+    "GET /v1/files/{id}/content",
+  ],
   ...["PUT /uploads/{id}/{id}/{id}", "GET /downloads/{id}/{id}/{id}"],
 ];
 const verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -30,11 +37,28 @@ const members =
   );
 const values = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
-  fc.constantFrom("", "x", "\u0000", "\ud800", "9".repeat(40), -1, 1e308, null, true, [], {}, [[]], [{}], { url: "http://[" }),
+  fc.constantFrom("", "x", "\u0000", "\ud800", "9".repeat(40), -1, 1e308, null, true, [], {}, [[]], [{}], {
+    url: "http://[",
+  }),
 );
 const bodies = fc.oneof(
-  { weight: 4, arbitrary: fc.dictionary(fc.constantFrom(...members), values).map((body) => JSON.stringify(body)) },
-  { weight: 1, arbitrary: fc.constantFrom("", "{", "[]", "null", '{"a":1}{', "\uFEFF{}", "[".repeat(20_000), '{"__proto__":{"x":1}}') },
+  {
+    weight: 4,
+    arbitrary: fc.dictionary(fc.constantFrom(...members), values).map((body) => JSON.stringify(body)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "",
+      "{",
+      "[]",
+      "null",
+      '{"a":1}{',
+      "\uFEFF{}",
+      "[".repeat(20_000),
+      '{"__proto__":{"x":1}}',
+    ),
+  },
   { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 100 }) },
 );
 const types = fc.constantFrom(
@@ -73,14 +97,31 @@ interface AnswerText {
   readonly body: string;
 }
 
-async function send(url: string, method: string, path: string, headers: Record<string, string>, body: string): Promise<AnswerText> {
+async function send(
+  url: string,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<AnswerText> {
   const { hostname, port } = new URL(url);
   // Node sends no length with some methods.
   const length = method === "GET" || method === "HEAD" ? {} : { "content-length": Buffer.byteLength(body) };
-  const sent = request({ hostname, port, method, path, headers: { ...headers, ...length, connection: "close" }, agent: false });
+  const sent = request({
+    hostname,
+    port,
+    method,
+    path,
+    headers: { ...headers, ...length, connection: "close" },
+    agent: false,
+  });
   const answer = new Promise<AnswerText>((resolve, reject) => {
     sent.once("error", reject).once("response", (reply) => {
-      text(reply).then((said) => resolve({ status: reply.statusCode ?? 0, type: reply.headers["content-type"] ?? "", body: said }), reject);
+      text(reply).then(
+        (said) =>
+          resolve({ status: reply.statusCode ?? 0, type: reply.headers["content-type"] ?? "", body: said }),
+        reject,
+      );
     });
   });
   sent.end(method === "GET" || method === "HEAD" ? undefined : body);
@@ -102,7 +143,8 @@ const refusals = {
 
 function formOf(path: string): readonly (keyof typeof refusals)[] {
   if (/^(\/v1)?\/(responses|models)\b/.test(path) || /^\/files\b/.test(path)) return ["facade"];
-  // An id that no router accepts makes an unknown address of v1, which is answered as SDKs of the facade read it.
+  // An id that no router accepts makes an unknown address of v1, which is answered as SDKs of the facade read
+  // it.
   if (/^\/v1\//.test(path)) return ["v1", "facade"];
   return ["v2"];
 }
@@ -126,7 +168,13 @@ test("any request to v1, the facade and the links is answered in the form of its
       // Node's parser refuses other beginnings.
       if (!path.startsWith("/")) return;
       const method = verb ?? own;
-      const answer = await send(town.service.url, method, path.replaceAll(/[^\x21-\x7e]/g, "%20"), headers, body);
+      const answer = await send(
+        town.service.url,
+        method,
+        path.replaceAll(/[^\x21-\x7e]/g, "%20"),
+        headers,
+        body,
+      );
       statuses.add(answer.status);
       expect(answer.status === 501 || answer.status < 500, JSON.stringify(answer)).toBe(true);
       if (answer.status < 400 || method === "HEAD") return;

@@ -4,7 +4,18 @@ import { expect, test } from "vitest";
 import { openService } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 
-const paths = ["/livez", "/readyz", "/sign-in", "/docs/", "/openapi.json", "/llms.txt", "/v2/task.list", "/v1/tasks", "/nowhere", "/app"];
+const paths = [
+  "/livez",
+  "/readyz",
+  "/sign-in",
+  "/docs/",
+  "/openapi.json",
+  "/llms.txt",
+  "/v2/task.list",
+  "/v1/tasks",
+  "/nowhere",
+  "/app",
+];
 
 test("every answer forbids to guess its type, and tells browsers to use https only where the pages have it", async () => {
   for (const [env, hsts] of [
@@ -15,7 +26,9 @@ test("every answer forbids to guess its type, and tells browsers to use https on
     await using service = await openService({ idle: true, env });
     for (const path of paths) {
       const { headers } = await fetch(service.url + path, { redirect: "manual" });
-      expect([path, headers.get("x-content-type-options"), headers.get("strict-transport-security")]).toEqual([path, "nosniff", hsts]);
+      expect([path, headers.get("x-content-type-options"), headers.get("strict-transport-security")]).toEqual(
+        [path, "nosniff", hsts],
+      );
     }
   }
 });
@@ -49,7 +62,11 @@ test("HEAD is answered as GET without its body", async () => {
   for (const path of paths) {
     const get = await fetch(service.url + path, { redirect: "manual" });
     const head = await fetch(service.url + path, { method: "HEAD", redirect: "manual" });
-    expect([path, head.status, head.headers.get("content-type")]).toEqual([path, get.status, get.headers.get("content-type")]);
+    expect([path, head.status, head.headers.get("content-type")]).toEqual([
+      path,
+      get.status,
+      get.headers.get("content-type"),
+    ]);
     expect(await head.text()).toBe("");
   }
 });
@@ -58,16 +75,27 @@ test("/.well-known/security.txt names a contact and ends in a year (RFC 9116)", 
   const clock = stillClock();
   const contact = "mailto:security@example.com";
   const base = "https://api.example.com";
-  await using own = await openService({ idle: true, clock, env: { BASE_URL: base, SECURITY_CONTACT: contact } });
+  await using own = await openService({
+    idle: true,
+    clock,
+    env: { BASE_URL: base, SECURITY_CONTACT: contact },
+  });
   const answer = await fetch(`${own.url}/.well-known/security.txt`);
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
   const expires = new Date(clock.now() + 365 * 24 * 3_600_000).toISOString();
   expect((await answer.text()).split("\n")).toEqual(
-    expect.arrayContaining([`Contact: ${contact}`, `Expires: ${expires}`, `Canonical: ${base}/.well-known/security.txt`]),
+    expect.arrayContaining([
+      `Contact: ${contact}`,
+      `Expires: ${expires}`,
+      `Canonical: ${base}/.well-known/security.txt`,
+    ]),
   );
   await using service = await openService({ idle: true });
-  const [, page = ""] = /^Contact: (\S+)$/m.exec(await (await fetch(`${service.url}/.well-known/security.txt`)).text()) ?? [];
+  const [, page = ""] =
+    /^Contact: (\S+)$/m.exec(await (await fetch(`${service.url}/.well-known/security.txt`)).text()) ?? [];
   const { pathname, hash } = new URL(page);
   // Without a built site the page is Markdown, whose heading has the words of the anchor.
-  expect((await (await fetch(service.url + pathname)).text()).toLowerCase()).toMatch(new RegExp(hash.slice(1).replaceAll("-", "[- ]")));
+  expect((await (await fetch(service.url + pathname)).text()).toLowerCase()).toMatch(
+    new RegExp(hash.slice(1).replaceAll("-", "[- ]")),
+  );
 });

@@ -17,7 +17,8 @@ import {
 describeOnOne("an import between two installations", (database) => {
   let [source, target]: [Service, Service] = [undefined as never, undefined as never];
   let [ann, bo]: [Person, Person] = [undefined as never, undefined as never];
-  const run = (...flags: readonly string[]) => runImport(fetchBetween(source, target), { source: ann.key, target: bo.key }, ...flags);
+  const run = (...flags: readonly string[]) =>
+    runImport(fetchBetween(source, target), { source: ann.key, target: bo.key }, ...flags);
   const runJson = async (...flags: readonly string[]) => JSON.parse((await run("--json", ...flags)).out);
 
   beforeAll(async () => {
@@ -36,11 +37,24 @@ describeOnOne("an import between two installations", (database) => {
   async function fill(): Promise<void> {
     const { body } = await ann.v2("project.create", { name: "Bills", instruction: "In euros." });
     const projectId = body["project"].id;
-    const parent = await putSourceTask(source, ann, everyEvent, { projectId, type: "project", subtasks: 1, metadata: { order: "7" } });
+    const parent = await putSourceTask(source, ann, everyEvent, {
+      projectId,
+      type: "project",
+      subtasks: 1,
+      metadata: { order: "7" },
+    });
     const place = { parentId: parent, rootId: parent, depth: 1, type: "agent_subtask", projectId } as const;
-    await putSourceTask(source, ann, everyEvent.slice(0, 1), { ...place, title: "Read offer 1", createdAt: Date.now() - 80_000_000 });
+    await putSourceTask(source, ann, everyEvent.slice(0, 1), {
+      ...place,
+      title: "Read offer 1",
+      createdAt: Date.now() - 80_000_000,
+    });
     const failed = { type: "status_update", payload: { agentStatus: "error", brief: "Failed" } } as const;
-    await putSourceTask(source, ann, [...everyEvent, failed], { status: "error", hidden: true, createdAt: Date.now() - 70_000_000 });
+    await putSourceTask(source, ann, [...everyEvent, failed], {
+      status: "error",
+      hidden: true,
+      createdAt: Date.now() - 70_000_000,
+    });
     const fileId = await putFile(ann, source, "offers.csv", "a,b\n1,2\n");
     const created = await ann.v2("task.create", {
       message: {
@@ -52,16 +66,37 @@ describeOnOne("an import between two installations", (database) => {
       share_visibility: "public",
     });
     expect(created.status).toBe(200);
-    const webhook = { url: "https://hooks.example.com/a?secret=1", event_types: ["task_stopped"], name: "Hook", project_id: projectId };
+    const webhook = {
+      url: "https://hooks.example.com/a?secret=1",
+      event_types: ["task_stopped"],
+      name: "Hook",
+      project_id: projectId,
+    };
     await source.store.change(async (tx) => {
       const id = "webhook0000000000000a1";
       const secrets = { secret: new Uint8Array(40), oldSecret: null, oldSecretUntil: null };
-      const state = { status: "active", inactiveReason: null, failingSince: null, failures: 0, deletedAt: null } as const;
+      const state = {
+        status: "active",
+        inactiveReason: null,
+        failingSince: null,
+        failures: 0,
+        deletedAt: null,
+      } as const;
       const { url, name } = webhook;
       const owner = { accountId: ann.accountId, spaceId: ann.spaceId, clientId: null };
       const eventTypes = ["task_stopped"] as const;
       await tx.webhooks.insert({
-        ...{ id, ...owner, url, name, eventTypes, projectId, metadata: {}, doubleHash: true, createdAt: Date.now() },
+        ...{
+          id,
+          ...owner,
+          url,
+          name,
+          eventTypes,
+          projectId,
+          metadata: {},
+          doubleHash: true,
+          createdAt: Date.now(),
+        },
         ...secrets,
         ...state,
       });
@@ -87,26 +122,50 @@ describeOnOne("an import between two installations", (database) => {
     for (const [index, task] of before.entries()) {
       const copy = after[index] ?? {};
       const isRunning = task["status"] === "running";
-      const [theirs, ours] = [await eventsOf(ann, String(task["id"])), await eventsOf(bo, String(copy["id"]))];
-      expect(copy["imported_from"]).toEqual({ origin: sourceOrigin, task_id: task["id"], imported_at: expect.any(Number) });
+      const [theirs, ours] = [
+        await eventsOf(ann, String(task["id"])),
+        await eventsOf(bo, String(copy["id"])),
+      ];
+      expect(copy["imported_from"]).toEqual({
+        origin: sourceOrigin,
+        task_id: task["id"],
+        imported_at: expect.any(Number),
+      });
       expect(copy["id"]).not.toBe(task["id"]);
-      expect(copy).toMatchObject({ share_visibility: "private", created_at: task["created_at"], updated_at: task["updated_at"] });
+      expect(copy).toMatchObject({
+        share_visibility: "private",
+        created_at: task["created_at"],
+        updated_at: task["updated_at"],
+      });
       expect(copy).not.toHaveProperty("created_by_api_key");
       expect(comparableEvents(ours.slice(0, theirs.length))).toEqual(comparableEvents(theirs));
       if (isRunning || theirs.length === 1) {
         expect(copy["status"]).toBe("stopped");
-        expect(ours.at(-1)).toMatchObject({ type: "status_update", status_update: { agent_status: "stopped", brief: /^Imported/ } });
+        expect(ours.at(-1)).toMatchObject({
+          type: "status_update",
+          status_update: { agent_status: "stopped", brief: /^Imported/ },
+        });
         expect(ours).toHaveLength(theirs.length + 1);
       } else expect(comparable(copy)).toEqual(comparable(task));
     }
-    expect(after[1]).toMatchObject({ parent_task_id: after[0]?.["id"], root_task_id: after[0]?.["id"], task_type: "agent_subtask" });
+    expect(after[1]).toMatchObject({
+      parent_task_id: after[0]?.["id"],
+      root_task_id: after[0]?.["id"],
+      task_type: "agent_subtask",
+    });
     expect(after[0]).toMatchObject({ subtasks: { stopped: 1 }, metadata: { order: "7" } });
   });
 
   test("projects and webhooks are equal; webhooks are inactive and have new secrets", async () => {
-    const [[project], [theirs]] = [(await bo.v2("project.list")).body["data"], (await ann.v2("project.list")).body["data"]];
+    const [[project], [theirs]] = [
+      (await bo.v2("project.list")).body["data"],
+      (await ann.v2("project.list")).body["data"],
+    ];
     expect({ ...project, id: "" }).toEqual({ ...theirs, id: "" });
-    const [[webhook], [old]] = [(await bo.v2("webhook.list")).body["data"], (await ann.v2("webhook.list")).body["data"]];
+    const [[webhook], [old]] = [
+      (await bo.v2("webhook.list")).body["data"],
+      (await ann.v2("webhook.list")).body["data"],
+    ];
     expect(webhook).toEqual({
       ...old,
       id: webhook.id,
@@ -121,7 +180,8 @@ describeOnOne("an import between two installations", (database) => {
   test("the bytes of files are equal, and count toward no quota", async () => {
     const task = (await tasksOf(bo)).at(-1);
     const [first] = await eventsOf(bo, String(task?.["id"]));
-    const [file] = (first?.["user_message"] as { attachments: { url: string; filename: string }[] }).attachments;
+    const [file] = (first?.["user_message"] as { attachments: { url: string; filename: string }[] })
+      .attachments;
     expect(file).toMatchObject({ filename: "offers.csv", type: "file" });
     const reply = await fetch(String(file?.url).replace("https://platform.test", target.url));
     expect(await reply.text()).toBe("a,b\n1,2\n");
@@ -160,10 +220,17 @@ describeOnOne("an import between two installations", (database) => {
 
   test("a message to an imported task begins a turn that sees its history", async () => {
     const [task] = await tasksOf(bo);
-    const { status } = await bo.v2("task.sendMessage", { task_id: task?.["id"], message: { content: "Go on" } });
+    const { status } = await bo.v2("task.sendMessage", {
+      task_id: task?.["id"],
+      message: { content: "Go on" },
+    });
     expect(status).toBe(200);
     const row = await target.store.tasks.byId(String(task?.["id"]));
-    expect(row).toMatchObject({ status: "running", messageSeq: everyEvent.length + 1, consumedSeq: everyEvent.length });
+    expect(row).toMatchObject({
+      status: "running",
+      messageSeq: everyEvent.length + 1,
+      consumedSeq: everyEvent.length,
+    });
     expect(await runJson()).toMatchObject({ tasks: { present: 4, failed: 0 } });
   });
 
@@ -178,7 +245,17 @@ describeOnOne("an import between two installations", (database) => {
     const { body } = await bo.v2("audit.list", { limit: 100, operation: "import.finish" });
     expect(body["data"][0]).toMatchObject({
       operation: "dataimport.v1.ImportService/FinishImport",
-      after: { origin: sourceOrigin, projects: 1, tasks: 4, openTasks: 0, files: 1, missingFiles: 0, webhooks: 1, skipped: 0, failed: 0 },
+      after: {
+        origin: sourceOrigin,
+        projects: 1,
+        tasks: 4,
+        openTasks: 0,
+        files: 1,
+        missingFiles: 0,
+        webhooks: 1,
+        skipped: 0,
+        failed: 0,
+      },
     });
     const task = await bo.v2("audit.list", { limit: 100, operation: "import.task" });
     expect(task.body["data"]).toContainEqual(
@@ -189,7 +266,15 @@ describeOnOne("an import between two installations", (database) => {
   test("import.list reports each source", async () => {
     const { body } = await bo.v2("import.list");
     expect(body["data"]).toEqual([
-      expect.objectContaining({ origin: sourceOrigin, projects: 1, tasks: 4, open_tasks: 0, files: 1, missing_files: 0, webhooks: 1 }),
+      expect.objectContaining({
+        origin: sourceOrigin,
+        projects: 1,
+        tasks: 4,
+        open_tasks: 0,
+        files: 1,
+        missing_files: 0,
+        webhooks: 1,
+      }),
     ]);
   });
 });

@@ -19,7 +19,10 @@ import {
 const rounds = sample(1_000, 6);
 
 /** A network that fails from one request on, before it is sent or after its answer was sent. */
-function cutting(at: number, isAfter: boolean): { readonly fetching: typeof fetch; readonly count: () => number } {
+function cutting(
+  at: number,
+  isAfter: boolean,
+): { readonly fetching: typeof fetch; readonly count: () => number } {
   let sent = 0;
   const cut = () => new TypeError("fetch failed");
   return {
@@ -43,7 +46,11 @@ describeOnOne("an import", (database) => {
     target = await openService({ database, idle: true });
     ann = await source.person({ personal: true });
     const { body } = await ann.v2("project.create", { name: "Bills" });
-    const parent = await putSourceTask(source, ann, everyEvent, { projectId: body["project"].id, type: "project", subtasks: 1 });
+    const parent = await putSourceTask(source, ann, everyEvent, {
+      projectId: body["project"].id,
+      type: "project",
+      subtasks: 1,
+    });
     const place = { parentId: parent, rootId: parent, depth: 1, type: "agent_subtask" } as const;
     await putSourceTask(source, ann, everyEvent, { ...place, createdAt: Date.now() - 1_000_000 });
     const content = [{ type: "file", file_id: await putFile(ann, source, "a.csv", "a,b") }];
@@ -61,7 +68,9 @@ describeOnOne("an import", (database) => {
   /** What an account has, without ids. */
   async function stateOf(bo: Person): Promise<unknown> {
     const tasks = await tasksOf(bo);
-    const all = await Promise.all(tasks.map(async ({ id }) => comparableEvents(await eventsOf(bo, String(id)))));
+    const all = await Promise.all(
+      tasks.map(async ({ id }) => comparableEvents(await eventsOf(bo, String(id)))),
+    );
     const [report] = await target.store.imports.listReports(bo);
     const { body } = await bo.v2("project.list");
     return [

@@ -7,7 +7,9 @@ import { sourceOrigin as originOf } from "../../cli/import/source.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { fetchBetween, runImport, tasksOf } from "./import-rig.ts";
 
-type Answers = Readonly<Record<string, (request: Readonly<Record<string, unknown>>, response: ServerResponse) => unknown>>;
+type Answers = Readonly<
+  Record<string, (request: Readonly<Record<string, unknown>>, response: ServerResponse) => unknown>
+>;
 
 /** A server that answers what a test says. It records the paths and the credentials of its requests. */
 async function openFake(answers: Answers) {
@@ -18,8 +20,11 @@ async function openFake(answers: Answers) {
     let text = "";
     for await (const chunk of request) text += String(chunk);
     const found = answers[path.replace("/v2/", "")];
-    const body = found ? found(text === "" ? {} : JSON.parse(text), response) : { ok: true, request_id: "r", data: [], has_more: false };
-    if (!response.headersSent && body !== undefined) response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+    const body = found
+      ? found(text === "" ? {} : JSON.parse(text), response)
+      : { ok: true, request_id: "r", data: [], has_more: false };
+    if (!response.headersSent && body !== undefined)
+      response.setHeader("content-type", "application/json").end(JSON.stringify(body));
   }
   const server = createServer((request, response) => void answer(request, response));
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -35,9 +40,28 @@ async function openFake(answers: Answers) {
 }
 
 const now = Math.floor(Date.now() / 1000) - 1_000;
-const page = (data: readonly unknown[], more: object = {}) => ({ ok: true, request_id: "r", data, has_more: false, ...more });
-const events = (messages: readonly unknown[], more: object = {}) => ({ ok: true, request_id: "r", messages, has_more: false, ...more });
-const task = (id: unknown, more: object = {}) => ({ id, title: "T", status: "stopped", created_at: now, updated_at: now, ...more });
+const page = (data: readonly unknown[], more: object = {}) => ({
+  ok: true,
+  request_id: "r",
+  data,
+  has_more: false,
+  ...more,
+});
+const events = (messages: readonly unknown[], more: object = {}) => ({
+  ok: true,
+  request_id: "r",
+  messages,
+  has_more: false,
+  ...more,
+});
+const task = (id: unknown, more: object = {}) => ({
+  id,
+  title: "T",
+  status: "stopped",
+  created_at: now,
+  updated_at: now,
+  ...more,
+});
 const said = (id: string, more: object = {}, timestamp = now * 1000) => ({
   ...{ id, timestamp, seq: 1, type: "user_message" },
   user_message: { content: "Hi", message_type: "text", attachments: [], ...more },
@@ -82,7 +106,11 @@ describe("an import from a hostile server", () => {
     { why: "a time that is a list", item: task("t", { created_at: [1] }), reason: "created_at" },
     { why: "no times", item: { id: "t", title: "T" }, reason: "created_at" },
     { why: "labels of another form", item: task("t", { metadata: { a: { b: 1 } } }), reason: "metadata" },
-    { why: "an unknown parent", item: task("t", { parent_task_id: "p" }), reason: "parent_task_id: import this task first" },
+    {
+      why: "an unknown parent",
+      item: task("t", { parent_task_id: "p" }),
+      reason: "parent_task_id: import this task first",
+    },
   ])("a task with $why is reported as failed, and the others are copied", async ({ item, reason }) => {
     const { code, report } = await importFrom({
       "task.list": () => page([item, task("good")]),
@@ -101,7 +129,11 @@ describe("an import from a hostile server", () => {
       reason: "events[1].timestamp: must be after",
     },
     { why: "a text that is a number", messages: [said("a", { content: 5 })], reason: "content" },
-    { why: "a text of 2 MB", messages: [said("a", { content: "x".repeat(2_000_000) })], reason: "must be at most 1048576 bytes" },
+    {
+      why: "a text of 2 MB",
+      messages: [said("a", { content: "x".repeat(2_000_000) })],
+      reason: "must be at most 1048576 bytes",
+    },
     { why: "an event without an id", messages: [{ ...said("a"), id: undefined }], reason: "events[0].id" },
     { why: "the same event twice", messages: [said("a"), said("a")], reason: "lists a twice" },
     {
@@ -111,7 +143,10 @@ describe("an import from a hostile server", () => {
     },
   ])("a task with $why is reported as failed", async ({ messages, reason }) => {
     const { code, report } = await importFrom(oneTask(messages));
-    expect({ code, failed: report.failed }).toMatchObject({ code: 1, failed: [{ kind: "task", reason: expect.stringContaining(reason) }] });
+    expect({ code, failed: report.failed }).toMatchObject({
+      code: 1,
+      failed: [{ kind: "task", reason: expect.stringContaining(reason) }],
+    });
   });
 
   test("an event of an unknown type is left out and reported, and the others keep their order", async () => {
@@ -124,8 +159,16 @@ describe("an import from a hostile server", () => {
   });
 
   test.each<{ readonly why: string; readonly list: (cursor: unknown) => object; readonly reason: string }>([
-    { why: "the same cursor again", list: (cursor) => page(cursor ? [] : [task("t")], { next_cursor: "again" }), reason: "do not end" },
-    { why: "the same tasks again", list: (cursor) => page([task("t")], { next_cursor: `${cursor}1` }), reason: "lists t twice" },
+    {
+      why: "the same cursor again",
+      list: (cursor) => page(cursor ? [] : [task("t")], { next_cursor: "again" }),
+      reason: "do not end",
+    },
+    {
+      why: "the same tasks again",
+      list: (cursor) => page([task("t")], { next_cursor: `${cursor}1` }),
+      reason: "lists t twice",
+    },
     {
       why: "empty pages without an end",
       list: (cursor) => page([], { next_cursor: `${String(cursor).slice(0, 9)}${Math.random()}` }),
@@ -133,7 +176,10 @@ describe("an import from a hostile server", () => {
     },
     { why: "no list", list: () => ({ ok: true, request_id: "r", data: { a: 1 } }), reason: "has no list" },
   ])("a list with $why ends the import with a report", async ({ list, reason }) => {
-    const answers = { "task.list": ({ cursor }: Readonly<Record<string, unknown>>) => list(cursor), "task.listMessages": () => events([]) };
+    const answers = {
+      "task.list": ({ cursor }: Readonly<Record<string, unknown>>) => list(cursor),
+      "task.listMessages": () => events([]),
+    };
     const { code, err, report } = await importFrom(answers);
     expect(code).toBe(1);
     expect(err).toContain(reason);
@@ -156,28 +202,41 @@ describe("an import from a hostile server", () => {
   test("a redirect of the API is not followed: the key stays at the source", async () => {
     await using other = await openFake({});
     const { code } = await importFrom({
-      "project.list": (_request, response) => response.writeHead(307, { location: `${other.url}/v2/project.list` }).end(),
+      "project.list": (_request, response) =>
+        response.writeHead(307, { location: `${other.url}/v2/project.list` }).end(),
     });
     expect(code).toBe(1);
     expect(other.seen).toEqual([]);
   });
 
   test.each([
-    { why: "a link-local address", url: "https://169.254.169.254/latest", reason: "169.254.169.254 is not a public address" },
+    {
+      why: "a link-local address",
+      url: "https://169.254.169.254/latest",
+      reason: "169.254.169.254 is not a public address",
+    },
     { why: "a private address", url: "https://10.0.0.7/a", reason: "10.0.0.7 is not a public address" },
     { why: "a private IPv6 address", url: "https://[fd00::1]/a", reason: "fd00::1 is not a public address" },
-    { why: "a name of this machine", url: "https://localhost/a", reason: "localhost is not a public address" },
+    {
+      why: "a name of this machine",
+      url: "https://localhost/a",
+      reason: "localhost is not a public address",
+    },
     { why: "plain http elsewhere", url: "http://127.0.0.1:1/a", reason: "neither on the source nor https" },
     { why: "another scheme", url: "file:///etc/passwd", reason: "neither on the source nor https" },
     { why: "no address", url: "", reason: "its address is not valid" },
   ])("a file at $why is refused, and its task is copied", async ({ url, reason }) => {
     const { code, report } = await importFrom(oneTask([file(url)]));
     expect({ code, tasks: report.tasks.copied }).toEqual({ code: 1, tasks: 1 });
-    expect(report.failed).toMatchObject([{ kind: "file", id: "e1/0", reason: expect.stringContaining(reason) }]);
+    expect(report.failed).toMatchObject([
+      { kind: "file", id: "e1/0", reason: expect.stringContaining(reason) },
+    ]);
   });
 
   test("a name of which one address is private is refused", async () => {
-    const found = await new Promise((resolve) => publicLookup("localhost", { all: true }, (error) => resolve(error)));
+    const found = await new Promise((resolve) =>
+      publicLookup("localhost", { all: true }, (error) => resolve(error)),
+    );
     expect(found).toMatchObject({ message: "localhost is not a public address" });
   });
 
@@ -189,12 +248,17 @@ describe("an import from a hostile server", () => {
       return fetch(input, init);
     };
     const answers = () =>
-      oneTask([], { "task.listMessages": () => events([file(`${origin}/file`)]), "/file": (_request, response) => void answer(response) });
+      oneTask([], {
+        "task.listMessages": () => events([file(`${origin}/file`)]),
+        "/file": (_request, response) => void answer(response),
+      });
     return [answers, fetching];
   };
 
   test("a file of 600 MB is refused at its head, and nothing of it is kept", async () => {
-    const [answers, fetching] = withFile((response) => response.writeHead(200, { "content-length": 600 * 1024 ** 2 }).flushHeaders());
+    const [answers, fetching] = withFile((response) =>
+      response.writeHead(200, { "content-length": 600 * 1024 ** 2 }).flushHeaders(),
+    );
     const { code, report } = await importFrom(answers(), fetching);
     expect({ code, failed: report.failed }).toMatchObject({
       code: 1,
@@ -205,17 +269,27 @@ describe("an import from a hostile server", () => {
 
   test("a file without a stated length is cut at the limit", async () => {
     await using fake = await openFake({
-      "/file": (_request, response) => void response.writeHead(200, { "transfer-encoding": "chunked" }).end("x".repeat(16)),
+      "/file": (_request, response) =>
+        void response.writeHead(200, { "transfer-encoding": "chunked" }).end("x".repeat(16)),
     });
-    const { body } = await openDownload({ fetch, sleep: async () => undefined }, fake.url, `${fake.url}/file`, 10);
+    const { body } = await openDownload(
+      { fetch, sleep: async () => undefined },
+      fake.url,
+      `${fake.url}/file`,
+      10,
+    );
     await expect(new Response(body).text()).rejects.toThrow("the file has more than 10 bytes");
   });
 
   test("a redirect of a file is not followed", async () => {
     await using other = await openFake({});
-    const [answers, fetching] = withFile((response) => response.writeHead(302, { location: `${other.url}/x` }).end());
+    const [answers, fetching] = withFile((response) =>
+      response.writeHead(302, { location: `${other.url}/x` }).end(),
+    );
     const { report } = await importFrom(answers(), fetching);
-    expect(report.failed).toMatchObject([{ kind: "file", reason: expect.stringContaining("redirects are not followed") }]);
+    expect(report.failed).toMatchObject([
+      { kind: "file", reason: expect.stringContaining("redirects are not followed") },
+    ]);
     expect(other.seen).toEqual([]);
   });
 
@@ -235,7 +309,9 @@ describe("an import from a hostile server", () => {
       "task.list": () => page([task("t1"), task("t2")]),
       "task.listMessages": ({ task_id }) => {
         const at = task_id === "t1" ? "/file" : "/gone";
-        return events([said(`e-${task_id}`, { attachments: [{ type: "file", filename: "a.txt", url: `${origin}${at}` }] })]);
+        return events([
+          said(`e-${task_id}`, { attachments: [{ type: "file", filename: "a.txt", url: `${origin}${at}` }] }),
+        ]);
       },
       "/file": (_request, response) => {
         asked += 1;
@@ -250,7 +326,10 @@ describe("an import from a hostile server", () => {
       return { code, report: JSON.parse(out) };
     };
     const gone = [{ kind: "file", id: "e-t2/0", reason: "the source no longer has the file" }];
-    expect(await run()).toMatchObject({ code: 1, report: { failed: [{ kind: "file", id: "e-t1/0", reason: "HTTP 503" }], skipped: gone } });
+    expect(await run()).toMatchObject({
+      code: 1,
+      report: { failed: [{ kind: "file", id: "e-t1/0", reason: "HTTP 503" }], skipped: gone },
+    });
     expect(asked).toBe(4);
     status = 200;
     expect(await run()).toMatchObject({
@@ -269,14 +348,24 @@ describe("an import from a hostile server", () => {
         limited -= 1;
         waited.push(limited);
         response.writeHead(429, { "retry-after": "700", "content-type": "application/json" });
-        response.end(JSON.stringify({ ok: false, request_id: "r", error: { code: "rate_limited", message: "slow down" } }));
+        response.end(
+          JSON.stringify({
+            ok: false,
+            request_id: "r",
+            error: { code: "rate_limited", message: "slow down" },
+          }),
+        );
         return undefined;
       },
     });
     expect({ code, waited }).toEqual({ code: 0, waited: [2, 1, 0] });
   });
 
-  test.each([["http://old.example"], ["ftp://old.example"], ["old.example"]])("--from %s is refused", (text) => {
+  test.each([
+    ["http://old.example"],
+    ["ftp://old.example"],
+    ["old.example"],
+  ])("--from %s is refused", (text) => {
     expect(() => originOf(text)).toThrow("--from");
   });
 });

@@ -13,7 +13,11 @@ export const [sourceOrigin, targetOrigin] = ["https://source.test", "https://pla
 
 /** `fetch` that finds both installations by their origins. */
 export const fetchBetween =
-  (source: Pick<Service, "url">, target: Pick<Service, "url">, fetching: typeof fetch = fetch): typeof fetch =>
+  (
+    source: Pick<Service, "url">,
+    target: Pick<Service, "url">,
+    fetching: typeof fetch = fetch,
+  ): typeof fetch =>
   (input, init) =>
     fetching(String(input).replace(sourceOrigin, source.url).replace(targetOrigin, target.url), init);
 
@@ -27,7 +31,10 @@ export interface Imported {
 /** Runs `atp import` of a key of the source into the account of a person of the target. */
 export async function runImport(
   fetching: typeof fetch,
-  { from = sourceOrigin, ...keys }: { readonly source: string; readonly target: string; readonly from?: string },
+  {
+    from = sourceOrigin,
+    ...keys
+  }: { readonly source: string; readonly target: string; readonly from?: string },
   ...flags: readonly string[]
 ): Promise<Imported> {
   const [out, err]: [string[], string[]] = [[], []];
@@ -66,7 +73,13 @@ export const everyEvent: readonly NewEvent[] = [
   {
     type: "tool_used",
     payload: {
-      ...{ tool: "browser", actionId: "a1", status: "success", brief: "Read a page", description: "All of it" },
+      ...{
+        tool: "browser",
+        actionId: "a1",
+        status: "success",
+        brief: "Read a page",
+        description: "All of it",
+      },
       ...{
         message: { action: "Reading", param: "offers" },
         params: { url: "https://example.com", deep: { n: [1, null] } },
@@ -74,7 +87,10 @@ export const everyEvent: readonly NewEvent[] = [
       },
     },
   },
-  { type: "tool_used", payload: { tool: "terminal", actionId: "a2", status: "pending_confirmation", brief: "Run it" } },
+  {
+    type: "tool_used",
+    payload: { tool: "terminal", actionId: "a2", status: "pending_confirmation", brief: "Run it" },
+  },
   { type: "assistant_message", payload: { content: "One moment", deliveryKind: "progress" } },
   {
     type: "assistant_message",
@@ -95,7 +111,10 @@ export const everyEvent: readonly NewEvent[] = [
     },
   },
   { type: "user_stop", payload: {} },
-  { type: "status_update", payload: { agentStatus: "stopped", brief: "Stopped by the user", description: "At once" } },
+  {
+    type: "status_update",
+    payload: { agentStatus: "stopped", brief: "Stopped by the user", description: "At once" },
+  },
   { type: "error_message", payload: { errorType: "timeout", content: "The turn took too long" } },
   { type: "structured_output_result", payload: { success: true, value: { best: "B", price: 12.5 } } },
   { type: "structured_output_result", payload: { success: false, value: {}, error: "no price" } },
@@ -120,7 +139,12 @@ export async function putSourceTask(
 }
 
 /** Uploads a file and returns its id. */
-export async function putFile(person: Person, service: Pick<Service, "url">, filename: string, bytes: string): Promise<string> {
+export async function putFile(
+  person: Person,
+  service: Pick<Service, "url">,
+  filename: string,
+  bytes: string,
+): Promise<string> {
   const { body } = await person.v2("file.upload", { filename });
   const url = String(body["upload_url"]).replace(/^https:\/\/[^/]+/, service.url);
   await fetch(url, { method: "PUT", body: bytes });
@@ -129,7 +153,17 @@ export async function putFile(person: Person, service: Pick<Service, "url">, fil
 
 /** A task with everything that differs by nature removed: ids, links, cost, credential, share and origin. */
 export function comparable(task: Readonly<Record<string, unknown>>): object {
-  const { id, task_url, created_by, created_by_api_key, credit_usage, share_visibility, imported_from, project_id, ...rest } = task;
+  const {
+    id,
+    task_url,
+    created_by,
+    created_by_api_key,
+    credit_usage,
+    share_visibility,
+    imported_from,
+    project_id,
+    ...rest
+  } = task;
   const { parent_task_id, root_task_id, status_detail, ...same } = rest;
   return { ...same, project: project_id !== undefined, parent: parent_task_id !== undefined };
 }
@@ -137,12 +171,22 @@ export function comparable(task: Readonly<Record<string, unknown>>): object {
 /** Events without ids and links. */
 export const comparableEvents = (events: readonly object[]): unknown =>
   JSON.parse(
-    JSON.stringify(events, (name, value) => (name === "id" || name === "waiting_for_event_id" || name === "url" ? undefined : value)),
+    JSON.stringify(events, (name, value) =>
+      name === "id" || name === "waiting_for_event_id" || name === "url" ? undefined : value,
+    ),
   );
 
 /** All events of a task, in order. */
-export async function eventsOf(person: Person, taskId: string): Promise<readonly (Readonly<Record<string, unknown>> & object)[]> {
-  const { body } = await person.v2("task.listMessages", { task_id: taskId, limit: 200, order: "asc", verbose: true });
+export async function eventsOf(
+  person: Person,
+  taskId: string,
+): Promise<readonly (Readonly<Record<string, unknown>> & object)[]> {
+  const { body } = await person.v2("task.listMessages", {
+    task_id: taskId,
+    limit: 200,
+    order: "asc",
+    verbose: true,
+  });
   return body["messages"];
 }
 

@@ -23,10 +23,20 @@ async function installationAt() {
 }
 
 /** A running `atp import`. */
-function startImport(from: string, target: string, keys: { readonly source: string; readonly target: string }) {
+function startImport(
+  from: string,
+  target: string,
+  keys: { readonly source: string; readonly target: string },
+) {
   const child: ChildProcess = spawn(process.execPath, ["cli/main.ts", "import", "--from", from, "--json"], {
     cwd: root,
-    env: { ...ownEnvironment(), HOME: "/nowhere", ATP_URL: target, ATP_KEY: keys.target, SOURCE_KEY: keys.source },
+    env: {
+      ...ownEnvironment(),
+      HOME: "/nowhere",
+      ATP_URL: target,
+      ATP_KEY: keys.target,
+      SOURCE_KEY: keys.source,
+    },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let out = "";
@@ -42,7 +52,10 @@ async function grow(user: User, server: Server, round: number): Promise<void> {
   const { body } = await user.call("project.create", { name: `Project ${round}` });
   for (let index = 0; index < tasksEach; index += 1) {
     const { body: file } = await user.call("file.upload", { filename: `${round}-${index}.txt` });
-    await fetch(new URL(new URL(file["upload_url"]).pathname, server.url), { method: "PUT", body: `bytes ${round} ${index}` });
+    await fetch(new URL(new URL(file["upload_url"]).pathname, server.url), {
+      method: "PUT",
+      body: `bytes ${round} ${index}`,
+    });
     const content = [
       { type: "text", text: `[[say round ${round}, task ${index}]]` },
       { type: "file", file_id: file["file"].id },
@@ -53,17 +66,28 @@ async function grow(user: User, server: Server, round: number): Promise<void> {
   }
 }
 
-async function all(user: User, name: string, list: "data" | "messages", request: object): Promise<readonly Record<string, unknown>[]> {
+async function all(
+  user: User,
+  name: string,
+  list: "data" | "messages",
+  request: object,
+): Promise<readonly Record<string, unknown>[]> {
   const found: Record<string, unknown>[] = [];
   for (let cursor: string | undefined; ; ) {
-    const { body } = await user.call(name, { ...request, limit: 100, order: "asc", ...(cursor ? { cursor } : {}) });
+    const { body } = await user.call(name, {
+      ...request,
+      limit: 100,
+      order: "asc",
+      ...(cursor ? { cursor } : {}),
+    });
     found.push(...body[list]);
     cursor = body["next_cursor"];
     if (!cursor) return found;
   }
 }
 const tasksOf = (user: User) => all(user, "task.list", "data", {});
-const eventsOf = (user: User, id: unknown) => all(user, "task.listMessages", "messages", { task_id: id, verbose: true });
+const eventsOf = (user: User, id: unknown) =>
+  all(user, "task.listMessages", "messages", { task_id: id, verbose: true });
 
 /** The bytes of the first file of a task. */
 async function bytesOf(server: Server, [first]: readonly Record<string, unknown>[]): Promise<string> {
@@ -101,10 +125,15 @@ test(`after each of ${rounds} kills of the command or the server, another run co
     expect(await second.ended, JSON.stringify(second.report())).toBe(0);
     duration = Math.ceil(performance.now() - begun);
     const to = userOf(target, keys.target);
-    const [theirs, ours] = [await tasksOf(from), (await tasksOf(to)).filter(({ imported_from }) => imported_from)];
+    const [theirs, ours] = [
+      await tasksOf(from),
+      (await tasksOf(to)).filter(({ imported_from }) => imported_from),
+    ];
     const origins = ours.map(({ imported_from }) => (imported_from as { task_id: string }).task_id);
     expect(new Set(origins).size, "each task once").toBe(origins.length);
-    expect(new Set(origins)).toEqual(new Set(theirs.filter(({ last_seq }) => Number(last_seq) > 0).map(({ id }) => id)));
+    expect(new Set(origins)).toEqual(
+      new Set(theirs.filter(({ last_seq }) => Number(last_seq) > 0).map(({ id }) => id)),
+    );
     // Tasks of earlier rounds were compared then.
     for (const task of ours.filter(({ id }) => !copied.has(id))) {
       copied.add(task["id"]);
@@ -116,7 +145,13 @@ test(`after each of ${rounds} kills of the command or the server, another run co
     const { body: projects } = await to.call("project.list", {});
     expect(projects["data"]).toHaveLength(round + 1);
     expect((await to.call("import.list", {})).body["data"]).toMatchObject([
-      { projects: round + 1, tasks: ours.length, open_tasks: 0, files: (round + 1) * tasksEach, missing_files: 0 },
+      {
+        projects: round + 1,
+        tasks: ours.length,
+        open_tasks: 0,
+        files: (round + 1) * tasksEach,
+        missing_files: 0,
+      },
     ]);
   }
   expect(interrupted, "kills during a run").toBeGreaterThan(rounds / 4);

@@ -12,7 +12,11 @@ function newSource() {
   return { origin, id: `s${made}` };
 }
 const times = { created_at: 1_700_000_000, updated_at: 1_700_000_100 };
-const said = (id: string, timestamp: number, more: object = {}) => ({ id, timestamp, user_message: { content: `Message ${id}`, ...more } });
+const said = (id: string, timestamp: number, more: object = {}) => ({
+  id,
+  timestamp,
+  user_message: { content: `Message ${id}`, ...more },
+});
 
 describeOnOne("operations of an import", (database) => {
   let service: Service;
@@ -45,7 +49,9 @@ describeOnOne("operations of an import", (database) => {
 
   test("events that overlap are appended once, in order, also by calls at the same time", async () => {
     const { source, id } = await task();
-    const events = Array.from({ length: 6 }, (_, index) => said(`e${index}`, 1_700_000_000_000 + index * 1_000));
+    const events = Array.from({ length: 6 }, (_, index) =>
+      said(`e${index}`, 1_700_000_000_000 + index * 1_000),
+    );
     await append(source, 0, events.slice(0, 2));
     await Promise.all([
       append(source, 1, events.slice(1, 4)),
@@ -59,15 +65,32 @@ describeOnOne("operations of an import", (database) => {
       events.map(({ timestamp }, index) => [timestamp, index + 1]),
     );
     // No status says that the task has ended, so the import adds one.
-    expect(found.slice(6)).toMatchObject([{ status_update: { agent_status: "stopped", brief: "Imported" }, timestamp: 1_700_000_005_001 }]);
-    expect((await append(source, 6, [said("late", 1_700_000_100_000)])).body).toMatchObject({ events: 6, complete: true });
+    expect(found.slice(6)).toMatchObject([
+      { status_update: { agent_status: "stopped", brief: "Imported" }, timestamp: 1_700_000_005_001 },
+    ]);
+    expect((await append(source, 6, [said("late", 1_700_000_100_000)])).body).toMatchObject({
+      events: 6,
+      complete: true,
+    });
     expect(await eventsOf(ann, id)).toHaveLength(7);
   });
 
   test.each([
     { why: "a gap", after: 1, times: [1], code: "failed_precondition", text: "after: the task has 0 events" },
-    { why: "equal times", after: 0, times: [5, 5], code: "invalid_argument", text: "events[1].timestamp: must be after" },
-    { why: "decreasing times", after: 0, times: [5, 4], code: "invalid_argument", text: "events[1].timestamp: must be after" },
+    {
+      why: "equal times",
+      after: 0,
+      times: [5, 5],
+      code: "invalid_argument",
+      text: "events[1].timestamp: must be after",
+    },
+    {
+      why: "decreasing times",
+      after: 0,
+      times: [5, 4],
+      code: "invalid_argument",
+      text: "events[1].timestamp: must be after",
+    },
     {
       why: "a time in the future",
       after: 0,
@@ -89,15 +112,22 @@ describeOnOne("operations of an import", (database) => {
   test("events before those that the task has are refused", async () => {
     const { source } = await task();
     await append(source, 0, [said("a", 2_000)]);
-    expect((await append(source, 1, [said("b", 1_000)])).body["error"]).toMatchObject({ code: "invalid_argument" });
+    expect((await append(source, 1, [said("b", 1_000)])).body["error"]).toMatchObject({
+      code: "invalid_argument",
+    });
   });
 
   test("a task that was continued here before it was complete gets no more events", async () => {
     const { source, id } = await task();
     await append(source, 0, [said("c1", 3_000)]);
-    expect((await ann.v2("task.sendMessage", { task_id: id, message: { content: "Hello" } })).status).toBe(200);
+    expect((await ann.v2("task.sendMessage", { task_id: id, message: { content: "Hello" } })).status).toBe(
+      200,
+    );
     const { body } = await append(source, 1, [said("c2", 4_000)]);
-    expect(body["error"]).toMatchObject({ code: "failed_precondition", message: expect.stringContaining("continued here") });
+    expect(body["error"]).toMatchObject({
+      code: "failed_precondition",
+      message: expect.stringContaining("continued here"),
+    });
     await ann.v2("task.stop", { task_id: id });
   });
 
@@ -106,16 +136,36 @@ describeOnOne("operations of an import", (database) => {
     const attachments = [{ type: "file", filename: "a.txt" }];
     await append(source, 0, [said("twice", 1_000, { attachments })]);
     const { body } = await append(source, 1, [said("twice", 2_000, { attachments })]);
-    expect(body["error"]).toMatchObject({ code: "already_exists", message: expect.stringContaining("events[0].id") });
+    expect(body["error"]).toMatchObject({
+      code: "already_exists",
+      message: expect.stringContaining("events[0].id"),
+    });
   });
 
   test("subtasks need their parent, and are at most as deep as here", async () => {
-    const missing = await ann.v2("import.task", { source: newSource(), title: "T", ...times, parent_task_id: "nobody" });
-    expect(missing.body["error"]).toMatchObject({ code: "failed_precondition", message: "parent_task_id: import this task first" });
+    const missing = await ann.v2("import.task", {
+      source: newSource(),
+      title: "T",
+      ...times,
+      parent_task_id: "nobody",
+    });
+    expect(missing.body["error"]).toMatchObject({
+      code: "failed_precondition",
+      message: "parent_task_id: import this task first",
+    });
     let { source } = await task();
-    for (let depth = 1; depth <= depthMax; depth += 1) ({ source } = await task({ parent_task_id: source.id }));
-    const tooDeep = await ann.v2("import.task", { source: newSource(), title: "T", ...times, parent_task_id: source.id });
-    expect(tooDeep.body["error"]).toMatchObject({ code: "failed_precondition", message: expect.stringContaining("at most 3 deep") });
+    for (let depth = 1; depth <= depthMax; depth += 1)
+      ({ source } = await task({ parent_task_id: source.id }));
+    const tooDeep = await ann.v2("import.task", {
+      source: newSource(),
+      title: "T",
+      ...times,
+      parent_task_id: source.id,
+    });
+    expect(tooDeep.body["error"]).toMatchObject({
+      code: "failed_precondition",
+      message: expect.stringContaining("at most 3 deep"),
+    });
   });
 
   test("a file without bytes is listed as missing until an upload gives it bytes", async () => {
@@ -127,17 +177,25 @@ describeOnOne("operations of an import", (database) => {
     const { body } = await append(source, 0, [said(`f-${source.id}`, 1_000, { attachments })], true);
     expect(body["missing_files"]).toEqual([`f-${source.id}/0`, `f-${source.id}/1`]);
     const [event] = await eventsOf(ann, id);
-    const [photo] = (event?.["user_message"] as { attachments: { url: string; filename: string }[] }).attachments;
+    const [photo] = (event?.["user_message"] as { attachments: { url: string; filename: string }[] })
+      .attachments;
     expect(photo?.filename).toBe("photo.png");
     const at = String(photo?.url).replace("https://platform.test", service.url);
     expect((await fetch(at)).status).toBe(404);
     const pending = await ann.v2("file.upload", { filename: "photo.png" });
     const request = { source: { origin, id: `f-${source.id}/0` }, file_id: pending.body["file"].id };
-    expect((await ann.v2("import.file", request)).body["error"]).toMatchObject({ code: "failed_precondition" });
-    await fetch(String(pending.body["upload_url"]).replace("https://platform.test", service.url), { method: "PUT", body: "pixels" });
+    expect((await ann.v2("import.file", request)).body["error"]).toMatchObject({
+      code: "failed_precondition",
+    });
+    await fetch(String(pending.body["upload_url"]).replace("https://platform.test", service.url), {
+      method: "PUT",
+      body: "pixels",
+    });
     expect((await ann.v2("import.file", request)).body).toMatchObject({ created: true });
     expect((await ann.v2("import.file", request)).body).toMatchObject({ created: false });
-    expect((await ann.v2("file.detail", { file_id: request.file_id })).body["error"]).toMatchObject({ code: "not_found" });
+    expect((await ann.v2("file.detail", { file_id: request.file_id })).body["error"]).toMatchObject({
+      code: "not_found",
+    });
     expect(await (await fetch(at)).text()).toBe("pixels");
     const again = await ann.v2("import.task", { source, title: "T", ...times });
     expect(again.body).toMatchObject({ created: false, complete: true, missing_files: 1 });
@@ -154,7 +212,10 @@ describeOnOne("operations of an import", (database) => {
     const attachments = [{ type: "file", filename: "a.csv" }];
     const { body } = await append(source, 0, [said(`o-${source.id}`, 1_000, { attachments })], true);
     const { body: theirs } = await bo.v2("file.upload", { filename: "a.csv" });
-    await fetch(String(theirs["upload_url"]).replace("https://platform.test", service.url), { method: "PUT", body: "secret" });
+    await fetch(String(theirs["upload_url"]).replace("https://platform.test", service.url), {
+      method: "PUT",
+      body: "secret",
+    });
     const request = { source: { origin, id: body["missing_files"][0] }, file_id: theirs["file"].id };
     expect((await ann.v2("import.file", request)).body["error"]).toMatchObject({ code: "not_found" });
     expect((await bo.v2("import.file", request)).body["error"]).toMatchObject({ code: "not_found" });
@@ -167,7 +228,11 @@ describeOnOne("operations of an import", (database) => {
     expect(body).toMatchObject({ created: true });
     const same = await ann.v2("import.webhook", { source: newSource(), ...request });
     expect(same.body).toMatchObject({ created: false, webhook_id: body["webhook_id"] });
-    const plain = await ann.v2("import.webhook", { source: newSource(), ...request, url: "http://hooks.example.com/" });
+    const plain = await ann.v2("import.webhook", {
+      source: newSource(),
+      ...request,
+      url: "http://hooks.example.com/",
+    });
     expect(plain.body["error"]).toMatchObject({ code: "invalid_argument", param: "url" });
   });
 
@@ -180,13 +245,19 @@ describeOnOne("operations of an import", (database) => {
     { why: "no text", text: "" },
     { why: "too many characters", text: `https://${"a".repeat(300)}.example` },
   ])("an origin with $why is refused", async ({ text }) => {
-    const { body } = await ann.v2("import.project", { source: { origin: text, id: "1" }, name: "P", created_at: 1 });
+    const { body } = await ann.v2("import.project", {
+      source: { origin: text, id: "1" },
+      name: "P",
+      created_at: 1,
+    });
     expect(body["error"]).toMatchObject({ code: "invalid_argument", param: "source.origin" });
   });
 
   test("a profile that the server does not have becomes the default one", async () => {
     const { id } = await task({ agent_profile: "their-own" });
-    expect((await ann.v2("task.detail", { task_id: id })).body["task"]).toMatchObject({ agent_profile: "manus-1.6" });
+    expect((await ann.v2("task.detail", { task_id: id })).body["task"]).toMatchObject({
+      agent_profile: "manus-1.6",
+    });
   });
 
   test("only the owner of a space imports; each account has its own objects", async () => {
@@ -200,7 +271,10 @@ describeOnOne("operations of an import", (database) => {
       }),
     );
     expect(refused).toEqual(Array.from({ length: 4 }, () => [403, "permission_denied"]));
-    const [first, second] = [await owner.v2("import.project", request), await ann.v2("import.project", request)];
+    const [first, second] = [
+      await owner.v2("import.project", request),
+      await ann.v2("import.project", request),
+    ];
     expect([first.body["created"], second.body["created"]]).toEqual([true, true]);
     expect(first.body["project_id"]).not.toBe(second.body["project_id"]);
   });

@@ -25,7 +25,9 @@ describe.skipIf(postgresTemplate === undefined)("processes of two roles on Postg
     ]);
     for (const { memoryBytes } of shown) expect(memoryBytes).toBeGreaterThan(10_000_000);
     const nodes = await service.store.nodes.list();
-    expect(nodes.map(({ id }) => id)).toEqual(shown.filter(({ role }) => role === "worker").map(({ id }) => id));
+    expect(nodes.map(({ id }) => id)).toEqual(
+      shown.filter(({ role }) => role === "worker").map(({ id }) => id),
+    );
     await service.nodes[1]?.drain();
     expect(await shownBy(service, clock.now())).toMatchObject([{ role: "api" }]);
   });
@@ -38,7 +40,9 @@ test("the process of SQLite is shown once, with the id of its runs, and its rene
   expect(await shownBy(service, clock.now())).toMatchObject([{ ...here, role: "all", id: node?.id }]);
   const [before] = await service.store.processKeys.list(0);
   await clock.advance(60_000);
-  await expect.poll(async () => (await service.store.processKeys.list(before?.renewedAt ?? 0)).length).toBe(1);
+  await expect
+    .poll(async () => (await service.store.processKeys.list(before?.renewedAt ?? 0)).length)
+    .toBe(1);
   const [after] = await service.store.processKeys.list(0);
   expect(after).toEqual({ ...before, renewedAt: after?.renewedAt, memoryBytes: after?.memoryBytes });
   const writes = service.statements.filter((text) => /INSERT INTO "?process_keys/.test(text));
@@ -49,7 +53,8 @@ test("the row of a process that was killed is deleted after a day", async () => 
   await using db = await openTestStore("sqlite");
   const { store } = db;
   const clock = stillClock();
-  const put = (id: string) => store.change((tx) => tx.processKeys.put({ id, keys: [], renewedAt: clock.now() }));
+  const put = (id: string) =>
+    store.change((tx) => tx.processKeys.put({ id, keys: [], renewedAt: clock.now() }));
   await put("killed");
   clock.step(1);
   await put("alive");
@@ -64,7 +69,15 @@ describe("rows of older releases", () => {
   const node = (id: string, processId: string | null): NodeLoad => ({
     ...{ id, processId, beat: 1, startedAt: 1, address: null, beatAt: 9, running: 2 },
   });
-  const known: ProcessKeys = { ...old("new"), role: "all", version: "0.2.0", host: "h", pid: 7, startedAt: 3, memoryBytes: 4 };
+  const known: ProcessKeys = {
+    ...old("new"),
+    role: "all",
+    version: "0.2.0",
+    host: "h",
+    pid: 7,
+    startedAt: 3,
+    memoryBytes: 4,
+  };
 
   test("count each process once, whether it runs tasks or not", () => {
     const shown = processesOf([old("a"), old("b"), known], [node("old-node", null), node("node", "new")]);
@@ -76,6 +89,8 @@ describe("rows of older releases", () => {
   });
 
   test("and a node whose row of keys has lapsed stays shown", () => {
-    expect(processesOf([], [node("silent", "gone")])).toEqual([{ ...unknown, id: "silent", startedAt: 1, seenAt: 9, running: 2 }]);
+    expect(processesOf([], [node("silent", "gone")])).toEqual([
+      { ...unknown, id: "silent", startedAt: 1, seenAt: 9, running: 2 },
+    ]);
   });
 });

@@ -42,13 +42,23 @@ describeOnOne("operator.status", (kind) => {
   test("counts the work of all spaces, and shows no title, message, name or address", async () => {
     await using receiver = await openLocal((_, response) => void response.end());
     const [ann, bo] = [await service.person(), await service.person()];
-    await ann.v2("webhook.create", { url: `${receiver.url}/${secret}`, name: secret, event_types: ["task_created"] });
+    await ann.v2("webhook.create", {
+      url: `${receiver.url}/${secret}`,
+      name: secret,
+      event_types: ["task_created"],
+    });
     const create = (who: Person, agent_profile?: string) =>
-      who.v2("task.create", { message: { content: `Find the ${secret}.` }, title: secret, ...(agent_profile ? { agent_profile } : {}) });
+      who.v2("task.create", {
+        message: { content: `Find the ${secret}.` },
+        title: secret,
+        ...(agent_profile ? { agent_profile } : {}),
+      });
     await create(ann);
     await create(bo);
     const { body } = await create(bo, "manus-1.6-max");
-    await service.store.change((tx) => tx.tasks.advance(body["task_id"], { now: clock.now(), set: { status: "error" } }));
+    await service.store.change((tx) =>
+      tx.tasks.advance(body["task_id"], { now: clock.now(), set: { status: "error" } }),
+    );
     await create(bo, "manus-1.6-max");
     await createWorker(service, ann, ["manus-1.6-max"]);
     await service.store.change(async (tx) => {
@@ -56,21 +66,49 @@ describeOnOne("operator.status", (kind) => {
       await tx.workers.update(ann.spaceId, worker?.id ?? "", { name: secret });
     });
     await service.store.change(async (tx) => {
-      await tx.nodes.insert({ id: "node-1", beat: 0, startedAt: clock.now() - 90_000, address: "http://node.example" });
+      await tx.nodes.insert({
+        id: "node-1",
+        beat: 0,
+        startedAt: clock.now() - 90_000,
+        address: "http://node.example",
+      });
       await tx.nodes.raiseHeartbeat("node-1", clock.now() - 20_000);
     });
     clock.step(70_000);
     const isOlder = (ms: number) => service.store.installation.isQueueOlder(clock.now() - ms);
     expect([await isOlder(70_000), await isOlder(70_001)]).toEqual([true, false]);
 
-    const { nodes, profiles, workers, deliveries, jobs, errors, checks, database: stored, ...rest } = await status();
-    expect(nodes).toMatchObject([{ id: "node-1", uptimeSeconds: 160n, heartbeatSeconds: 90n, running: 0n, servesCalls: true }]);
+    const {
+      nodes,
+      profiles,
+      workers,
+      deliveries,
+      jobs,
+      errors,
+      checks,
+      database: stored,
+      ...rest
+    } = await status();
+    expect(nodes).toMatchObject([
+      { id: "node-1", uptimeSeconds: 160n, heartbeatSeconds: 90n, running: 0n, servesCalls: true },
+    ]);
     expect(profiles).toMatchObject([
       { profile: "manus-1.6", agent: "offline", queued: 2n, oldestSeconds: 70n, running: 0n, failed: 0n },
       { profile: "manus-1.6-max", agent: "remote", queued: 1n, oldestSeconds: 70n, running: 0n, failed: 1n },
     ]);
-    expect(workers).toMatchObject({ credentials: 1n, present: 0n, runs: 0n, data: [{ spaceId: ann.spaceId }] });
-    expect(deliveries).toMatchObject({ pending: 1n, due: 1n, oldestDueSeconds: 70n, activeWebhooks: 1n, failingWebhooks: 0n });
+    expect(workers).toMatchObject({
+      credentials: 1n,
+      present: 0n,
+      runs: 0n,
+      data: [{ spaceId: ann.spaceId }],
+    });
+    expect(deliveries).toMatchObject({
+      pending: 1n,
+      due: 1n,
+      oldestDueSeconds: 70n,
+      activeWebhooks: 1n,
+      failingWebhooks: 0n,
+    });
     expect(deliveries?.intervals.map(({ pending }) => pending).reduce((sum, each) => sum + each)).toBe(1n);
     expect(deliveries?.intervals).toHaveLength(12);
     // Runs have no job.
@@ -82,15 +120,26 @@ describeOnOne("operator.status", (kind) => {
     const late = checks.filter(({ state }) => state === StatusCheckState.WARNING).map(({ name }) => name);
     // On PostgreSQL jobs have the database's time, which no test moves.
     const jobsAreLate = kind === "sqlite" ? ["jobs"] : [];
-    expect(late.filter((name) => name !== "disk")).toEqual(["heartbeats", "queue", "workers", "deliveries", ...jobsAreLate]);
+    expect(late.filter((name) => name !== "disk")).toEqual([
+      "heartbeats",
+      "queue",
+      "workers",
+      "deliveries",
+      ...jobsAreLate,
+    ]);
 
-    const text = JSON.stringify(await status(), (_, value) => (typeof value === "bigint" ? Number(value) : value));
-    for (const hidden of [secret, "127.0.0.1", "node.example", "@example.com", "Team "]) expect(text).not.toContain(hidden);
+    const text = JSON.stringify(await status(), (_, value) =>
+      typeof value === "bigint" ? Number(value) : value,
+    );
+    for (const hidden of [secret, "127.0.0.1", "node.example", "@example.com", "Team "])
+      expect(text).not.toContain(hidden);
   });
 
   test("is refused to every role of every team, to keys of an operator, and once the flag is taken away", async () => {
     for (const role of roles.filter((each) => each !== "owner"))
-      expect(await codeOf(status(await service.person({ with: operator, role }))), role).toBe("PermissionDenied");
+      expect(await codeOf(status(await service.person({ with: operator, role }))), role).toBe(
+        "PermissionDenied",
+      );
     expect(await codeOf(status(await service.person()))).toBe("PermissionDenied");
     expect(await codeOf(status(await service.person({ personal: true })))).toBe("PermissionDenied");
     expect(await codeOf(operator.client(InstallationService).getStatus({}))).toBe("PermissionDenied");
@@ -107,9 +156,12 @@ describeOnOne("operator.status", (kind) => {
   test("is audited at each call, in the space of the session", async () => {
     const read = "installation.v1.InstallationService/GetStatus";
     const rows = async () =>
-      (await rowsIn(database.url, `SELECT space_id, account_id FROM audit_event WHERE operation = '${read}' AND outcome = 'done'`)).map(
-        ({ space_id, account_id }) => ({ space_id, account_id }),
-      );
+      (
+        await rowsIn(
+          database.url,
+          `SELECT space_id, account_id FROM audit_event WHERE operation = '${read}' AND outcome = 'done'`,
+        )
+      ).map(({ space_id, account_id }) => ({ space_id, account_id }));
     const before = await rows();
     const elsewhere = await service.person({ as: operator, personal: true });
     await status();
@@ -138,7 +190,13 @@ describe("checks of the installation", () => {
     nodes: [],
     profiles: [],
     workers: { credentials: 0, present: 0, runs: 0, data: [] },
-    deliveries: { count: 0, due: 0, oldestDueAt: null, webhooks: { active: 0, failing: 0, inactive: 0 }, intervals: [] },
+    deliveries: {
+      count: 0,
+      due: 0,
+      oldestDueAt: null,
+      webhooks: { active: 0, failing: 0, inactive: 0 },
+      intervals: [],
+    },
     contents: { files: 0, bytes: 0, loose: 0 },
     databaseBytes: 0,
     jobs: [],
@@ -151,7 +209,9 @@ describe("checks of the installation", () => {
 
   test("are silent when nothing waits, and at each limit", () => {
     expect(warnings({})).toEqual([]);
-    expect(warnings({ unsealedAt: 880_000, jobs: [{ kind: "run", count: 1, due: 1, oldestDueAt: 940_000 }] })).toEqual([]);
+    expect(
+      warnings({ unsealedAt: 880_000, jobs: [{ kind: "run", count: 1, due: 1, oldestDueAt: 940_000 }] }),
+    ).toEqual([]);
     expect(warnings({}, { free: 5, size: 100 })).toEqual([]);
   });
 
@@ -159,14 +219,22 @@ describe("checks of the installation", () => {
     const ofReplica = (...state: Parameters<typeof checksOf>[2][]) =>
       checksOf(quiet, null, ...state).filter(({ name }) => name === "replica");
     expect(ofReplica()).toEqual([]);
-    expect(ofReplica({ problem: null, secondsBehind: 10 })).toEqual([{ name: "replica", isOk: true, value: 10 }]);
-    expect(ofReplica({ problem: null, secondsBehind: 11 })).toEqual([{ name: "replica", isOk: false, value: 11 }]);
-    expect(ofReplica({ problem: "is not a standby", secondsBehind: null })).toEqual([{ name: "replica", isOk: false, value: null }]);
+    expect(ofReplica({ problem: null, secondsBehind: 10 })).toEqual([
+      { name: "replica", isOk: true, value: 10 },
+    ]);
+    expect(ofReplica({ problem: null, secondsBehind: 11 })).toEqual([
+      { name: "replica", isOk: false, value: 11 },
+    ]);
+    expect(ofReplica({ problem: "is not a standby", secondsBehind: null })).toEqual([
+      { name: "replica", isOk: false, value: null },
+    ]);
   });
 
   test("warn beyond each limit with the measured value", () => {
     expect(warnings({ unsealedAt: 879_000 })).toEqual([{ name: "audit_log", isOk: false, value: 121 }]);
-    expect(warnings({ jobs: [{ kind: "run", count: 1, due: 1, oldestDueAt: 939_000 }] })).toMatchObject([{ name: "jobs", value: 61 }]);
+    expect(warnings({ jobs: [{ kind: "run", count: 1, due: 1, oldestDueAt: 939_000 }] })).toMatchObject([
+      { name: "jobs", value: 61 },
+    ]);
     expect(warnings({ unserved: 2 })).toMatchObject([{ name: "workers", value: 2 }]);
     expect(warnings({}, { free: 4, size: 100 })).toMatchObject([{ name: "disk", value: 4 }]);
   });

@@ -11,19 +11,37 @@ import { untilTrue } from "../tasks/watch-rig.ts";
 
 const start = 1_790_000_000_000;
 const lookMs = 10_000;
-type State = { oldestAt: number | null; unserved: boolean; free: number; skewMs: number; replica: ReplicaState };
+type State = {
+  oldestAt: number | null;
+  unserved: boolean;
+  free: number;
+  skewMs: number;
+  replica: ReplicaState;
+};
 
 /** Looks every 10 s at an installation whose state a test sets. */
 function watched() {
   const clock = movableClock(start);
-  const state: State = { oldestAt: null, unserved: false, free: 50, skewMs: 0, replica: { problem: null, secondsBehind: 0 } };
+  const state: State = {
+    oldestAt: null,
+    unserved: false,
+    free: 50,
+    skewMs: 0,
+    replica: { problem: null, secondsBehind: 0 },
+  };
   const lines: string[] = [];
-  const parts: Pick<WatchParts, "readDisk" | "databaseTime" | "remoteProfiles" | "replica"> & { readonly store: unknown } = {
+  const parts: Pick<WatchParts, "readDisk" | "databaseTime" | "remoteProfiles" | "replica"> & {
+    readonly store: unknown;
+  } = {
     store: {
-      workers: { unserved: async () => (state.unserved ? [{ profile: "gpu", waiting: 2, oldestAt: start }] : []) },
+      workers: {
+        unserved: async () => (state.unserved ? [{ profile: "gpu", waiting: 2, oldestAt: start }] : []),
+      },
       installation: {
         isQueueOlder: async (at: number) => state.oldestAt !== null && state.oldestAt <= at,
-        profiles: async () => [{ profile: "manus-1.6", queued: 1, running: 0, failed: 0, oldestAt: state.oldestAt }],
+        profiles: async () => [
+          { profile: "manus-1.6", queued: 1, running: 0, failed: 0, oldestAt: state.oldestAt },
+        ],
       },
     },
     remoteProfiles: ["gpu"],
@@ -46,11 +64,31 @@ function watched() {
 }
 
 test.each<[string, Partial<State>, string]>([
-  ["a queue that is older than a minute", { oldestAt: start - 60_000 }, "tasks of profile manus-1.6 wait for more than a minute"],
-  ["a profile without a worker", { unserved: true }, "no worker has called for profile gpu in the last minute: tasks wait for one"],
-  ["a disk that is nearly full", { free: 4 }, "the disk of the data folder is nearly full: less than 5% is free"],
-  ["a clock that is ahead", { skewMs: -7_000 }, "the clocks of this process and of the database differ by more than 5 s"],
-  ["a clock that is behind", { skewMs: 7_000 }, "the clocks of this process and of the database differ by more than 5 s"],
+  [
+    "a queue that is older than a minute",
+    { oldestAt: start - 60_000 },
+    "tasks of profile manus-1.6 wait for more than a minute",
+  ],
+  [
+    "a profile without a worker",
+    { unserved: true },
+    "no worker has called for profile gpu in the last minute: tasks wait for one",
+  ],
+  [
+    "a disk that is nearly full",
+    { free: 4 },
+    "the disk of the data folder is nearly full: less than 5% is free",
+  ],
+  [
+    "a clock that is ahead",
+    { skewMs: -7_000 },
+    "the clocks of this process and of the database differ by more than 5 s",
+  ],
+  [
+    "a clock that is behind",
+    { skewMs: 7_000 },
+    "the clocks of this process and of the database differ by more than 5 s",
+  ],
   [
     "a replica that is behind",
     { replica: { problem: null, secondsBehind: 11 } },
@@ -71,7 +109,10 @@ test.each<[string, Partial<State>, string]>([
   expect(lines).toEqual([`warn ${text}`, `warn ${text} (repeated 6 times in the last 60 s)`]);
   Object.assign(state, healthy);
   await looks(2);
-  expect(lines.slice(2)).toEqual([`warn ${text} (repeated once in the last 20 s)`, `info over: ${text} (8 times in 80 s)`]);
+  expect(lines.slice(2)).toEqual([
+    `warn ${text} (repeated once in the last 20 s)`,
+    `info over: ${text} (8 times in 80 s)`,
+  ]);
 });
 
 test("a server looks every 10 s, by its disk, its queue and the database's time", async () => {
@@ -103,7 +144,10 @@ describeOnOne("the time of the database", (database) => {
 
   test("of a statement that is slow is logged with its text and without its values", async () => {
     const lines: unknown[] = [];
-    await using opened = await openTestStore(database, { slowStatementMs: 0.000_001, log: (...line) => void lines.push(line) });
+    await using opened = await openTestStore(database, {
+      slowStatementMs: 0.000_001,
+      log: (...line) => void lines.push(line),
+    });
     await opened.store.tasks.byId("zeppelin");
     const slow = lines.filter((line) => JSON.stringify(line).includes("SELECT … FROM task"));
     expect(slow[0]).toMatchObject([

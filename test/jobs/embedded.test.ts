@@ -20,7 +20,10 @@ describe("the embedded queue", () => {
     clock = stillClock();
     [logged, keys] = [[], []];
     queue = embeddedQueue(watched.store, clock, (_, text) => void logged.push(text));
-    await queue.subscribe("publish", async (jobs: readonly Job[]) => void keys.push(...jobs.map(({ key }) => key)));
+    await queue.subscribe(
+      "publish",
+      async (jobs: readonly Job[]) => void keys.push(...jobs.map(({ key }) => key)),
+    );
     await passTime(clock, 300, watched);
   });
   afterEach(async () => {

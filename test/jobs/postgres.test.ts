@@ -6,7 +6,8 @@ import { pendingJobs } from "../support/jobs.ts";
 import { openService } from "../support/service.ts";
 import { openQueueRig, type QueueRig } from "./queue-rig.ts";
 
-const connections = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pgboss'";
+const connections =
+  "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pgboss'";
 
 describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () => {
   let rig: QueueRig;
@@ -19,7 +20,8 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
   afterEach(() => rig[Symbol.asyncDispose]());
 
   const take = () => rig.open(async (jobs) => void keys.push(...jobs.map(({ key }) => key)));
-  const put = (key: string, inMs = 0) => rig.store.change((tx) => tx.jobs.put({ kind: "publish", key, runAt: rig.clock.now() + inMs }));
+  const put = (key: string, inMs = 0) =>
+    rig.store.change((tx) => tx.jobs.put({ kind: "publish", key, runAt: rig.clock.now() + inMs }));
 
   test("delivers another process's job at once, by notification instead of a query", async () => {
     await take();
@@ -51,9 +53,13 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
   test("continues after its connections were closed, and logs it", async () => {
     const { logged } = await take();
     await rig.pass(300);
-    const closed = (await runDirectly(rig.db, `SELECT pid, pg_terminate_backend(pid) ${connections}`)).map(({ pid }) => pid);
-    const isLeft = async () => (await runDirectly(rig.db, `SELECT pid ${connections}`)).some(({ pid }) => closed.includes(pid));
-    // The pools notice it in the next turns of the event loop, and the rig's statements must not meet a closed connection.
+    const closed = (await runDirectly(rig.db, `SELECT pid, pg_terminate_backend(pid) ${connections}`)).map(
+      ({ pid }) => pid,
+    );
+    const isLeft = async () =>
+      (await runDirectly(rig.db, `SELECT pid ${connections}`)).some(({ pid }) => closed.includes(pid));
+    // The pools notice it in the next turns of the event loop, and the rig's statements must not meet a
+    // closed connection.
     await expect.poll(isLeft).toBe(false);
     await expect.poll(() => logged).toContain("taking jobs failed");
     await put("a");
@@ -66,7 +72,9 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
       throw new Error("quite secret");
     });
     await put("a");
-    await expect.poll(async () => (await runDirectly(rig.db, "SELECT output::text FROM pgboss.job"))[0]?.["output"]).toContain("failed");
+    await expect
+      .poll(async () => (await runDirectly(rig.db, "SELECT output::text FROM pgboss.job"))[0]?.["output"])
+      .toContain("failed");
     const [job] = await runDirectly(rig.db, "SELECT j::text AS row FROM pgboss.job j");
     expect(job?.["row"]).not.toContain("secret");
     expect(logged).toEqual(["taking jobs failed"]);
@@ -103,17 +111,22 @@ describe.skipIf(postgresTemplate === undefined)("the queue of PostgreSQL", () =>
   });
 
   test("fails to open where no server answers", async () => {
-    await expect(postgresQueue("postgresql://127.0.0.1:1/none", rig.store.feed, () => undefined)).rejects.toThrow();
+    await expect(
+      postgresQueue("postgresql://127.0.0.1:1/none", rig.store.feed, () => undefined),
+    ).rejects.toThrow();
   });
 });
 
-test.skipIf(postgresTemplate === undefined)("puts jobs without a connection of pg-boss in a process that only serves", async () => {
-  await using database = await openTestStore("postgresql");
-  await using service = await openService({ over: database, idle: true });
-  await service.store.change((tx) => tx.jobs.put({ kind: "publish", key: "site", runAt: 0 }));
-  expect(await pendingJobs(database)).toEqual(["site"]);
-  const ann = await service.person();
-  await ann.v2("task.create", { message: { content: "Hello" } });
-  expect(await pendingJobs(database), "a run has none").toEqual(["site"]);
-  expect(await runDirectly(database, `SELECT pid ${connections}`)).toEqual([]);
-});
+test.skipIf(postgresTemplate === undefined)(
+  "puts jobs without a connection of pg-boss in a process that only serves",
+  async () => {
+    await using database = await openTestStore("postgresql");
+    await using service = await openService({ over: database, idle: true });
+    await service.store.change((tx) => tx.jobs.put({ kind: "publish", key: "site", runAt: 0 }));
+    expect(await pendingJobs(database)).toEqual(["site"]);
+    const ann = await service.person();
+    await ann.v2("task.create", { message: { content: "Hello" } });
+    expect(await pendingJobs(database), "a run has none").toEqual(["site"]);
+    expect(await runDirectly(database, `SELECT pid ${connections}`)).toEqual([]);
+  },
+);

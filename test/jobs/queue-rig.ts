@@ -38,7 +38,8 @@ export interface QueueRig extends AsyncDisposable {
   passUntil(holds: () => Promise<boolean> | boolean): Promise<number>;
 }
 
-export const openQueueRig = (kind: DatabaseKind): Promise<QueueRig> => (kind === "sqlite" ? embeddedRig() : postgresRig());
+export const openQueueRig = (kind: DatabaseKind): Promise<QueueRig> =>
+  kind === "sqlite" ? embeddedRig() : postgresRig();
 
 async function embeddedRig(): Promise<QueueRig> {
   await using opening = new AsyncDisposableStack();
@@ -56,7 +57,9 @@ async function embeddedRig(): Promise<QueueRig> {
     store: db.store,
     retryAfter: { failed: [30_000, 31_100], died: [30_000, 31_100] },
     async open(work, wanted) {
-      const watchedOne = watchedStore(await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom }));
+      const watchedOne = watchedStore(
+        await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom }),
+      );
       const logged: string[] = [];
       const queue = embeddedQueue(watchedOne.store, clock, (_, text) => void logged.push(text));
       await queue.subscribe("publish", work, wanted);
@@ -65,7 +68,10 @@ async function embeddedRig(): Promise<QueueRig> {
       processes.push(process);
       return process;
     },
-    takeAndDie: () => db.store.change(async (tx) => void (await tx.jobs.take("publish", clock.now(), clock.now() + 30_000, 9))),
+    takeAndDie: () =>
+      db.store.change(
+        async (tx) => void (await tx.jobs.take("publish", clock.now(), clock.now() + 30_000, 9)),
+      ),
     pass: (ms) => passTime(clock, ms, ...watched),
     passUntil: (holds) => passUntil(clock, holds, ...watched),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
@@ -85,7 +91,11 @@ async function postgresRig(): Promise<QueueRig> {
   await keeper.start();
   opening.defer(() => keeper.stop({ graceful: false }));
   const openOther = () =>
-    openStore({ databaseUrl: onTestClock(db.url), clock: { ...systemClock, now: () => clock.now() }, random: systemRandom });
+    openStore({
+      databaseUrl: onTestClock(db.url),
+      clock: { ...systemClock, now: () => clock.now() },
+      random: systemRandom,
+    });
   const store = await openOther();
   opening.defer(() => store.close());
   const processes: QueueProcess[] = [];
@@ -116,7 +126,8 @@ async function postgresRig(): Promise<QueueRig> {
     async passUntil(holds) {
       const begun = clock.now();
       while (!(await holds())) {
-        if (clock.now() - begun > 120_000) throw new Error("the condition did not hold within two minutes of the clock");
+        if (clock.now() - begun > 120_000)
+          throw new Error("the condition did not hold within two minutes of the clock");
         await pass(100);
       }
       return clock.now() - begun;

@@ -191,7 +191,9 @@ describeOnEach("the queue", (kind) => {
       gate.resolve();
       await drain;
       expect(seen).toEqual(["in hand"]);
-      expect(await pending(), "finished jobs are stored, waiting ones belong to another process").toEqual(["waits"]);
+      expect(await pending(), "finished jobs are stored, waiting ones belong to another process").toEqual([
+        "waits",
+      ]);
     });
 
     test("leaves nothing that still takes jobs", async () => {

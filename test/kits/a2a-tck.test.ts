@@ -15,10 +15,17 @@ const folder = process.env["A2A_TCK"];
 const port = await freePort();
 
 /** The tests that fail for a reason of the kit, by docs/internals/testing.md. */
-const known = [...readFileSync("docs/internals/testing.md", "utf8").matchAll(/^\| `(test_\w+)` \|/gm)].map(([, name = ""]) => name);
+const known = [...readFileSync("docs/internals/testing.md", "utf8").matchAll(/^\| `(test_\w+)` \|/gm)].map(
+  ([, name = ""]) => name,
+);
 
-/** As the kit expects it: a new task works for some seconds, SendMessage does not wait, and requests have the version that the kit leaves out. */
-async function slowed(incoming: IncomingMessage): Promise<{ readonly headers: object; readonly body: Buffer }> {
+/**
+ * As the kit expects it: a new task works for some seconds, SendMessage does not wait, and requests have the
+ * version that the kit leaves out.
+ */
+async function slowed(
+  incoming: IncomingMessage,
+): Promise<{ readonly headers: object; readonly body: Buffer }> {
   const { "content-length": _length, "transfer-encoding": _encoding, ...rest } = incoming.headers;
   const headers = { "a2a-version": "1.0", ...rest };
   const body = await buffer(incoming);
@@ -36,15 +43,24 @@ async function slowed(incoming: IncomingMessage): Promise<{ readonly headers: ob
 
 describe.skipIf(folder === undefined)("the test kit of A2A", { timeout: 900_000 }, () => {
   const loopback = { WEBHOOK_ALLOW: "loopback", FETCH_ALLOW: "loopback", RATE_LIMITS: "off" };
-  const rig = taskRig({ env: { ...loopback, A2A: "on", A2A_PROFILES: "manus-1.6", BASE_URL: `http://127.0.0.1:${port}` } });
+  const rig = taskRig({
+    env: { ...loopback, A2A: "on", A2A_PROFILES: "manus-1.6", BASE_URL: `http://127.0.0.1:${port}` },
+  });
   const proxy = createServer(async (incoming, answer) => {
     const { headers, body } = await slowed(incoming);
     // The kit looks for the card below the address of the binding.
-    const target = new URL((incoming.url ?? "/").replace("/a2a/.well-known/", "/.well-known/"), rig.service.url);
-    const forwarded = request(target, { method: incoming.method, headers: { ...headers, "content-length": body.length } }, (got) => {
-      answer.writeHead(got.statusCode ?? 500, got.headers);
-      got.pipe(answer);
-    });
+    const target = new URL(
+      (incoming.url ?? "/").replace("/a2a/.well-known/", "/.well-known/"),
+      rig.service.url,
+    );
+    const forwarded = request(
+      target,
+      { method: incoming.method, headers: { ...headers, "content-length": body.length } },
+      (got) => {
+        answer.writeHead(got.statusCode ?? 500, got.headers);
+        got.pipe(answer);
+      },
+    );
     answer.on("close", () => forwarded.destroy());
     forwarded.on("error", () => answer.destroy()).end(body);
   });
@@ -71,7 +87,9 @@ describe.skipIf(folder === undefined)("the test kit of A2A", { timeout: 900_000 
     ];
     const env = { ...process.env, A2A_AUTH_TYPE: "bearer", A2A_AUTH_TOKEN: rig.ann.key };
     // It ends with 1 when a test failed.
-    const { stdout } = await run(python, pytest, { cwd: folder, env, maxBuffer: 2 ** 26 }).catch((thrown: { stdout: string }) => thrown);
+    const { stdout } = await run(python, pytest, { cwd: folder, env, maxBuffer: 2 ** 26 }).catch(
+      (thrown: { stdout: string }) => thrown,
+    );
     const failed = [...stdout.matchAll(/^(?:FAILED|ERROR) \S*::(\w+)/gm)].map(([, name = ""]) => name);
     expect(failed.filter((name) => !known.includes(name))).toEqual([]);
     expect(Number(/(\d+) passed/.exec(stdout)?.[1] ?? 0)).toBeGreaterThanOrEqual(150);

@@ -10,7 +10,10 @@ import { taskRig } from "../support/task-rig.ts";
 
 const run = promisify(execFile);
 
-/** What the platform does not have: a WebSocket, compaction and tools of the caller (docs/reference/compatibility.md). */
+/**
+ * What the platform does not have: a WebSocket, compaction and tools of the caller
+ * (docs/reference/compatibility.md).
+ */
 const leftOut = /^(websocket-.*|compact-.*|tool-calling)$/;
 
 describe.skipIf(depth === "short")("clients of the Responses API that validate", { timeout: 240_000 }, () => {
@@ -36,7 +39,15 @@ describe.skipIf(depth === "short")("clients of the Responses API that validate",
   test.skipIf(process.env["OPEN_RESPONSES"] === undefined)(
     "pass the checks of Open Responses, without those that are left out",
     async () => {
-      const check = ["run", "bin/compliance-test.ts", "--json", "--base-url", `${rig.service.url}/v1`, "--api-key", rig.ann.key];
+      const check = [
+        "run",
+        "bin/compliance-test.ts",
+        "--json",
+        "--base-url",
+        `${rig.service.url}/v1`,
+        "--api-key",
+        rig.ann.key,
+      ];
       const cwd = process.env["OPEN_RESPONSES"];
       // It ends with 1 when a check failed.
       const { stdout } = await run("bun", check, { cwd }).catch((thrown: { stdout: string }) => thrown);

@@ -29,13 +29,17 @@ export function bufClient(protocol: BufProtocol, url: string, key: string): Stor
 
   return {
     async call<M extends Method>(method: M, request: object) {
-      const printed = await bufCurl(protocol, ...argumentsFor(method, request)).catch(({ stderr }) => refuse(stderr));
+      const printed = await bufCurl(protocol, ...argumentsFor(method, request)).catch(({ stderr }) =>
+        refuse(stderr),
+      );
       return JSON.parse(printed) as Answers[M];
     },
 
     async *watch(request) {
       // npm's `buf` only starts the real program, which outlives it; both end as a process group.
-      const child = spawn(buf, [...argumentsOf(protocol), ...argumentsFor("WatchTask", request)], { detached: true });
+      const child = spawn(buf, [...argumentsOf(protocol), ...argumentsFor("WatchTask", request)], {
+        detached: true,
+      });
       const [errorText, ended] = [text(child.stderr), once(child, "close")];
       try {
         yield* messagesIn(child);
@@ -50,7 +54,11 @@ export function bufClient(protocol: BufProtocol, url: string, key: string): Stor
 }
 
 /** Each answer is printed over several lines; the last line is a single brace. */
-async function* messagesIn({ stdout }: { readonly stdout: NodeJS.ReadableStream }): AsyncGenerator<Answers["WatchTask"]> {
+async function* messagesIn({
+  stdout,
+}: {
+  readonly stdout: NodeJS.ReadableStream;
+}): AsyncGenerator<Answers["WatchTask"]> {
   let message = "";
   for await (const line of createInterface({ input: stdout })) {
     message += line;
@@ -67,6 +75,9 @@ function refuse(stderr: string): never {
 /** `buf curl` prints the error last, in Connect's JSON form, over several lines. */
 export function refusalIn(stderr: string): Refused {
   const [printed = "{}"] = /^\{.*\}\s*$/ms.exec(stderr) ?? [];
-  const { code = "", message = stderr } = JSON.parse(printed) as { readonly code?: string; readonly message?: string };
+  const { code = "", message = stderr } = JSON.parse(printed) as {
+    readonly code?: string;
+    readonly message?: string;
+  };
   return new Refused(code.toUpperCase(), message);
 }

@@ -18,7 +18,8 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 // A short run uses one of the protocols.
 describe.each(share(bufProtocols, 1, bufProtocols.length))("buf curl by reflection over %s", (protocol) => {
-  const lines = async (...args: string[]) => (await bufCurl(protocol, ...args, service.url)).trim().split("\n");
+  const lines = async (...args: string[]) =>
+    (await bufCurl(protocol, ...args, service.url)).trim().split("\n");
 
   test("lists every service and every method of the table of operations", async () => {
     expect(operationsIn(await lines("--list-methods"))).toEqual(operations);

@@ -1,4 +1,7 @@
-/** Messages in the form of dynamic loading: with the names of the .proto files, and google.protobuf.Struct as it is on the wire. */
+/**
+ * Messages in the form of dynamic loading: with the names of the .proto files, and google.protobuf.Struct as
+ * it is on the wire.
+ */
 interface Struct {
   readonly fields?: Readonly<Record<string, Value>>;
 }
@@ -29,7 +32,11 @@ function members(message: unknown, rename: (name: string) => string, change: Cha
   if (Array.isArray(message)) return message.map((item) => members(item, rename, change));
   if (typeof message !== "object" || message === null) return message;
   const entries = Object.entries(message);
-  return Object.fromEntries(entries.map(([name, value]) => change(name, value as never) ?? [rename(name), members(value, rename, change)]));
+  return Object.fromEntries(
+    entries.map(
+      ([name, value]) => change(name, value as never) ?? [rename(name), members(value, rename, change)],
+    ),
+  );
 }
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -5,7 +5,14 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { expectGolden } from "../support/golden.ts";
 import { lacks } from "../support/needs.ts";
 import { bufCurl, bufProtocols, refusalIn } from "./buf-client.ts";
-import { type EnterpriseRig, enterpriseStory, listTasks, openEnterpriseRig, removeMember, runEnterpriseStory } from "./enterprise.ts";
+import {
+  type EnterpriseRig,
+  enterpriseStory,
+  listTasks,
+  openEnterpriseRig,
+  removeMember,
+  runEnterpriseStory,
+} from "./enterprise.ts";
 import { lacksStubs, pythonStubs } from "./python-tools.ts";
 
 const run = promisify(execFile);
@@ -17,18 +24,27 @@ describe("enterprise clients in other languages", () => {
   });
   afterAll(() => enterprise?.[Symbol.asyncDispose]());
 
-  test.skipIf(lacksStubs)("Python with generated stubs removes a member and lists tasks over gRPC", async () => {
-    using stubs = await pythonStubs();
-    await enterprise.putMember("py");
-    const { service, owner, manager, reader } = enterprise;
-    const facts = { ADDRESS: new URL(service.url).host, MEMBER: "py", OWNER: owner.memberId, MANAGER: manager.key, READER: reader.key };
-    const printed = await stubs.run("enterprise.py", facts);
-    const lines: unknown = printed
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as unknown);
-    expect(lines).toMatchObject(enterpriseStory("py", owner.spaceId));
-  });
+  test.skipIf(lacksStubs)(
+    "Python with generated stubs removes a member and lists tasks over gRPC",
+    async () => {
+      using stubs = await pythonStubs();
+      await enterprise.putMember("py");
+      const { service, owner, manager, reader } = enterprise;
+      const facts = {
+        ADDRESS: new URL(service.url).host,
+        MEMBER: "py",
+        OWNER: owner.memberId,
+        MANAGER: manager.key,
+        READER: reader.key,
+      };
+      const printed = await stubs.run("enterprise.py", facts);
+      const lines: unknown = printed
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown);
+      expect(lines).toMatchObject(enterpriseStory("py", owner.spaceId));
+    },
+  );
 
   test.each(bufProtocols)("buf curl removes a member and lists tasks over %s", async (protocol) => {
     const { service, owner } = enterprise;
@@ -41,7 +57,9 @@ describe("enterprise clients in other languages", () => {
       });
       return JSON.parse(printed) as JsonObject;
     };
-    expect(await runEnterpriseStory(call, protocol, enterprise)).toMatchObject(enterpriseStory(protocol, owner.spaceId));
+    expect(await runEnterpriseStory(call, protocol, enterprise)).toMatchObject(
+      enterpriseStory(protocol, owner.spaceId),
+    );
   });
 
   test.skipIf(lacks("curl"))("curl with plain JSON receives the golden answers", async () => {
@@ -50,7 +68,15 @@ describe("enterprise clients in other languages", () => {
     const golden: string[] = [];
     const curl = async (rpc: string, header: string | null, body: string) => {
       const keyHeader = ["-H", "Content-Type: application/json", ...(header === null ? [] : ["-H", header])];
-      const { stdout } = await run("curl", ["-s", "-w", " %{http_code}", ...keyHeader, "-d", body, `${service.url}/${rpc}`]);
+      const { stdout } = await run("curl", [
+        "-s",
+        "-w",
+        " %{http_code}",
+        ...keyHeader,
+        "-d",
+        body,
+        `${service.url}/${rpc}`,
+      ]);
       const [, answer = "", status = ""] = /^([\s\S]*) (\d{3})$/.exec(stdout) ?? [];
       const normalized = answer
         .replaceAll(owner.spaceId, "SPACE")
@@ -67,7 +93,11 @@ describe("enterprise clients in other languages", () => {
     await curl(removeMember, null, '{"team_user_id":"lea"}');
     await curl(listTasks, reads, '{"user":"lea@corp.test","page":1,"page_size":10,"include_deleted":true}');
     await curl(listTasks, reads, '{"user":"0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10","page":2,"page_size":1}');
-    await curl(listTasks, reads, '{"user":"lea@corp.test","page":1,"page_size":10,"end_time":"2031-04-01T08:00:00Z"}');
+    await curl(
+      listTasks,
+      reads,
+      '{"user":"lea@corp.test","page":1,"page_size":10,"end_time":"2031-04-01T08:00:00Z"}',
+    );
     await curl(listTasks, reads, '{"user":"lea@corp.test"}');
     await curl(listTasks, reads, '{"user":"nobody@corp.test","page":1,"page_size":10}');
     await curl(listTasks, manages, '{"user":"lea@corp.test","page":1,"page_size":10}');

@@ -29,7 +29,10 @@ export async function openEnterpriseRig(): Promise<EnterpriseRig> {
   const of = { as: owner, with: owner };
   const { spaceId } = owner;
   const teamId = `team-${spaceId}`;
-  const [manager, reader] = [await service.person({ ...of, kind: "team_user_mgmt" }), await service.person({ ...of, kind: "ediscovery" })];
+  const [manager, reader] = [
+    await service.person({ ...of, kind: "team_user_mgmt" }),
+    await service.person({ ...of, kind: "ediscovery" }),
+  ];
 
   async function put(
     id: string,
@@ -58,7 +61,15 @@ export async function openEnterpriseRig(): Promise<EnterpriseRig> {
   await put("lea", { role: "member", status: "active" }, lea);
   for (const [index, title] of ["Q3 memo", "Q4 memo", "Draft"].entries()) {
     const at = Date.UTC(2031, 3, index + 1, 8);
-    const task = { id: `task-${index}`, accountId: lea, spaceId, title, createdAt: at, updatedAt: at + 60_000, lastMessageAt: at };
+    const task = {
+      id: `task-${index}`,
+      accountId: lea,
+      spaceId,
+      title,
+      createdAt: at,
+      updatedAt: at + 60_000,
+      lastMessageAt: at,
+    };
     await putTask(store, { ...task, status: "stopped" }, [userMessage()]);
     if (title === "Draft") await store.change((tx) => tx.tasks.tombstone(task.id, at + 120_000, false));
   }
@@ -70,16 +81,27 @@ export async function openEnterpriseRig(): Promise<EnterpriseRig> {
       await put(`${id}-held`, { role: "member", status: "inactive" }, systemIds.uuid());
       const delegation = { to: id, at: 2000, originalEmail: `${id}-held@corp.test` };
       await store.change((tx) =>
-        tx.members.update(spaceId, `${id}-held`, { email: `delegate-${id}@svc.test`, status: "active", delegation }),
+        tx.members.update(spaceId, `${id}-held`, {
+          email: `delegate-${id}@svc.test`,
+          status: "active",
+          delegation,
+        }),
       );
     },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 }
 
-/** The expected lines of a client that removes a member, lists Lea's tasks and is refused; protobuf's JSON form. */
+/**
+ * The expected lines of a client that removes a member, lists Lea's tasks and is refused; protobuf's JSON
+ * form.
+ */
 export const enterpriseStory = (id: string, spaceId: string) => {
-  const named = (name: string) => ({ team_user_id: name, email: `${name}@corp.test`, user_name: `Name of ${name}` });
+  const named = (name: string) => ({
+    team_user_id: name,
+    email: `${name}@corp.test`,
+    user_name: `Name of ${name}`,
+  });
   const cascade = {
     team_user_id: `${id}-held`,
     display_name: `Name of ${id}-held`,
@@ -87,15 +109,29 @@ export const enterpriseStory = (id: string, spaceId: string) => {
     new_status: "USER_STATUS_INACTIVE",
   };
   const record = (index: number, title: string) => ({
-    ...{ task_uid: `task-${index}`, user_id: lea, space_id: spaceId, title, status: "SESSION_STATUS_STOPPED" },
+    ...{
+      task_uid: `task-${index}`,
+      user_id: lea,
+      space_id: spaceId,
+      title,
+      status: "SESSION_STATUS_STOPPED",
+    },
     ...{ created_at: `2031-04-0${index + 1}T08:00:00Z`, updated_at: `2031-04-0${index + 1}T08:01:00Z` },
   });
   const removed = { ...named(id), status: "USER_STATUS_REMOVED", role: "TEAM_MEMBER_ROLE_ADMIN" };
-  const deleted = { ...record(2, "Draft"), is_deleted: true, updated_at: "2031-04-03T08:02:00Z", deleted_at: "2031-04-03T08:02:00Z" };
+  const deleted = {
+    ...record(2, "Draft"),
+    is_deleted: true,
+    updated_at: "2031-04-03T08:02:00Z",
+    deleted_at: "2031-04-03T08:02:00Z",
+  };
   return [
     { step: "removed", answer: { ok: true, user: removed, cascade_affected: [cascade] } },
     { step: "listed", answer: { total: 2, records: [record(1, "Q4 memo"), record(0, "Q3 memo")] } },
-    { step: "listed with deleted ones", answer: { total: 3, records: [deleted, record(1, "Q4 memo"), record(0, "Q3 memo")] } },
+    {
+      step: "listed with deleted ones",
+      answer: { total: 3, records: [deleted, record(1, "Q4 memo"), record(0, "Q3 memo")] },
+    },
     { step: "refused", what: "a second removal", code: "NOT_FOUND" },
     { step: "refused", what: "the owner's removal", code: "FAILED_PRECONDITION" },
     { step: "refused", what: "a removal with a key for exports", code: "PERMISSION_DENIED" },
@@ -115,7 +151,8 @@ export async function runEnterpriseStory(
   id: string,
   { owner, manager, reader }: EnterpriseRig,
 ): Promise<JsonObject[]> {
-  const remove = (teamUserId: string, { key }: Person) => call(removeMember, key, { team_user_id: teamUserId });
+  const remove = (teamUserId: string, { key }: Person) =>
+    call(removeMember, key, { team_user_id: teamUserId });
   const list = (key: string | null, asked: JsonObject = {}) =>
     call(listTasks, key, { user: "lea@corp.test", page: 1, page_size: 10, ...asked });
   const refused = async (what: string, work: Promise<unknown>) => {

@@ -13,10 +13,18 @@ import type { PackageDefinition } from "@grpc/proto-loader";
 import { fromDynamic, toDynamic } from "./dynamic-json.ts";
 import { type Answers, type Method, Refused, type StoryClient } from "./story.ts";
 
-/** Keeps the same names and values however a definition was loaded: a loaded descriptor keeps the names of its file. */
+/**
+ * Keeps the same names and values however a definition was loaded: a loaded descriptor keeps the names of its
+ * file.
+ */
 export const loading = { keepCase: true, longs: String, enums: String };
 
-type Unary = (request: object, metadata: Metadata, options: CallOptions, callback: requestCallback<unknown>) => void;
+type Unary = (
+  request: object,
+  metadata: Metadata,
+  options: CallOptions,
+  callback: requestCallback<unknown>,
+) => void;
 
 /** The client that grpc-js makes of the loaded definition; it has the methods in lowerCamelCase, too. */
 type TaskClient = Readonly<Record<Method, Unary>> & {
@@ -26,7 +34,11 @@ type TaskClient = Readonly<Record<Method, Unary>> & {
 
 /** The result of dynamically loading proto/, which is untyped. */
 interface Packages {
-  readonly task: { readonly v2: { readonly TaskService: new (address: string, credentials: ChannelCredentials) => TaskClient } };
+  readonly task: {
+    readonly v2: {
+      readonly TaskService: new (address: string, credentials: ChannelCredentials) => TaskClient;
+    };
+  };
 }
 
 /** A connection and the client that uses it. */

@@ -23,22 +23,32 @@ afterAll(() => service[Symbol.asyncDispose]());
 const fromFiles = () => loadSync(protoFiles, { ...loading, includeDirs: [protoFolder] });
 
 interface Reflection {
-  serverReflectionInfo(): ClientDuplexStream<object, { readonly fileDescriptorResponse: { readonly fileDescriptorProto: Buffer[] } }>;
+  serverReflectionInfo(): ClientDuplexStream<
+    object,
+    { readonly fileDescriptorResponse: { readonly fileDescriptorProto: Buffer[] } }
+  >;
   close(): void;
 }
 
 /** The server's own description, requested with only reflection's own file. */
 async function fromServer(): Promise<PackageDefinition> {
-  const packages = loadPackageDefinition(loadSync("grpc/reflection/v1/reflection.proto", { includeDirs: [protoFolder] }));
+  const packages = loadPackageDefinition(
+    loadSync("grpc/reflection/v1/reflection.proto", { includeDirs: [protoFolder] }),
+  );
   // Definitions that are loaded at run time have no types.
-  const { v1 } = (packages["grpc"] as unknown as { reflection: { v1: { ServerReflection: new (...args: unknown[]) => Reflection } } })
-    .reflection;
+  const { v1 } = (
+    packages["grpc"] as unknown as {
+      reflection: { v1: { ServerReflection: new (...args: unknown[]) => Reflection } };
+    }
+  ).reflection;
   const client = new v1.ServerReflection(new URL(service.url).host, credentials.createInsecure());
   try {
     const stream = client.serverReflectionInfo();
     stream.end({ fileContainingSymbol: "task.v2.TaskService" });
     const [{ fileDescriptorResponse: files }] = await once(stream, "data");
-    const file = files.fileDescriptorProto.map((bytes: Uint8Array) => fromBinary(FileDescriptorProtoSchema, bytes));
+    const file = files.fileDescriptorProto.map((bytes: Uint8Array) =>
+      fromBinary(FileDescriptorProtoSchema, bytes),
+    );
     const set = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
     return loadFileDescriptorSetFromBuffer(Buffer.from(set), loading);
   } finally {
@@ -48,7 +58,9 @@ async function fromServer(): Promise<PackageDefinition> {
 
 /** The paths of the services' methods, without the first slash. */
 const methodsOf = (definition: PackageDefinition): string[] =>
-  Object.values(definition).flatMap((loaded) => ("format" in loaded ? [] : Object.values(loaded).map(({ path }) => path.slice(1))));
+  Object.values(definition).flatMap((loaded) =>
+    "format" in loaded ? [] : Object.values(loaded).map(({ path }) => path.slice(1)),
+  );
 
 describe("grpc-js with dynamic loading", () => {
   test("loads every operation from proto/", () => {
@@ -64,9 +76,14 @@ describe("grpc-js with dynamic loading", () => {
     using client = grpcJsClient(await fromServer(), service.url);
     const { call } = client.clientFor(ann.key);
     const { taskId } = await call("CreateTask", messageOf("[[forever]]"));
-    expect(await call("GetTask", { taskId })).toMatchObject({ task: { id: taskId, status: "TASK_STATUS_RUNNING" } });
+    expect(await call("GetTask", { taskId })).toMatchObject({
+      task: { id: taskId, status: "TASK_STATUS_RUNNING" },
+    });
     await call("StopTask", { taskId });
-    expect(await call("GetTask", { taskId })).toMatchObject({ task: { status: "TASK_STATUS_STOPPED" }, lastSeq: 4 });
+    expect(await call("GetTask", { taskId })).toMatchObject({
+      task: { status: "TASK_STATUS_STOPPED" },
+      lastSeq: 4,
+    });
   });
 
   const connect = (url: string) => grpcJsClient(fromFiles(), url);

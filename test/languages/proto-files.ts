@@ -15,8 +15,12 @@ export const operations = operationTable(services)
   .all.map(({ rpc }) => rpc)
   .toSorted();
 
-/** Without the services of other protocols: health and reflection, Agent2Agent, whose methods call operations, and that of test mode. */
-export const ofPlatform = (names: Iterable<string>): string[] => [...names].filter((name) => !/^(grpc|lf\.a2a|testing)\./.test(name));
+/**
+ * Without the services of other protocols: health and reflection, Agent2Agent, whose methods call operations,
+ * and that of test mode.
+ */
+export const ofPlatform = (names: Iterable<string>): string[] =>
+  [...names].filter((name) => !/^(grpc|lf\.a2a|testing)\./.test(name));
 
 /** The operations among these methods. */
 export const operationsIn = (methods: Iterable<string>): string[] => ofPlatform(methods).toSorted();

@@ -66,7 +66,11 @@ export async function runStory(connect: (key: string) => StoryClient, key: strin
   record("created", { taskId });
   const approval = await answerQuestion(client, taskId, record);
   record("left");
-  const { confirmed } = await client.call("ConfirmAction", { taskId, eventId: approval.eventId, input: { accept: true } });
+  const { confirmed } = await client.call("ConfirmAction", {
+    taskId,
+    eventId: approval.eventId,
+    input: { accept: true },
+  });
   record("confirmed", { confirmed });
   await stopWhenRunning(client, taskId, approval.seq, record);
   record("ended");
@@ -78,7 +82,9 @@ export async function runStory(connect: (key: string) => StoryClient, key: strin
 }
 
 /** A request with this text, in protobuf's JSON form. */
-export const messageOf = (text: string) => ({ message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text }] } });
+export const messageOf = (text: string) => ({
+  message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text }] },
+});
 
 /** Watches across the turn's end; leaves where the task waits for an approval. */
 async function answerQuestion(
@@ -88,7 +94,8 @@ async function answerQuestion(
 ): Promise<{ readonly eventId: string; readonly seq: number }> {
   for await (const { event } of client.watch({ taskId })) {
     record("event", { event });
-    const { waitingForEventType: kind, waitingForEventId: eventId = "" } = event.statusUpdate?.statusDetail ?? {};
+    const { waitingForEventType: kind, waitingForEventId: eventId = "" } =
+      event.statusUpdate?.statusDetail ?? {};
     if (kind === "terminalExecute") return { eventId, seq: event.seq };
     if (kind !== "messageAskUser") continue;
     await client.call("SendMessage", { taskId, ...messageOf("red") });
@@ -98,7 +105,12 @@ async function answerQuestion(
 }
 
 /** Resumes the watch after the last received event; it ends by itself once the task has stopped. */
-async function stopWhenRunning(client: StoryClient, taskId: string, afterSeq: number, record: RecordStep): Promise<void> {
+async function stopWhenRunning(
+  client: StoryClient,
+  taskId: string,
+  afterSeq: number,
+  record: RecordStep,
+): Promise<void> {
   for await (const { event } of client.watch({ taskId, afterSeq, untilSettled: true })) {
     record("event", { event });
     if (event.statusUpdate?.agentStatus !== "TASK_STATUS_RUNNING") continue;
@@ -107,7 +119,12 @@ async function stopWhenRunning(client: StoryClient, taskId: string, afterSeq: nu
   }
 }
 
-async function provokeRefusals(client: StoryClient, unauthenticated: StoryClient, taskId: string, record: RecordStep): Promise<void> {
+async function provokeRefusals(
+  client: StoryClient,
+  unauthenticated: StoryClient,
+  taskId: string,
+  record: RecordStep,
+): Promise<void> {
   async function refused(what: string, work: Promise<unknown>): Promise<void> {
     const refusal = await work.catch((thrown: unknown) => thrown);
     if (!(refusal instanceof Refused)) throw new Error(`${what} was not refused`, { cause: refusal });

@@ -14,14 +14,17 @@ export function expectStory(lines: readonly Line[], { metadata = true } = {}): v
   expect(waitIds.filter(Boolean)).toEqual([ids[3], ids[7]]);
 }
 
-const detailOf = (event: Event) => (event["statusUpdate"] as { statusDetail?: Event } | undefined)?.statusDetail;
+const detailOf = (event: Event) =>
+  (event["statusUpdate"] as { statusDetail?: Event } | undefined)?.statusDetail;
 
 /** All actions and events of a client; `messages` are the events as listed. */
 function transcript(messages: readonly Event[], requestId: unknown): Line[] {
   const approval = { tool: "terminal", actionId: any };
   return [
     { step: "created", taskId: any },
-    event(1, "USER_MESSAGE", { userMessage: { content: expect.stringContaining("[[forever]]"), messageType: "MESSAGE_TYPE_TEXT" } }),
+    event(1, "USER_MESSAGE", {
+      userMessage: { content: expect.stringContaining("[[forever]]"), messageType: "MESSAGE_TYPE_TEXT" },
+    }),
     event(2, "STATUS_UPDATE", { statusUpdate: status("RUNNING") }),
     event(3, "ASSISTANT_MESSAGE", { assistantMessage: { content: "Hello" } }),
     event(4, "ASSISTANT_MESSAGE", { assistantMessage: question }),
@@ -29,12 +32,20 @@ function transcript(messages: readonly Event[], requestId: unknown): Line[] {
     { step: "answered" },
     event(6, "USER_MESSAGE", { userMessage: { content: "red", messageType: "MESSAGE_TYPE_TEXT" } }),
     event(7, "STATUS_UPDATE", { statusUpdate: status("RUNNING") }),
-    event(8, "TOOL_USED", { toolUsed: expect.objectContaining({ ...approval, status: "TOOL_USED_STATUS_PENDING_CONFIRMATION" }) }),
-    event(9, "STATUS_UPDATE", { statusUpdate: status("WAITING", { ...waitFor("terminalExecute", any), confirmInputSchema }) }),
+    event(8, "TOOL_USED", {
+      toolUsed: expect.objectContaining({ ...approval, status: "TOOL_USED_STATUS_PENDING_CONFIRMATION" }),
+    }),
+    event(9, "STATUS_UPDATE", {
+      statusUpdate: status("WAITING", { ...waitFor("terminalExecute", any), confirmInputSchema }),
+    }),
     { step: "left" },
     { step: "confirmed", confirmed: true },
     event(10, "TOOL_USED", {
-      toolUsed: expect.objectContaining({ ...approval, status: "TOOL_USED_STATUS_SUCCESS", result: { accept: true } }),
+      toolUsed: expect.objectContaining({
+        ...approval,
+        status: "TOOL_USED_STATUS_SUCCESS",
+        result: { accept: true },
+      }),
     }),
     event(11, "STATUS_UPDATE", { statusUpdate: status("RUNNING") }),
     { step: "stopped" },
@@ -51,7 +62,13 @@ const any = expect.any(String);
 const event = (seq: number, type: string, payload: object): Line => ({
   step: "event",
   // 64-bit numbers are text in protobuf's JSON form.
-  event: { id: any, type: `TASK_EVENT_TYPE_${type}`, timestamp: expect.stringMatching(/^\d{13}$/), seq, ...payload },
+  event: {
+    id: any,
+    type: `TASK_EVENT_TYPE_${type}`,
+    timestamp: expect.stringMatching(/^\d{13}$/),
+    seq,
+    ...payload,
+  },
 });
 
 const status = (agentStatus: string, statusDetail?: object) => ({

@@ -3,7 +3,9 @@ import { openService } from "../support/service.ts";
 import { type Answers, messageOf, Refused, type StoryClient } from "./story.ts";
 
 /** A client of the platform at this address. */
-export type ConnectClient = (url: string) => { readonly clientFor: (key: string) => StoryClient } & Partial<Disposable>;
+export type ConnectClient = (
+  url: string,
+) => { readonly clientFor: (key: string) => StoryClient } & Partial<Disposable>;
 
 type Watch = (limitMs?: number) => AsyncIterable<Answers["WatchTask"]>;
 

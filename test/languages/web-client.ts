@@ -12,8 +12,13 @@ export function webClient(transport: Transport, key: string): StoryClient {
     async call<M extends Method>(method: M, request: object) {
       const { input, output }: DescMethodUnary = TaskService.method[localNames[method]];
       // The request has this method's own type, which the compiler cannot see.
-      const send = client[localNames[method]] as unknown as (request: Message, options: CallOptions) => Promise<Message>;
-      const answer = await send(fromJson(input, request as JsonValue), { headers, timeoutMs: 20_000 }).catch(refuse);
+      const send = client[localNames[method]] as unknown as (
+        request: Message,
+        options: CallOptions,
+      ) => Promise<Message>;
+      const answer = await send(fromJson(input, request as JsonValue), { headers, timeoutMs: 20_000 }).catch(
+        refuse,
+      );
       return toJson(output, answer) as unknown as Answers[M];
     },
 

@@ -24,10 +24,14 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 /** The transports of a browser, and the HTTP method of a read. */
 const wires = {
-  "gRPC-Web": { read: "POST", transport: (baseUrl: string, { fetch }: Fetches) => createGrpcWebTransport({ baseUrl, fetch }) },
+  "gRPC-Web": {
+    read: "POST",
+    transport: (baseUrl: string, { fetch }: Fetches) => createGrpcWebTransport({ baseUrl, fetch }),
+  },
   "Connect with GET": {
     read: "GET",
-    transport: (baseUrl: string, { fetch }: Fetches) => createConnectTransport({ baseUrl, fetch, useHttpGet: true }),
+    transport: (baseUrl: string, { fetch }: Fetches) =>
+      createConnectTransport({ baseUrl, fetch, useHttpGet: true }),
   },
 };
 
@@ -37,7 +41,9 @@ describe.each(Object.entries(wires))("a page of another origin over %s", (_name,
     expectStory(await runStory((key) => webClient(transport(service.url, page), key), ann.key));
   });
 
-  const connect = (url: string) => ({ clientFor: (key: string) => webClient(transport(url, globalThis), key) });
+  const connect = (url: string) => ({
+    clientFor: (key: string) => webClient(transport(url, globalThis), key),
+  });
 
   test("releases its slot when it leaves a watch", () => expectSlotReleased(connect));
   test("can limit the time of a watch", () => expectTimeLimit(connect));
@@ -55,7 +61,10 @@ describe.each(Object.entries(wires))("a page of another origin over %s", (_name,
 
   test("cannot send its key when the origin is not listed", async () => {
     const page = pageOf("https://evil.example.com");
-    const call = createClient(UserService, transport(service.url, page)).getCurrentUser({}, { headers: { "x-service-api-key": ann.key } });
+    const call = createClient(UserService, transport(service.url, page)).getCurrentUser(
+      {},
+      { headers: { "x-service-api-key": ann.key } },
+    );
     await expect(call).rejects.toThrow("Failed to fetch: https://evil.example.com is not allowed");
     expect(page.sent.map(({ method }) => method)).toEqual(["OPTIONS"]);
   });
@@ -68,15 +77,28 @@ describe("CORS for gRPC-Web and Connect", () => {
     ...["content-type", "x-service-api-key", "authorization", "idempotency-key"],
     ...["x-grpc-web", "x-user-agent", "grpc-timeout", "connect-protocol-version", "connect-timeout-ms"],
   ])("allows pages to send %s", async (name) => {
-    const headers = { origin, "access-control-request-method": "POST", "access-control-request-headers": name };
+    const headers = {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": name,
+    };
     const reply = await fetch(url(), { method: "OPTIONS", headers });
     expect(listItems(reply, "access-control-allow-headers")).toContain(name);
   });
 
-  test.each(["application/grpc-web+proto", "application/proto"])("allows pages to read the outcome of a call: %s", async (type) => {
+  test.each([
+    "application/grpc-web+proto",
+    "application/proto",
+  ])("allows pages to read the outcome of a call: %s", async (type) => {
     const reply = await fetch(url(), { method: "POST", headers: { origin, "content-type": type } });
     expect(listItems(reply, "access-control-expose-headers")).toEqual(
-      expect.arrayContaining(["grpc-status", "grpc-message", "grpc-status-details-bin", "x-request-id", "retry-after"]),
+      expect.arrayContaining([
+        "grpc-status",
+        "grpc-message",
+        "grpc-status-details-bin",
+        "x-request-id",
+        "retry-after",
+      ]),
     );
   });
 });

@@ -17,9 +17,13 @@ describe("mail", () => {
   });
 
   test("rejects when the server refuses the recipient, or is not reachable", async () => {
-    await using server = await openMailServer({ onRcptTo: (_address, _session, done) => done(new Error("no such person")) });
+    await using server = await openMailServer({
+      onRcptTo: (_address, _session, done) => done(new Error("no such person")),
+    });
     await expect(createMailer({ url: server.url, from, demandTls: false })(invitation)).rejects.toThrow();
-    await expect(createMailer({ url: "smtp://127.0.0.1:9", from, demandTls: false })(invitation)).rejects.toThrow();
+    await expect(
+      createMailer({ url: "smtp://127.0.0.1:9", from, demandTls: false })(invitation),
+    ).rejects.toThrow();
   });
 
   test("sends nothing unencrypted when TLS is required and the server has none", async () => {

@@ -23,21 +23,33 @@ async function create(message: string, answer: Answer | undefined) {
 const accept =
   (content: Record<string, string | boolean>): Answer =>
   () => ({ action: "accept", content });
-const said = (result: object): unknown[] => (result as { messages: { content: string }[] }).messages.map(({ content }) => content);
+const said = (result: object): unknown[] =>
+  (result as { messages: { content: string }[] }).messages.map(({ content }) => content);
 
 describe("a question (spec/api.md 8.103)", () => {
   test("becomes a form, and the answer continues the task in the same call", async () => {
-    const { forms, result } = await create("[[ask Which colour? | red | blue]] [[say Painted]]", accept({ choice: "blue" }));
+    const { forms, result } = await create(
+      "[[ask Which colour? | red | blue]] [[say Painted]]",
+      accept({ choice: "blue" }),
+    );
     expect(forms).toMatchObject([
-      { message: "Which colour?", requestedSchema: { properties: { choice: { enum: ["red", "blue"] }, answer: { type: "string" } } } },
+      {
+        message: "Which colour?",
+        requestedSchema: { properties: { choice: { enum: ["red", "blue"] }, answer: { type: "string" } } },
+      },
     ]);
     expect(result).toMatchObject({ status: "stopped", outcome: "finished" });
     expect(said(result)).toEqual(expect.arrayContaining(["Which colour?", "Painted"]));
-    expect((await rig.events(result["task_id"])).map((event) => event["user_message"]?.content)).toContain("blue");
+    expect((await rig.events(result["task_id"])).map((event) => event["user_message"]?.content)).toContain(
+      "blue",
+    );
   });
 
   test("several questions of one call are asked in turn", async () => {
-    const { forms, result } = await create("[[ask One?]] [[ask Two?]] [[say Done]]", accept({ answer: "yes" }));
+    const { forms, result } = await create(
+      "[[ask One?]] [[ask Two?]] [[say Done]]",
+      accept({ answer: "yes" }),
+    );
     expect(forms.map(({ message }) => message)).toEqual(["One?", "Two?"]);
     expect(result).toMatchObject({ status: "stopped" });
   });
@@ -54,7 +66,12 @@ describe("a question (spec/api.md 8.103)", () => {
       waiting_for: { kind: "messageAskUser" },
       next: expect.stringContaining("task_answer"),
     });
-    const answered = jsonOf(await client.callTool({ name: "task_answer", arguments: { task_id: result["task_id"], answer: "red" } }));
+    const answered = jsonOf(
+      await client.callTool({
+        name: "task_answer",
+        arguments: { task_id: result["task_id"], answer: "red" },
+      }),
+    );
     expect(answered).toMatchObject({ status: "stopped" });
     expect(said(answered)).toContain("Painted");
   });
@@ -62,10 +79,18 @@ describe("a question (spec/api.md 8.103)", () => {
 
 describe("an approval (spec/api.md 8.103)", () => {
   test("is shown whole, and the person's decision applies", async () => {
-    const { forms, result } = await create("[[confirm terminalExecute]] [[say Ran]]", accept({ accept: true }));
-    expect(forms).toMatchObject([{ requestedSchema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } }]);
-    const [asked] = (await rig.events(result["task_id"])).filter((event) => event["tool_used"]?.status === "pending_confirmation");
-    for (const [name, value] of Object.entries(asked?.["tool_used"].params)) expect(forms[0]?.message).toContain(`\n${name}: ${value}`);
+    const { forms, result } = await create(
+      "[[confirm terminalExecute]] [[say Ran]]",
+      accept({ accept: true }),
+    );
+    expect(forms).toMatchObject([
+      { requestedSchema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } },
+    ]);
+    const [asked] = (await rig.events(result["task_id"])).filter(
+      (event) => event["tool_used"]?.status === "pending_confirmation",
+    );
+    for (const [name, value] of Object.entries(asked?.["tool_used"].params))
+      expect(forms[0]?.message).toContain(`\n${name}: ${value}`);
     expect(result).toMatchObject({ status: "stopped", outcome: "finished" });
     const rows = (await rig.ann.v2("audit.list")).body["data"] as { operation: string }[];
     expect(rows.some(({ operation }) => operation.includes("ConfirmAction"))).toBe(true);
@@ -82,10 +107,21 @@ describe("an approval (spec/api.md 8.103)", () => {
 
   test("cannot be decided by a client without forms: no tool decides, and task_answer refuses", async () => {
     const { client, result } = await create("[[confirm terminalExecute]]", undefined);
-    expect(result).toMatchObject({ status: "waiting", next: expect.stringContaining(String(result["task_url"])) });
-    const refused = await client.callTool({ name: "task_answer", arguments: { task_id: result["task_id"], answer: "yes" } });
-    expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("failed_precondition") }] });
-    expect((await rig.ann.v2("task.detail", { task_id: result["task_id"] })).body["task"].status).toBe("waiting");
+    expect(result).toMatchObject({
+      status: "waiting",
+      next: expect.stringContaining(String(result["task_url"])),
+    });
+    const refused = await client.callTool({
+      name: "task_answer",
+      arguments: { task_id: result["task_id"], answer: "yes" },
+    });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("failed_precondition") }],
+    });
+    expect((await rig.ann.v2("task.detail", { task_id: result["task_id"] })).body["task"].status).toBe(
+      "waiting",
+    );
   });
 
   test.each([
@@ -96,10 +132,16 @@ describe("an approval (spec/api.md 8.103)", () => {
         confirm_input_schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] },
       },
     ],
-    ["that the server does not describe", { confirm_input_schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } }],
+    [
+      "that the server does not describe",
+      { confirm_input_schema: { properties: { accept: { type: "boolean" } }, required: ["accept"] } },
+    ],
     [
       "with a decision that a form cannot have",
-      { tool: { name: "pay" }, confirm_input_schema: { properties: { items: { type: "array" } }, required: ["items"] } },
+      {
+        tool: { name: "pay" },
+        confirm_input_schema: { properties: { items: { type: "array" } }, required: ["items"] },
+      },
     ],
   ])("%s has no form: only the console shows it", async (_, more) => {
     const waiting = {
@@ -126,7 +168,12 @@ test("an answer without the place that the server signed, or with that of anothe
         ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
         ...{ "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "task_create" },
       },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { ...params, _meta: meta } }),
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { ...params, _meta: meta },
+      }),
     });
     const text = await answer.text();
     return JSON.parse(text.startsWith("{") ? text : (text.split("data: ").at(-1) ?? ""));
@@ -142,8 +189,12 @@ test("an answer without the place that the server signed, or with that of anothe
     [rig.ann.headers, "x"],
     [bob.headers, result.requestState],
   ] as const)
-    expect(await post(headers, { ...call, inputResponses, requestState })).toMatchObject({ error: { code: -32_602 } });
-  expect(await post(rig.ann.headers, { ...call, inputResponses, requestState: result.requestState })).toMatchObject({
+    expect(await post(headers, { ...call, inputResponses, requestState })).toMatchObject({
+      error: { code: -32_602 },
+    });
+  expect(
+    await post(rig.ann.headers, { ...call, inputResponses, requestState: result.requestState }),
+  ).toMatchObject({
     result: { content: [{ text: expect.stringContaining('"stopped"') }] },
   });
 });

@@ -1,4 +1,9 @@
-import { Client, type ElicitRequestFormParams, type ElicitResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type ElicitRequestFormParams,
+  type ElicitResult,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 
 /** How a client answers the forms that it shows. */
 export type Answer = (form: ElicitRequestFormParams) => ElicitResult;
@@ -14,15 +19,28 @@ export interface ClientOptions {
 /** A client of the current revision of the protocol. */
 export function newClient({ answer }: Pick<ClientOptions, "answer"> = {}): Client {
   const capabilities = answer ? { elicitation: { form: {} } } : {};
-  const client = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode: "auto" } });
-  if (answer) client.setRequestHandler("elicitation/create", async ({ params }) => answer(params as ElicitRequestFormParams));
+  const client = new Client(
+    { name: "test", version: "1" },
+    { capabilities, versionNegotiation: { mode: "auto" } },
+  );
+  if (answer)
+    client.setRequestHandler("elicitation/create", async ({ params }) =>
+      answer(params as ElicitRequestFormParams),
+    );
   return client;
 }
 
 /** A connected client of /mcp. */
-export async function mcpClient(url: string, { headers, answer, query = "" }: ClientOptions): Promise<Client> {
+export async function mcpClient(
+  url: string,
+  { headers, answer, query = "" }: ClientOptions,
+): Promise<Client> {
   const client = newClient({ answer });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), { requestInit: { headers: { ...headers } } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), {
+      requestInit: { headers: { ...headers } },
+    }),
+  );
   return client;
 }
 
@@ -38,5 +56,7 @@ export const namesOf = async (client: Client): Promise<readonly string[]> =>
   (await client.listTools()).tools.map(({ name }) => name).toSorted();
 
 /** The error of a tool's result; undefined for a result without one. */
-export const refusalOf = (result: { readonly content: readonly object[]; readonly isError?: boolean | undefined }): unknown =>
-  result.isError ? jsonOf(result)["error"] : undefined;
+export const refusalOf = (result: {
+  readonly content: readonly object[];
+  readonly isError?: boolean | undefined;
+}): unknown => (result.isError ? jsonOf(result)["error"] : undefined);

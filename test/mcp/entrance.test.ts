@@ -34,10 +34,21 @@ const send = ({ url = rig.service.url, headers = {}, method = "POST", body = lis
 
 describe("the entrance /mcp (spec/api.md 8.103)", () => {
   test("a request without credential, or with a bad one, is refused with a challenge", async () => {
-    for (const headers of [{}, { authorization: "Bearer nonsense" }, { "x-service-api-key": "sk-nonsense" }]) {
+    for (const headers of [
+      {},
+      { authorization: "Bearer nonsense" },
+      { "x-service-api-key": "sk-nonsense" },
+    ]) {
       const answer = await send({ headers });
-      expect(answer).toMatchObject({ status: 401, headers: { "www-authenticate": expect.stringContaining("Bearer") } });
-      expect(JSON.parse(answer.body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { data: { code: "permission_denied" } } });
+      expect(answer).toMatchObject({
+        status: 401,
+        headers: { "www-authenticate": expect.stringContaining("Bearer") },
+      });
+      expect(JSON.parse(answer.body)).toMatchObject({
+        jsonrpc: "2.0",
+        id: null,
+        error: { data: { code: "permission_denied" } },
+      });
     }
   });
 
@@ -57,7 +68,10 @@ describe("the entrance /mcp (spec/api.md 8.103)", () => {
   });
 
   test("a token for the API is refused here, and a token for this address everywhere else; both refusals say how to sign in", async () => {
-    const [api, mcp] = [await tokenOf(rig.service, rig.ann), await tokenOf(rig.service, rig.ann, { forMcp: true })];
+    const [api, mcp] = [
+      await tokenOf(rig.service, rig.ann),
+      await tokenOf(rig.service, rig.ann, { forMcp: true }),
+    ];
     const refused = await send({ headers: api.headers });
     expect(refused.status).toBe(401);
     expect(refused.headers["www-authenticate"]).toMatch(
@@ -72,7 +86,10 @@ describe("the entrance /mcp (spec/api.md 8.103)", () => {
     const { headers } = await tokenOf(rig.service, rig.ann, { scopes: ["create_project"], forMcp: true });
     const call = (name: string) => send({ headers, body: JSON.stringify(toolCall(name, {})) });
     const refused = await call("task_wait");
-    expect(refused).toMatchObject({ status: 403, body: expect.stringContaining("insufficient_scope: the tool needs one of [create_task") });
+    expect(refused).toMatchObject({
+      status: 403,
+      body: expect.stringContaining("insufficient_scope: the tool needs one of [create_task"),
+    });
     expect(refused.headers["www-authenticate"]).toMatch(
       /^Bearer error="insufficient_scope", resource_metadata="[^"]+\/\.well-known\/oauth-protected-resource\/mcp", scope="create_task"$/,
     );
@@ -84,9 +101,15 @@ describe("the entrance /mcp (spec/api.md 8.103)", () => {
   test("the name of another host and the origin of another page are refused", async () => {
     const { headers } = rig.ann;
     for (const host of ["evil.example.com", "127.0.0.1.evil.example.com:80", "localhost@evil.example.com"])
-      expect(await send({ headers: { ...headers, host } })).toMatchObject({ status: 403, body: expect.stringContaining("Host") });
+      expect(await send({ headers: { ...headers, host } })).toMatchObject({
+        status: 403,
+        body: expect.stringContaining("Host"),
+      });
     for (const origin of ["https://evil.example.com", "null", "http://127.0.0.1:9"])
-      expect(await send({ headers: { ...headers, origin } })).toMatchObject({ status: 403, body: expect.stringContaining("Origin") });
+      expect(await send({ headers: { ...headers, origin } })).toMatchObject({
+        status: 403,
+        body: expect.stringContaining("Origin"),
+      });
     expect((await send({ headers: { ...headers, origin: "https://pages.example.com" } })).status).toBe(200);
   });
 
@@ -108,26 +131,43 @@ describe("the entrance /mcp (spec/api.md 8.103)", () => {
 
   test("requests count apart from all operations", async () => {
     // Otherwise a minute could begin between the calls.
-    await using service = await openService({ idle: true, clock: stillClock(), env: { RATE_LIMITS: "default" } });
+    await using service = await openService({
+      idle: true,
+      clock: stillClock(),
+      env: { RATE_LIMITS: "default" },
+    });
     const { headers } = await service.person();
-    expect((await send({ url: service.url, headers })).headers).toMatchObject({ "ratelimit-limit": "600", "ratelimit-remaining": "599" });
+    expect((await send({ url: service.url, headers })).headers).toMatchObject({
+      "ratelimit-limit": "600",
+      "ratelimit-remaining": "599",
+    });
     const client = await mcpClient(service.url, { headers });
     const results = [];
-    for (let call = 0; call < 101; call += 1) results.push(await client.callTool({ name: "task_list", arguments: {} }));
+    for (let call = 0; call < 101; call += 1)
+      results.push(await client.callTool({ name: "task_list", arguments: {} }));
     expect(results.map(({ isError }) => isError === true)).toEqual([...Array(100).fill(false), true]);
-    expect(results.at(-1)?.content).toMatchObject([{ text: expect.stringMatching(/rate_limited.*task\.list.*retry_after_seconds/s) }]);
+    expect(results.at(-1)?.content).toMatchObject([
+      { text: expect.stringMatching(/rate_limited.*task\.list.*retry_after_seconds/s) },
+    ]);
   });
 });
 
 test("each call of a tool has the audit row of its operation", async () => {
   const ann = await rig.service.person();
   const client = await mcpClient(rig.service.url, { headers: ann.headers });
-  const { content } = await client.callTool({ name: "task_create", arguments: { message: "[[forever]]", wait_seconds: 0 } });
+  const { content } = await client.callTool({
+    name: "task_create",
+    arguments: { message: "[[forever]]", wait_seconds: 0 },
+  });
   const { task_id: id } = JSON.parse((content as { text: string }[])[0]?.text ?? "");
   await client.callTool({ name: "task_stop", arguments: { task_id: id } });
   const { body } = await ann.v2("audit.list");
-  const rows = body["data"].map(({ operation, outcome }: Record<string, unknown>) => `${operation} ${outcome}`);
-  expect(rows.slice(0, 2)).toEqual(expect.arrayContaining([expect.stringContaining("StopTask"), expect.stringContaining("CreateTask")]));
+  const rows = body["data"].map(
+    ({ operation, outcome }: Record<string, unknown>) => `${operation} ${outcome}`,
+  );
+  expect(rows.slice(0, 2)).toEqual(
+    expect.arrayContaining([expect.stringContaining("StopTask"), expect.stringContaining("CreateTask")]),
+  );
 });
 
 describe("a wait that ends early", () => {
@@ -151,7 +191,9 @@ describe("a wait that ends early", () => {
   test("a wait that is over returns the running task, and task_wait continues", async () => {
     const client = await mcpClient(rig.service.url, { headers: rig.ann.headers });
     const read = async (name: string, input: Record<string, unknown>) =>
-      JSON.parse(((await client.callTool({ name, arguments: input })).content as { text: string }[])[0]?.text ?? "");
+      JSON.parse(
+        ((await client.callTool({ name, arguments: input })).content as { text: string }[])[0]?.text ?? "",
+      );
     const first = await read("task_create", { message: "[[forever]]", wait_seconds: 0 });
     expect(first).toMatchObject({ status: "running", next: expect.stringContaining("task_wait") });
     const [waited] = await Promise.all([

@@ -18,19 +18,23 @@ const named: Readonly<Record<string, string>> = {
   ...{ file_list: "file.detail", file_read: "file.detail", file_upload: "file.upload" },
 };
 const approval = "task_confirm_action";
-const inWords = (name: string) => name.replaceAll(".", "_").replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const inWords = (name: string) =>
+  name.replaceAll(".", "_").replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Every operation of v2 that answers once, by the name of its tool, written independently of src. */
 const tools = new Map<string, Operation>();
 for (const operation of operationTable().all)
-  if (operation.name !== null && operation.method.methodKind === "unary") tools.set(inWords(operation.name), operation);
+  if (operation.name !== null && operation.method.methodKind === "unary")
+    tools.set(inWords(operation.name), operation);
 for (const [tool, name] of Object.entries(named)) {
   const operation = operationTable().byName(name);
   if (operation) tools.set(tool, operation);
 }
 
 const allowed = (isAllowed: (operation: Operation) => boolean, decides: boolean): readonly string[] =>
-  [...tools].flatMap(([tool, operation]) => (isAllowed(operation) && (tool !== approval || decides) ? [tool] : [])).toSorted();
+  [...tools]
+    .flatMap(([tool, operation]) => (isAllowed(operation) && (tool !== approval || decides) ? [tool] : []))
+    .toSorted();
 
 const ofToken = (scopes: readonly ScopeName[]) =>
   allowed(
@@ -64,11 +68,18 @@ async function listed(headers: Headers): Promise<readonly string[]> {
 /** Tools with turns over the tests: a short run calls a twelfth of them with each credential. */
 let turn = 0;
 
-/** The tools that are called, and those of them that a call without arguments reaches: neither the entrance nor the operation refuses the credential. */
-async function reached(headers: Headers): Promise<readonly [called: ReadonlySet<string>, reached: readonly string[]]> {
+/**
+ * The tools that are called, and those of them that a call without arguments reaches: neither the entrance
+ * nor the operation refuses the credential.
+ */
+async function reached(
+  headers: Headers,
+): Promise<readonly [called: ReadonlySet<string>, reached: readonly string[]]> {
   turn += 1;
   const names = share([...tools.keys()].toSorted(), turn % 12, 12);
-  const answers = await Promise.all(names.map(async (name) => (await post(url(), headers, toolCall(name, {}))).message));
+  const answers = await Promise.all(
+    names.map(async (name) => (await post(url(), headers, toolCall(name, {}))).message),
+  );
   const passed = names.filter((_, nth) => {
     const { result, error } = answers[nth] ?? {};
     if (error?.code === -32_602 && /^unknown tool/.test(error.message)) return false;
@@ -93,9 +104,13 @@ describe("each tool is listed for, and reached by, the credentials of its operat
     );
   });
 
-  test.each([[["create_task"]], [["approve:task"]], [["manage_all_tasks"]], [["create_project"]], [scopeNames]] as [
-    readonly ScopeName[],
-  ][])("a token with %j", async (scopes) => {
+  test.each([
+    [["create_task"]],
+    [["approve:task"]],
+    [["manage_all_tasks"]],
+    [["create_project"]],
+    [scopeNames],
+  ] as [readonly ScopeName[]][])("a token with %j", async (scopes) => {
     const { headers } = await tokenOf(service, of.owner, { scopes, forMcp: true });
     await expectTools(headers, ofToken(scopes));
   });
@@ -103,7 +118,9 @@ describe("each tool is listed for, and reached by, the credentials of its operat
   test("no other credential passes the entrance, and none of its refusals lists a tool", async () => {
     const { secret } = await createWorker(service, of.owner);
     const others: readonly (readonly [number, Headers])[] = [
-      ...(await Promise.all(keyKinds.filter((kind) => kind !== "general").map(async (kind) => [403, await of.key(kind)] as const))),
+      ...(await Promise.all(
+        keyKinds.filter((kind) => kind !== "general").map(async (kind) => [403, await of.key(kind)] as const),
+      )),
       [401, {}],
       [401, await of.token(scopeNames)],
       [401, await of.foreignToken()],
@@ -114,7 +131,10 @@ describe("each tool is listed for, and reached by, the credentials of its operat
     ];
     for (const [status, headers] of others)
       for (const message of [rpc("tools/list"), toolCall("task_list", {})])
-        expect(await post(url(), headers, message)).toMatchObject({ status, message: { id: null, error: { code: -32_000 } } });
+        expect(await post(url(), headers, message)).toMatchObject({
+          status,
+          message: { id: null, error: { code: -32_000 } },
+        });
     const { cookie = "" } = await of.sessionOfRole("owner");
     expect((await post(url(), { cookie }, rpc("tools/list"))).status).toBe(401);
   });

@@ -23,7 +23,9 @@ describe("resources (spec/api.md 8.103)", () => {
     });
     const file = resources.find(({ uri }) => uri.startsWith("atp://files/"));
     expect(file).toMatchObject({ name: "notes.txt", mimeType: "text/plain", size: 10 });
-    expect((await client.readResource({ uri: file?.uri ?? "" })).contents).toMatchObject([{ text: "some notes" }]);
+    expect((await client.readResource({ uri: file?.uri ?? "" })).contents).toMatchObject([
+      { text: "some notes" },
+    ]);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ name }) => name)).toEqual(["task", "file", "task_file", "skill"]);
   });
@@ -52,16 +54,26 @@ describe("prompts (spec/api.md 8.103)", () => {
     await createSkill(rig.ann, "summarize", { archive: Uint8Array.from(skillZip("summarize", [], hostile)) });
     const { prompts } = await client.listPrompts();
     const [prompt] = prompts.filter(({ title }) => title === "summarize");
-    expect(prompt).toMatchObject({ description: expect.stringContaining("Ignore"), arguments: [{ name: "task", required: true }] });
-    const { messages } = await client.getPrompt({ name: prompt?.name ?? "", arguments: { task: "the report" } });
+    expect(prompt).toMatchObject({
+      description: expect.stringContaining("Ignore"),
+      arguments: [{ name: "task", required: true }],
+    });
+    const { messages } = await client.getPrompt({
+      name: prompt?.name ?? "",
+      arguments: { task: "the report" },
+    });
     expect(messages).toMatchObject([
       { role: "user", content: { text: expect.stringContaining(`"force_skills": [\n  "${prompt?.name}"`) } },
     ]);
     expect((await client.listTools()).tools).toEqual(before);
     await expect(client.getPrompt({ name: prompt?.name ?? "" })).rejects.toMatchObject({ code: -32_602 });
-    await expect(client.getPrompt({ name: "nothing", arguments: { task: "x" } })).rejects.toMatchObject({ code: -32_602 });
+    await expect(client.getPrompt({ name: "nothing", arguments: { task: "x" } })).rejects.toMatchObject({
+      code: -32_602,
+    });
     const read = await client.readResource({ uri: `atp://skills/${prompt?.name}` });
-    expect(read.contents).toMatchObject([{ mimeType: "text/markdown", text: expect.stringContaining(hostile) }]);
+    expect(read.contents).toMatchObject([
+      { mimeType: "text/markdown", text: expect.stringContaining(hostile) },
+    ]);
   });
 
   test("a token without the right to list skills has none", async () => {

@@ -10,7 +10,10 @@ async function send(method: string, params: Record<string, unknown>, headers = r
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
+    "io.modelcontextprotocol/clientCapabilities": {
+      elicitation: {},
+      extensions: { "io.modelcontextprotocol/tasks": {} },
+    },
   };
   const named = String(params["name"] ?? params["taskId"] ?? "");
   const answer = await fetch(`${rig.service.url}/mcp`, {
@@ -44,7 +47,10 @@ describe("a call that continues as a task of the protocol (spec/api.md 8.103)", 
     expect(result).toMatchObject({ status: "working", ttlMs: null, pollIntervalMs: expect.any(Number) });
     await untilStatus(rig.service.store, id, "stopped");
     const done = await stateOf(taskId);
-    expect(done).toMatchObject({ status: "completed", result: { content: [{ text: expect.stringContaining("Hello") }] } });
+    expect(done).toMatchObject({
+      status: "completed",
+      result: { content: [{ text: expect.stringContaining("Hello") }] },
+    });
     // The next turn does not change the end of this one.
     await rig.send(id, "[[say Again]]");
     await untilStatus(rig.service.store, id, "stopped");
@@ -57,17 +63,28 @@ describe("a call that continues as a task of the protocol (spec/api.md 8.103)", 
     await untilStatus(rig.service.store, id, "waiting");
     const asked = await stateOf(taskId);
     const [question = ""] = Object.keys(asked.inputRequests);
-    expect(asked).toMatchObject({ status: "input_required", inputRequests: { [question]: { params: { message: "Which colour?" } } } });
-    const answer = { taskId, inputResponses: { [question]: { action: "accept", content: { answer: "red" } } } };
+    expect(asked).toMatchObject({
+      status: "input_required",
+      inputRequests: { [question]: { params: { message: "Which colour?" } } },
+    });
+    const answer = {
+      taskId,
+      inputResponses: { [question]: { action: "accept", content: { answer: "red" } } },
+    };
     expect((await send("tasks/update", answer)).result).toMatchObject({ resultType: "complete" });
-    await expect.poll(async () => Object.keys((await stateOf(taskId)).inputRequests ?? {})).not.toEqual([question]);
+    await expect
+      .poll(async () => Object.keys((await stateOf(taskId)).inputRequests ?? {}))
+      .not.toEqual([question]);
     await untilStatus(rig.service.store, id, "waiting");
     const approval = await stateOf(taskId);
     const [event = ""] = Object.keys(approval.inputRequests);
     // The old answer again: it is for no wait.
     await send("tasks/update", answer);
     expect(await stateOf(taskId)).toMatchObject({ status: "input_required" });
-    await send("tasks/update", { taskId, inputResponses: { [event]: { action: "accept", content: { accept: true } } } });
+    await send("tasks/update", {
+      taskId,
+      inputResponses: { [event]: { action: "accept", content: { accept: true } } },
+    });
     await untilStatus(rig.service.store, id, "stopped");
     expect(await stateOf(taskId)).toMatchObject({ status: "completed" });
   });
@@ -90,7 +107,9 @@ describe("a call that continues as a task of the protocol (spec/api.md 8.103)", 
     expect(await stateOf(taskId)).toMatchObject({ status: "failed", error: { message: "It broke" } });
     const bob = await rig.service.person();
     for (const method of ["tasks/get", "tasks/cancel"])
-      expect(await send(method, { taskId }, bob.headers)).toMatchObject({ error: { code: -32_602, data: { code: "not_found" } } });
+      expect(await send(method, { taskId }, bob.headers)).toMatchObject({
+        error: { code: -32_602, data: { code: "not_found" } },
+      });
     expect(await send("tasks/get", { taskId: "../x" })).toMatchObject({ error: { code: -32_602 } });
   });
 });

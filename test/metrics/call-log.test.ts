@@ -76,7 +76,8 @@ describeOnOne("the line of a call", (database) => {
   });
 
   test("has the caller's request id next to ours if it is a short token, and answers have ours", async () => {
-    const send = (id: string) => fetch(`${service.url}/v2/project.list`, { headers: { ...ann.headers, "x-request-id": id } });
+    const send = (id: string) =>
+      fetch(`${service.url}/v2/project.list`, { headers: { ...ann.headers, "x-request-id": id } });
     for (const id of ["req-7", "a".repeat(128), "4f1c:trace/9=="]) {
       let answered: string | null = null;
       const [line] = await linesOf(service, 1, async () => {
@@ -93,10 +94,13 @@ describeOnOne("the line of a call", (database) => {
 
   test("is not written for probes, health, pages, documentation and static files", async () => {
     const lines = await linesOf(service, 1, async () => {
-      for (const path of ["/livez", "/readyz", "/sign-in", "/llms.txt", "/favicon.ico"]) await fetch(`${service.url}${path}`);
+      for (const path of ["/livez", "/readyz", "/sign-in", "/llms.txt", "/favicon.ico"])
+        await fetch(`${service.url}${path}`);
       await ann.v2("project.list");
     });
-    expect(lines.map(({ operation }) => operation).filter((operation) => operation !== "unknown")).toEqual(["project.list"]);
+    expect(lines.map(({ operation }) => operation).filter((operation) => operation !== "unknown")).toEqual([
+      "project.list",
+    ]);
   });
 });
 
@@ -119,11 +123,15 @@ describe("CALL_LOG", () => {
     ["off", 0, 0],
   ])("%s writes %i of 8 successful calls, and %i of 1 refused", async (setting, successful, refused) => {
     const lines = await outcomes(setting);
-    expect([lines.filter((each) => each === "ok").length, lines.filter((each) => each !== "ok").length]).toEqual([successful, refused]);
+    expect([
+      lines.filter((each) => each === "ok").length,
+      lines.filter((each) => each !== "ok").length,
+    ]).toEqual([successful, refused]);
   });
 
   test("is all by default, and stops the start with another value", () => {
     expect(loadConfig({}).callLog).toEqual({ successful: 1, others: true });
-    for (const CALL_LOG of ["on", "101%", "-1%", "5", "5 %"]) expect(() => loadConfig({ CALL_LOG })).toThrow(/CALL_LOG/);
+    for (const CALL_LOG of ["on", "101%", "-1%", "5", "5 %"])
+      expect(() => loadConfig({ CALL_LOG })).toThrow(/CALL_LOG/);
   });
 });

@@ -10,18 +10,19 @@ import { namesIn } from "./metrics-rig.ts";
 
 const folder = "deploy/prometheus";
 const read = (path: string): string => readFileSync(path, "utf8");
-const alerts: readonly { readonly alert: string; readonly expr: string }[] = parse(read(`${folder}/alerts.yml`)).groups.flatMap(
-  ({ rules }: { readonly rules: [] }) => rules,
-);
+const alerts: readonly { readonly alert: string; readonly expr: string }[] = parse(
+  read(`${folder}/alerts.yml`),
+).groups.flatMap(({ rules }: { readonly rules: [] }) => rules);
 const cases: readonly {
   readonly name: string;
   readonly alert_rule_test: readonly { alertname: string; exp_alerts: readonly unknown[] }[];
 }[] = parse(read(`${folder}/alerts.test.yml`)).tests;
 
 /** The expressions of a dashboard, with a duration for Grafana's variable. */
-const dashboard: readonly string[] = JSON.parse(read("deploy/grafana/agent-task-platform.json")).panels.flatMap(
-  ({ targets = [] }: { readonly targets?: readonly { readonly expr: string }[] }) =>
-    targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "5m")),
+const dashboard: readonly string[] = JSON.parse(
+  read("deploy/grafana/agent-task-platform.json"),
+).panels.flatMap(({ targets = [] }: { readonly targets?: readonly { readonly expr: string }[] }) =>
+  targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "5m")),
 );
 
 function promtool(args: readonly string[]) {
@@ -37,7 +38,9 @@ async function served(): Promise<ReadonlySet<string>> {
   const metrics = createMetrics({ agentProfiles: {} }, { version: "1.0.0", commit: "" });
   const names = namesIn(await metrics.text("prometheus", null));
   metrics.stop();
-  return new Set(names.flatMap((name) => [name, ...["bucket", "sum", "count"].map((end) => `${name}_${end}`)]));
+  return new Set(
+    names.flatMap((name) => [name, ...["bucket", "sum", "count"].map((end) => `${name}_${end}`)]),
+  );
 }
 
 describe("the files for Prometheus and Grafana", () => {
@@ -52,9 +55,13 @@ describe("the files for Prometheus and Grafana", () => {
 
   test("test that every alert fires, and that none fires on an installation that works", () => {
     const names = alerts.map(({ alert }) => alert);
-    const fires = cases.flatMap(({ alert_rule_test: rules }) => rules.filter(({ exp_alerts }) => exp_alerts.length > 0));
+    const fires = cases.flatMap(({ alert_rule_test: rules }) =>
+      rules.filter(({ exp_alerts }) => exp_alerts.length > 0),
+    );
     expect(fires.map(({ alertname }) => alertname)).toEqual(names);
-    const quiet = cases.flatMap(({ alert_rule_test: rules }) => rules.filter(({ exp_alerts }) => exp_alerts.length === 0));
+    const quiet = cases.flatMap(({ alert_rule_test: rules }) =>
+      rules.filter(({ exp_alerts }) => exp_alerts.length === 0),
+    );
     expect(quiet.map(({ alertname }) => alertname)).toEqual(names);
   });
 
@@ -70,7 +77,10 @@ describe("the files for Prometheus and Grafana", () => {
     });
 
     test("the tests of the alerts", () => {
-      expect(promtool(["test", "rules", "alerts.test.yml"])).toEqual({ status: 0, text: expect.stringContaining("SUCCESS") });
+      expect(promtool(["test", "rules", "alerts.test.yml"])).toEqual({
+        status: 0,
+        text: expect.stringContaining("SUCCESS"),
+      });
     });
 
     test("every expression of the dashboard", () => {
@@ -80,7 +90,10 @@ describe("the files for Prometheus and Grafana", () => {
       writeFileSync(path, JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
       const checked = promtool(["check", "rules", path]);
       rmSync(temporary, { recursive: true });
-      expect(checked).toEqual({ status: 0, text: expect.stringContaining(`${dashboard.length} rules found`) });
+      expect(checked).toEqual({
+        status: 0,
+        text: expect.stringContaining(`${dashboard.length} rules found`),
+      });
     });
   });
 });

@@ -33,7 +33,13 @@ async function crowded() {
   const outcomes = ["ok", ...Array.from({ length: 20 }, (_, n) => `reason-${n}`)];
   for (const operation of [...operationTable().all.map(({ rpc }) => rpc), ...profiles])
     for (const outcome of outcomes)
-      observe.callEnded({ operation, wire: `wire-${operation.length}`, outcome, seconds: 1, isAdmitted: true });
+      observe.callEnded({
+        operation,
+        wire: `wire-${operation.length}`,
+        outcome,
+        seconds: 1,
+        isAdmitted: true,
+      });
   for (const name of profiles) {
     observe.callBegan(name);
     observe.runEnded(name, "finished");
@@ -91,7 +97,10 @@ describe("/metrics", () => {
   test.skipIf(lacks("promtool"))("passes promtool check metrics", async () => {
     const ann = await rig.service.person();
     await ann.v2("task.create", { message: { content: "Say hello." } });
-    const { status, stderr } = spawnSync("promtool", ["check", "metrics"], { input: await rig.text(), encoding: "utf8" });
+    const { status, stderr } = spawnSync("promtool", ["check", "metrics"], {
+      input: await rig.text(),
+      encoding: "utf8",
+    });
     expect([stderr, status]).toEqual(["", 0]);
   });
 
@@ -101,7 +110,9 @@ describe("/metrics", () => {
     const names = namesIn(await text.text());
     const accept = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5";
     const open = await fetch(`${rig.admin}/metrics`, { headers: { accept } });
-    expect(open.headers.get("content-type")).toBe("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    expect(open.headers.get("content-type")).toBe(
+      "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    );
     const openText = await open.text();
     expect(openText.endsWith("\n# EOF\n")).toBe(true);
     expect(openText).not.toMatch(/\n\n/);
@@ -113,28 +124,51 @@ describe("/metrics", () => {
 
   test("has a help for each metric", async () => {
     const text = await rig.text();
-    for (const name of namesIn(text)) expect(text, name).toMatch(new RegExp(`^# HELP ${name} [A-Z1].{10,}$`, "m"));
+    for (const name of namesIn(text))
+      expect(text, name).toMatch(new RegExp(`^# HELP ${name} [A-Z1].{10,}$`, "m"));
   });
 
   test("has the version and the commit that runs; the probes of this port have them as headers, those of the public port do not", async () => {
     const { version, commit } = await currentBuild();
     expect(sumOf(await rig.scrape(), "atp_build_info", { version, commit })).toBe(1);
     for (const path of ["/livez", "/readyz"]) {
-      const [admin, open] = await Promise.all([rig.admin, rig.service.url].map((url) => fetch(`${url}${path}`)));
-      expect([admin?.headers.get("x-atp-version"), admin?.headers.get("x-atp-commit")]).toEqual([version, commit]);
+      const [admin, open] = await Promise.all(
+        [rig.admin, rig.service.url].map((url) => fetch(`${url}${path}`)),
+      );
+      expect([admin?.headers.get("x-atp-version"), admin?.headers.get("x-atp-commit")]).toEqual([
+        version,
+        commit,
+      ]);
       expect([...(open?.headers.keys() ?? [])].filter((name) => name.startsWith("x-atp"))).toEqual([]);
     }
   });
 
   test("holds no id, key, address or text of the callers in a label", async () => {
     const ann = await rig.service.person();
-    const secrets = ["zeppelin", "https://hooks.example/zeppelin", ann.key, ann.keyId, ann.accountId, ann.spaceId];
+    const secrets = [
+      "zeppelin",
+      "https://hooks.example/zeppelin",
+      ann.key,
+      ann.keyId,
+      ann.accountId,
+      ann.spaceId,
+    ];
     const project = await ann.v2("project.create", { name: "zeppelin" });
-    const task = await ann.v2("task.create", { message: { content: "Find the zeppelin." }, project_id: project.body["project"].id });
+    const task = await ann.v2("task.create", {
+      message: { content: "Find the zeppelin." },
+      project_id: project.body["project"].id,
+    });
     const file = await ann.v2("file.upload", { filename: "zeppelin.txt" });
     await ann.v2(`project.zeppelin${ann.spaceId}`);
-    for (const path of [`/zeppelin/${ann.key}`, `/v1/tasks/${task.body["task_id"]}?zeppelin`, `/v1/zeppelin`, `/files/zeppelin`])
-      await fetch(`${rig.service.url}${path}`, { headers: { API_KEY: ann.key, "x-request-id": "zeppelin-1" } });
+    for (const path of [
+      `/zeppelin/${ann.key}`,
+      `/v1/tasks/${task.body["task_id"]}?zeppelin`,
+      `/v1/zeppelin`,
+      `/files/zeppelin`,
+    ])
+      await fetch(`${rig.service.url}${path}`, {
+        headers: { API_KEY: ann.key, "x-request-id": "zeppelin-1" },
+      });
     const ids = [task.body["task_id"], project.body["project"].id, file.body["file"].id];
     const text = await rig.text();
     for (const secret of [...secrets, ...ids]) expect(text).not.toContain(secret);
@@ -156,7 +190,10 @@ test("/metrics keeps answering while the database does not, with the gauges of b
   fails = true;
   clock.skip(5_000);
   const scrape = await rig.scrape();
-  expect([sumOf(scrape, "atp_tasks_queued"), sumOf(scrape, "atp_calls_total", { operation: "task.create" })]).toEqual([1, 1]);
+  expect([
+    sumOf(scrape, "atp_tasks_queued"),
+    sumOf(scrape, "atp_calls_total", { operation: "task.create" }),
+  ]).toEqual([1, 1]);
   expect(rig.service.problems).toMatchObject([{ level: "warn", text: "metrics: the database was not read" }]);
 });
 
@@ -176,13 +213,20 @@ describe("access to /metrics", () => {
   writeFileSync(path, `${token}\n`);
   afterAll(() => rmSync(folder, { recursive: true }));
   const statusOf = async ({ admin }: MeasuredService, authorization?: string) =>
-    (await fetch(`${admin}/metrics`, authorization === undefined ? {} : { headers: { authorization } })).status;
+    (await fetch(`${admin}/metrics`, authorization === undefined ? {} : { headers: { authorization } }))
+      .status;
 
   test("on an address of other machines needs a token, and the probes need none", async () => {
     await using open = await openMeasured({ idle: true, env: { ADMIN_HOST: "0.0.0.0" } });
     const refused = await fetch(`${open.admin}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining("ADMIN_TOKEN_FILE")]);
-    await using guarded = await openMeasured({ idle: true, env: { ADMIN_HOST: "0.0.0.0", ADMIN_TOKEN_FILE: path } });
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining("ADMIN_TOKEN_FILE"),
+    ]);
+    await using guarded = await openMeasured({
+      idle: true,
+      env: { ADMIN_HOST: "0.0.0.0", ADMIN_TOKEN_FILE: path },
+    });
     expect((await fetch(`${guarded.admin}/livez`)).status).toBe(200);
     expect((await fetch(`${guarded.admin}/readyz`)).status).toBe(200);
     expect(await statusOf(guarded, `Bearer ${token}`)).toBe(200);
@@ -191,9 +235,20 @@ describe("access to /metrics", () => {
 
   test("is refused with 401 without the token where one is set, also on this machine", async () => {
     await using guarded = await openMeasured({ idle: true, env: { ADMIN_TOKEN_FILE: path } });
-    const wrong = ["", "Bearer", `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token, `Bearer ${token}, Bearer x`];
+    const wrong = [
+      "",
+      "Bearer",
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(1)}`,
+      `Basic ${token}`,
+      token,
+      `Bearer ${token}, Bearer x`,
+    ];
     for (const authorization of [undefined, ...wrong]) {
-      const answer = await fetch(`${guarded.admin}/metrics`, authorization === undefined ? {} : { headers: { authorization } });
+      const answer = await fetch(
+        `${guarded.admin}/metrics`,
+        authorization === undefined ? {} : { headers: { authorization } },
+      );
       expect(answer.status, authorization).toBe(401);
       expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer /);
       expect(await answer.text()).not.toContain(token);
@@ -207,7 +262,9 @@ describe("access to /metrics", () => {
       expect(load).toThrow(/^ADMIN_TOKEN_FILE: /);
       if (text !== "") expect(load).not.toThrow(text);
     }
-    expect(() => loadConfig({ ADMIN_PORT: "9090", ADMIN_TOKEN_FILE: join(folder, "none") })).toThrow(/ADMIN_TOKEN_FILE/);
+    expect(() => loadConfig({ ADMIN_PORT: "9090", ADMIN_TOKEN_FILE: join(folder, "none") })).toThrow(
+      /ADMIN_TOKEN_FILE/,
+    );
   });
 
   test("is on no other port, and nothing is loaded without ADMIN_PORT", async () => {
@@ -223,7 +280,9 @@ describe("access to /metrics", () => {
       await openMetrics(loadConfig({ ADMIN_PORT: "9090" }));
       console.log(before, isLoaded());
       process.exit();`;
-    const printed = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    const printed = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      encoding: "utf8",
+    });
     expect(printed).toBe("false true\n");
   });
 });

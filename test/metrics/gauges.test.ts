@@ -27,17 +27,22 @@ describeOnOne("gauges of an installation where nothing runs", (kind) => {
   test("show the queue, deliveries, webhooks, workers and jobs with their ages", async () => {
     const ann = await rig.service.person();
     const create = (more = {}) => ann.v2("task.create", { message: { content: "Say hello." }, ...more });
-    for (const status of ["active", "inactive"] as const) await putWebhook(rig.service.store, { ...ann, status });
+    for (const status of ["active", "inactive"] as const)
+      await putWebhook(rig.service.store, { ...ann, status });
     await create();
     await create();
     const { body } = await create({ agent_profile: "manus-1.6-max" });
     await createWorker(rig.service, ann, ["manus-1.6-max"]);
     const other = await create();
-    await runDirectly(database, `UPDATE task SET agent_profile = 'forgotten' WHERE id = '${other.body["task_id"]}'`);
+    await runDirectly(
+      database,
+      `UPDATE task SET agent_profile = 'forgotten' WHERE id = '${other.body["task_id"]}'`,
+    );
     await runDirectly(database, `UPDATE task SET node_id = 'n' WHERE id = '${body["task_id"]}'`);
     clock.step(70_000);
     const scrape = await rig.scrape();
-    const values = (name: string, label: string, of: readonly string[]) => of.map((value) => sumOf(scrape, name, { [label]: value }));
+    const values = (name: string, label: string, of: readonly string[]) =>
+      of.map((value) => sumOf(scrape, name, { [label]: value }));
     const profiles = ["manus-1.6", "manus-1.6-max", "other"];
     expect(values("atp_tasks_queued", "profile", profiles)).toEqual([2, 0, 1]);
     expect(values("atp_tasks_queue_age_seconds", "profile", profiles)).toEqual([70, 0, 70]);
@@ -49,8 +54,10 @@ describeOnOne("gauges of an installation where nothing runs", (kind) => {
     expect(sumOf(scrape, "atp_worker_runs")).toBe(0);
     expect(scrape.has('atp_jobs_due{kind="deliver"}')).toBe(true);
     // On PostgreSQL jobs have the database's time, which no test moves.
-    if (kind === "sqlite") expect(values("atp_jobs_due", "kind", ["run", "deliver"]), "runs have no job").toEqual([0, 4]);
-    if (kind === "sqlite") expect(values("atp_jobs_age_seconds", "kind", ["run", "deliver"])).toEqual([0, 70]);
+    if (kind === "sqlite")
+      expect(values("atp_jobs_due", "kind", ["run", "deliver"]), "runs have no job").toEqual([0, 4]);
+    if (kind === "sqlite")
+      expect(values("atp_jobs_age_seconds", "kind", ["run", "deliver"])).toEqual([0, 70]);
   });
 
   test("share one reading of the database for five seconds, and none that failed", async () => {
@@ -63,7 +70,10 @@ describeOnOne("gauges of an installation where nothing runs", (kind) => {
       if (fails) throw new Error("gone");
       return installation.profiles(...asked);
     };
-    const read = scrapeReader({ installation: { ...installation, profiles } }, { now: clock.now, monotonic: () => now });
+    const read = scrapeReader(
+      { installation: { ...installation, profiles } },
+      { now: clock.now, monotonic: () => now },
+    );
     await Promise.all(Array.from({ length: 20 }, read));
     now = 4_999;
     await read();
@@ -85,12 +95,18 @@ describeOnOne("gauges of an installation where nothing runs", (kind) => {
     // The planner would read so few rows at once, with any indexes.
     if (kind === "postgresql") await direct.query("SET enable_seqscan = off");
     const plans = await Promise.all(
-      read.map((text) => direct.query(`EXPLAIN ${kind === "sqlite" ? "QUERY PLAN " : ""}${text.replaceAll(/\?|\$\d+/g, "100000")}`)),
+      read.map((text) =>
+        direct.query(
+          `EXPLAIN ${kind === "sqlite" ? "QUERY PLAN " : ""}${text.replaceAll(/\?|\$\d+/g, "100000")}`,
+        ),
+      ),
     );
     const lines = plans.flat().map((row) => String(row["detail"] ?? row["QUERY PLAN"]));
     const scanned = lines.flatMap((line) => /(?:SCAN (?!.* USING )|Seq Scan on )(\w+)/.exec(line)?.[1] ?? []);
     expect(scanned.filter((table) => ["task", "delivery"].includes(table))).toEqual([]);
     for (const table of ["task", "delivery"])
-      expect(lines.join("\n")).toMatch(new RegExp(`(USING (COVERING )?INDEX|Index (Only )?Scan using|Bitmap Index Scan on) ${table}`));
+      expect(lines.join("\n")).toMatch(
+        new RegExp(`(USING (COVERING )?INDEX|Index (Only )?Scan using|Bitmap Index Scan on) ${table}`),
+      );
   });
 });

@@ -30,15 +30,22 @@ export async function openMeasured({ env = {}, ...options }: ServiceOptions = {}
 /** Parses Prometheus's text. */
 export function valuesOf(text: string): Scrape {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+  return new Map(
+    lines.map((line) => [
+      line.slice(0, line.lastIndexOf(" ")),
+      Number(line.slice(line.lastIndexOf(" ") + 1)),
+    ]),
+  );
 }
 
 /** The sum of the series of a metric that have all of these labels. */
 export function sumOf(scrape: Scrape, name: string, labels: Readonly<Record<string, string>> = {}): number {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
-  const isWanted = (series: string) => series.split("{")[0] === name && wanted.every((label) => series.includes(label));
+  const isWanted = (series: string) =>
+    series.split("{")[0] === name && wanted.every((label) => series.includes(label));
   return [...scrape].reduce((sum, [series, value]) => (isWanted(series) ? sum + value : sum), 0);
 }
 
 /** The names of the metrics of a text, from their types. */
-export const namesIn = (text: string): readonly string[] => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
+export const namesIn = (text: string): readonly string[] =>
+  [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);

@@ -48,7 +48,8 @@ describeOnOne("metrics of a serving process", (database) => {
     const id = await create(more, who);
     await until(rig.service.store, id, ({ status }) => status === "stopped" || status === "error");
   };
-  const list = (wire: "connect-json" | "grpc" | "grpc-web") => ann.client(ProjectService, wire).listProjects({});
+  const list = (wire: "connect-json" | "grpc" | "grpc-web") =>
+    ann.client(ProjectService, wire).listProjects({});
   const get = (path: string, headers = {}) => fetch(url(path), { headers });
   async function upload(bytes: string, digest?: string) {
     const { body } = await ann.v2("file.upload", { filename: "a.txt" });
@@ -58,7 +59,11 @@ describeOnOne("metrics of a serving process", (database) => {
   /** A task of A2A with push notifications. */
   async function pushed() {
     const message = { messageId: randomUUID(), role: "ROLE_USER", parts: [{ text: "Say hello." }] };
-    const params = { tenant: offline.agent_profile, message, configuration: { taskPushNotificationConfig: { url: receiverUrl } } };
+    const params = {
+      tenant: offline.agent_profile,
+      message,
+      configuration: { taskPushNotificationConfig: { url: receiverUrl } },
+    };
     const headers = { ...ann.headers, "a2a-version": "1.0", "content-type": "application/json" };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
     const reply = await fetch(url("/a2a"), { method: "POST", headers, body });
@@ -80,18 +85,42 @@ describeOnOne("metrics of a serving process", (database) => {
     ["atp_calls_total", { wire: "v1", outcome: "ok" }, () => get("/v1/projects", { API_KEY: ann.key })],
     ["atp_calls_total", { wire: "responses", outcome: "ok" }, () => get("/models", { API_KEY: ann.key })],
     ["atp_calls_total", ok("/oauth/jwks", "oauth"), () => get("/oauth/jwks")],
-    ["atp_calls_total", { operation: "/oauth/token", outcome: "invalid_request" }, () => fetch(url("/oauth/token"), { method: "POST" })],
+    [
+      "atp_calls_total",
+      { operation: "/oauth/token", outcome: "invalid_request" },
+      () => fetch(url("/oauth/token"), { method: "POST" }),
+    ],
     ["atp_calls_total", { wire: "scim", outcome: "unauthenticated" }, () => get("/scim/v2/Users")],
     ["atp_calls_total", { wire: "files", outcome: "ok" }, () => upload("hello")],
     ["atp_calls_total", { operation: "unknown", outcome: "not_found" }, () => ann.v2("project.no_such_name")],
-    ["atp_calls_total", { operation: "project.list", outcome: "unauthenticated" }, () => fetch(url("/v2/project.list"))],
-    ["atp_calls_total", { operation: "project.create", outcome: "invalid_argument" }, () => ann.v2("project.create", { name: 1 })],
-    ["http_server_request_duration_seconds_count", { operation: "project.list" }, () => ann.v2("project.list")],
+    [
+      "atp_calls_total",
+      { operation: "project.list", outcome: "unauthenticated" },
+      () => fetch(url("/v2/project.list")),
+    ],
+    [
+      "atp_calls_total",
+      { operation: "project.create", outcome: "invalid_argument" },
+      () => ann.v2("project.create", { name: 1 }),
+    ],
+    [
+      "http_server_request_duration_seconds_count",
+      { operation: "project.list" },
+      () => ann.v2("project.list"),
+    ],
     ["atp_commits_total", {}, () => ann.v2("project.create", { name: "a" })],
     ["atp_commit_changes_count", {}, () => ann.v2("project.create", { name: "b" })],
     ["atp_writer_wait_seconds_count", {}, () => ann.v2("project.create", { name: "c" })],
-    ["atp_change_duration_seconds_count", { outcome: "committed" }, () => ann.v2("project.create", { name: "d" })],
-    ["atp_change_duration_seconds_count", { outcome: "failed" }, () => ann.v2("project.update", { project_id: "none", name: "e" })],
+    [
+      "atp_change_duration_seconds_count",
+      { outcome: "committed" },
+      () => ann.v2("project.create", { name: "d" }),
+    ],
+    [
+      "atp_change_duration_seconds_count",
+      { outcome: "failed" },
+      () => ann.v2("project.update", { project_id: "none", name: "e" }),
+    ],
     ["atp_runs_total", { agent: "offline", ending: "finished" }, () => runToEnd(offline)],
     ["atp_claims_total", { kind: "claimed" }, () => runToEnd(offline)],
     ["atp_jobs_total", { kind: "deliver", outcome: "done" }, () => create(offline)],
@@ -105,7 +134,11 @@ describeOnOne("metrics of a serving process", (database) => {
     ["process_cpu_seconds_total", {}, () => ann.v2("project.list")],
   ];
 
-  async function expectMove(name: string, labels: Readonly<Record<string, string>>, act: () => Promise<unknown>) {
+  async function expectMove(
+    name: string,
+    labels: Readonly<Record<string, string>>,
+    act: () => Promise<unknown>,
+  ) {
     const before = sumOf(await rig.scrape(), name, labels);
     await act();
     // What follows a call has no event to wait for.
@@ -120,17 +153,30 @@ describeOnOne("metrics of a serving process", (database) => {
       await runToEnd({});
     };
     await expectMove("atp_runs_total", { agent: "model", ending: "finished" }, run);
-    await expectMove("gen_ai_client_operation_duration_seconds_count", { model: "scripted", outcome: "ok" }, run);
-    const tokens = (type: string) => rig.scrape().then((scrape) => sumOf(scrape, "gen_ai_client_tokens_total", { type }));
+    await expectMove(
+      "gen_ai_client_operation_duration_seconds_count",
+      { model: "scripted", outcome: "ok" },
+      run,
+    );
+    const tokens = (type: string) =>
+      rig.scrape().then((scrape) => sumOf(scrape, "gen_ai_client_tokens_total", { type }));
     expect([await tokens("input"), await tokens("output")]).toEqual([80, 4]);
     model.play([{ status: 418 }]);
-    await expectMove("gen_ai_client_operation_duration_seconds_count", { outcome: "failed" }, () => create({}));
+    await expectMove("gen_ai_client_operation_duration_seconds_count", { outcome: "failed" }, () =>
+      create({}),
+    );
   });
 
   test("a run that is out of credits counts as a refusal by a budget", async () => {
     const bo = await rig.service.person();
     const now = Date.now();
-    const budget = { spaceId: bo.spaceId, kind: "team", subject: bo.spaceId, period: "total", credits: 0 } as const;
+    const budget = {
+      spaceId: bo.spaceId,
+      kind: "team",
+      subject: bo.spaceId,
+      period: "total",
+      credits: 0,
+    } as const;
     await rig.service.store.change((tx) =>
       tx.budgets.set({ ...budget, id: "spent", spent: 0, held: 0, since: 0, createdAt: now, updatedAt: now }),
     );
@@ -154,7 +200,9 @@ describeOnOne("metrics of a serving process", (database) => {
     await create(remote);
     const { taskId, fence } = await worker.pollUntilRun();
     await expectMove("atp_runs_lost_total", { reason: "worker_lease" }, () =>
-      rig.service.store.change((tx) => tx.workerRuns.renew({ taskId, fence: Number(fence), workerId: worker.id }, 1)),
+      rig.service.store.change((tx) =>
+        tx.workerRuns.renew({ taskId, fence: Number(fence), workerId: worker.id }, 1),
+      ),
     );
   });
 

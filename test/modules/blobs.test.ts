@@ -12,12 +12,17 @@ import { openBlobs } from "../../src/modules/blobs.ts";
 import { startS3 } from "../support/s3-server.ts";
 
 const never = new AbortController().signal;
-const postgres = { DATABASE_URL: "postgresql://user@127.0.0.1:1/none", ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") };
+const postgres = {
+  DATABASE_URL: "postgresql://user@127.0.0.1:1/none",
+  ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64"),
+};
 
 /** The log lines of a start with this environment. */
 function logLines(env: Readonly<Record<string, string>>): readonly string[] {
   const lines: string[] = [];
-  openBlobs(loadConfig({ DATA_DIR: join(tmpdir(), "never-made"), ...env }), (level, line) => lines.push(`${level}: ${line}`));
+  openBlobs(loadConfig({ DATA_DIR: join(tmpdir(), "never-made"), ...env }), (level, line) =>
+    lines.push(`${level}: ${line}`),
+  );
   return lines;
 }
 
@@ -25,7 +30,9 @@ test("files are kept in the data folder when no bucket is set", async () => {
   const folder = mkdtempSync(join(tmpdir(), "wired-"));
   try {
     await openBlobs(loadConfig({ DATA_DIR: folder })).put("one", Readable.from([Buffer.from("x")]), never);
-    expect(readdirSync(join(folder, "files"), { recursive: true }).map(String)).toContainEqual(expect.stringMatching(/\/one$/));
+    expect(readdirSync(join(folder, "files"), { recursive: true }).map(String)).toContainEqual(
+      expect.stringMatching(/\/one$/),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -34,7 +41,10 @@ test("files are kept in the data folder when no bucket is set", async () => {
 test("files are kept in the bucket that the environment names", async () => {
   await using server = await startS3();
   const { name, endpoint, credentials } = server.bucket;
-  const keys = { S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? "", S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "" };
+  const keys = {
+    S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? "",
+    S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "",
+  };
   const config = loadConfig({ S3_BUCKET: name, S3_ENDPOINT: endpoint ?? "", S3_PREFIX: "team", ...keys });
   const blobs = openBlobs(config);
   // One client of S3 serves all parts of a process.
@@ -67,7 +77,10 @@ test("the modules for S3 are loaded only when a bucket is set", async () => {
     await import("./src/core/files/blob.ts");
     setImmediate(() => setImmediate(() => process.stdout.write(String(loaded))));`;
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
-  const run = (env: string) => promisify(execFile)(process.execPath, ["--input-type=module-typescript", "--eval", program(env)], { cwd });
+  const run = (env: string) =>
+    promisify(execFile)(process.execPath, ["--input-type=module-typescript", "--eval", program(env)], {
+      cwd,
+    });
   expect((await run("{}")).stdout).toBe("false");
   expect((await run('{ S3_BUCKET: "files" }')).stdout).toBe("true");
 });

@@ -27,7 +27,11 @@ export function copyCheckout(): Copy {
     if (linked.status !== 0) execFileSync("cp", ["-a", "--remove-destination", join(root, name), folder]);
   }
   const run = (command: string, words: readonly string[]) =>
-    spawnSync(join(folder, "node_modules/.bin", command), words, { cwd: folder, encoding: "utf8", maxBuffer: 2 ** 28 });
+    spawnSync(join(folder, "node_modules/.bin", command), words, {
+      cwd: folder,
+      encoding: "utf8",
+      maxBuffer: 2 ** 28,
+    });
   return {
     folder,
     apply({ new: text }, { path, at, end }) {
@@ -43,7 +47,16 @@ export function copyCheckout(): Copy {
     firstFailure(files) {
       const report = join(folder, "report.json");
       rmSync(report, { force: true });
-      const { status } = run("vitest", ["run", "--bail", "1", "--reporter", "json", "--outputFile", report, ...files]);
+      const { status } = run("vitest", [
+        "run",
+        "--bail",
+        "1",
+        "--reporter",
+        "json",
+        "--outputFile",
+        report,
+        ...files,
+      ]);
       return status === 0 ? null : failureIn(report);
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
@@ -67,7 +80,9 @@ interface Report {
 function failureIn(report: string): string {
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report; // vitest wrote it
   const all = testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.filter(({ status }) => status === "failed").map(({ fullName }) => `${name.split("/test/").at(-1)} > ${fullName}`),
+    assertionResults
+      .filter(({ status }) => status === "failed")
+      .map(({ fullName }) => `${name.split("/test/").at(-1)} > ${fullName}`),
   );
   return all[0] ?? testResults.find(({ message }) => message)?.message?.split("\n")[0] ?? "the run failed";
 }

@@ -6,8 +6,8 @@ import { parseSync } from "oxc-parser";
 export type Importers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The test files that import a file, nearest first: by the number of imports between, and by the words that their paths have in common
- * with the place.
+ * The test files that import a file, nearest first: by the number of imports between, and by the words that
+ * their paths have in common with the place.
  *
  * @param path of the file, within the checkout.
  * @param within the function that changes, and its guarantee.
@@ -15,9 +15,11 @@ export type Importers = ReadonlyMap<string, readonly string[]>;
 export function testsOf(path: string, within: string, importers: Importers): readonly string[] {
   const distances = new Map([[path, 0]]);
   for (const [file, distance] of distances)
-    for (const importer of importers.get(file) ?? []) if (!distances.has(importer)) distances.set(importer, distance + 1);
+    for (const importer of importers.get(file) ?? [])
+      if (!distances.has(importer)) distances.set(importer, distance + 1);
   const alike = (test: string): number =>
-    common(stemsOf(dirname(path)), stemsOf(dirname(test))) + 3 * common(stemsOf(`${basename(path)} ${within}`), stemsOf(test));
+    common(stemsOf(dirname(path)), stemsOf(dirname(test))) +
+    3 * common(stemsOf(`${basename(path)} ${within}`), stemsOf(test));
   return [...distances]
     .filter(([file]) => file.endsWith(".test.ts"))
     .map(([file, distance]) => ({ file, rank: distance - alike(file) }))
@@ -31,9 +33,13 @@ const stemsOf = (path: string): readonly string[] =>
     .split(/[/. -]|(?=[A-Z])/)
     .filter((word) => word !== "ts" && word !== "test")
     .map((word) => word.toLowerCase().slice(0, 5));
-const common = (some: readonly string[], others: readonly string[]): number => others.filter((word) => some.includes(word)).length;
+const common = (some: readonly string[], others: readonly string[]): number =>
+  others.filter((word) => some.includes(word)).length;
 
-/** Threads that a file starts by `new URL("./x.ts", import.meta.url)` count as imports. @param folder the checkout. */
+/**
+ * Threads that a file starts by `new URL("./x.ts", import.meta.url)` count as imports. @param folder the
+ * checkout.
+ */
 export function readImporters(folder: string): Importers {
   const importers = new Map<string, string[]>();
   const files = globSync("{src,test,cli,bench,scripts,packages}/**/*.ts", {
@@ -50,7 +56,9 @@ function importsOf(file: string, text: string): readonly string[] {
   const { staticImports, staticExports, dynamicImports } = parseSync(file, text).module;
   const names = [
     ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
-    ...staticExports.flatMap(({ entries }) => entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? [])),
+    ...staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ),
     ...dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1)),
     ...[...text.matchAll(/new URL\("(\.[^"]+\.ts)"/g)].map(([, name = ""]) => name),
   ];

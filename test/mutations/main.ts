@@ -1,8 +1,9 @@
-// `npm run mutate`: breaks one guarantee of `src` at a time, in a copy of the checkout, and says which breaks no test catches.
+// `npm run mutate`: breaks one guarantee of `src` at a time, in a copy of the checkout, and says which breaks
+// no test catches.
 //
 //   npm run mutate                       60 of list.yml, drawn by seed 1
-//   npm run mutate -- --seed 7 --count 20
-//   npm run mutate -- --only "fences 3"  one mutation, or all of a guarantee
+//   npm run mutate -- --seed 7 --count 20 npm run mutate -- --only "fences 3" one mutation, or all of a
+//   guarantee
 //   npm run mutate -- --nightly          also the files that npm test leaves to the nightly run
 //   npm run mutate -- --near             only the files that import the changed one: a survivor does not run the whole suite
 //
@@ -34,7 +35,9 @@ const stages = [6, 30, Number.POSITIVE_INFINITY];
 
 function drawn(): readonly Placed[] {
   if (values.only !== undefined)
-    return placed.filter(({ mutation: { name } }) => name === values.only || name.startsWith(`${values.only} `));
+    return placed.filter(
+      ({ mutation: { name } }) => name === values.only || name.startsWith(`${values.only} `),
+    );
   const random = seededRandom(`mutations ${values.seed}`);
   const order = placed.map((one) => ({ one, at: random.below(2 ** 30) })).toSorted((a, b) => a.at - b.at);
   return order.slice(0, Number(values.count)).map(({ one }) => one);

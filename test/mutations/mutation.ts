@@ -25,8 +25,13 @@ const root = join(import.meta.dirname, "../..");
 
 /** All mutations of `list.yml`, in its order. */
 export function readMutations(): readonly Mutation[] {
-  const list = parse(readFileSync(join(import.meta.dirname, "list.yml"), "utf8")) as Record<string, Omit<Mutation, "name">[]>; // written by us
-  return Object.entries(list).flatMap(([guarantee, rows]) => rows.map((row, nth) => ({ name: `${guarantee} ${nth + 1}`, ...row })));
+  const list = parse(readFileSync(join(import.meta.dirname, "list.yml"), "utf8")) as Record<
+    string,
+    Omit<Mutation, "name">[]
+  >; // written by us
+  return Object.entries(list).flatMap(([guarantee, rows]) =>
+    rows.map((row, nth) => ({ name: `${guarantee} ${nth + 1}`, ...row })),
+  );
 }
 
 interface Source {
@@ -65,11 +70,15 @@ export function placeOf({ name, in: wanted, old }: Mutation, sources: readonly S
   });
   const [place] = places;
   if (place !== undefined && places.length === 1) return place;
-  throw new Error(`${name}: ${wanted} has its old text ${places.length} times in src, not once: correct test/mutations/list.yml`);
+  throw new Error(
+    `${name}: ${wanted} has its old text ${places.length} times in src, not once: correct test/mutations/list.yml`,
+  );
 }
 
 function squeeze(text: string): Squeezed {
-  const at = [...text.matchAll(/\s+|,(?=\s*[)\]}])|(\S)/g)].flatMap(({ index, 1: letter }) => (letter === undefined ? [] : [index]));
+  const at = [...text.matchAll(/\s+|,(?=\s*[)\]}])|(\S)/g)].flatMap(({ index, 1: letter }) =>
+    letter === undefined ? [] : [index],
+  );
   return { text: at.map((index) => text[index]).join(""), at };
 }
 
@@ -99,7 +108,12 @@ export function spansOf(path: string, text: string): readonly Span[] {
     const named = (id ?? key) as { readonly name?: unknown } | null | undefined;
     if (typeof named?.name === "string") spans.push({ name: named.name, start, end });
   };
-  const visitor = new Visitor({ FunctionDeclaration: add, VariableDeclarator: add, MethodDefinition: add, Property: add });
+  const visitor = new Visitor({
+    FunctionDeclaration: add,
+    VariableDeclarator: add,
+    MethodDefinition: add,
+    Property: add,
+  });
   visitor.visit(parseSync(path, text).program);
   return spans;
 }

@@ -11,8 +11,12 @@ const test = sampledTest(2);
 const openNodes = (env: Readonly<Record<string, string>> = {}): Promise<Service> =>
   openService({ database: "postgresql", nodes: 3, idle: true, clock: stillClock(quarterPast), env });
 
-const at = (node: ServiceNode | undefined, { key }: Person, name: string, body: object = {}): Promise<V2Reply> =>
-  callV2(node?.url ?? "", name, body, { headers: { "x-service-api-key": key } });
+const at = (
+  node: ServiceNode | undefined,
+  { key }: Person,
+  name: string,
+  body: object = {},
+): Promise<V2Reply> => callV2(node?.url ?? "", name, body, { headers: { "x-service-api-key": key } });
 
 const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
@@ -32,8 +36,11 @@ describe.skipIf(postgresTemplate === undefined)("three nodes on one database", (
     const body = name === "task.create" ? { message: { content: "Hi" } } : { name: "Garden" };
     const replies = await times(limit * 2 + 30, () => ann.v2(name, body));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(limit);
-    expect(replies.filter(({ status, body: { error } }) => status === 429 && error?.code === "rate_limited")).toHaveLength(limit + 30);
-    for (const node of service.nodes) expect((await at(node, ann, name, body)).status, "each knows that it is over").toBe(429);
+    expect(
+      replies.filter(({ status, body: { error } }) => status === 429 && error?.code === "rate_limited"),
+    ).toHaveLength(limit + 30);
+    for (const node of service.nodes)
+      expect((await at(node, ann, name, body)).status, "each knows that it is over").toBe(429);
   });
 
   test("never exceed a limit when one of them receives most of the calls", async () => {
@@ -70,13 +77,18 @@ describe.skipIf(postgresTemplate === undefined)("three nodes on one database", (
   test("return the same answer for an idempotency key that another answered, and only one of them runs the call", async () => {
     await using service = await openNodes();
     const ann = await service.person();
-    const create = () => ann.v2("task.create", { message: { content: "Hi" } }, { headers: { "idempotency-key": "once" } });
+    const create = () =>
+      ann.v2("task.create", { message: { content: "Hi" } }, { headers: { "idempotency-key": "once" } });
     const replies = await times(50, create);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(replies.map(({ body }) => body["task_id"])).size).toBe(1);
     expect(replies.filter(({ headers }) => headers.get("idempotent-replayed") === null)).toHaveLength(1);
     expect((await ann.v2("task.list")).body["data"]).toHaveLength(1);
-    const other = await ann.v2("task.create", { message: { content: "Bye" } }, { headers: { "idempotency-key": "once" } });
+    const other = await ann.v2(
+      "task.create",
+      { message: { content: "Bye" } },
+      { headers: { "idempotency-key": "once" } },
+    );
     expect(other.status).toBe(409);
   });
 
@@ -85,7 +97,9 @@ describe.skipIf(postgresTemplate === undefined)("three nodes on one database", (
     const ann = await service.person();
     for (const [i, node] of service.nodes.entries()) {
       const { body } = await at(node, ann, "task.create", { message: { content: `Number ${i}` } });
-      const seen = await Promise.all(service.nodes.map((any) => at(any, ann, "task.detail", { task_id: body["task_id"] })));
+      const seen = await Promise.all(
+        service.nodes.map((any) => at(any, ann, "task.detail", { task_id: body["task_id"] })),
+      );
       expect(seen.map((reply) => reply.body["task"]?.title)).toEqual(service.nodes.map(() => `Number ${i}`));
     }
   });

@@ -18,7 +18,12 @@ test.skipIf(postgresTemplate === undefined)(
     await using service = await openService({ database: "postgresql", nodes: 3, idle: true, clock, env });
     const ann = await service.person();
     const create = (url: string) =>
-      callV2(url, "task.create", { message: { content: "Hello" } }, { headers: { "x-service-api-key": ann.key } });
+      callV2(
+        url,
+        "task.create",
+        { message: { content: "Hello" } },
+        { headers: { "x-service-api-key": ann.key } },
+      );
     const urls = service.nodes.map(({ url }) => url);
     const [one = "", , three = ""] = urls;
     const counts = () => service.statements.filter((sql) => sql.includes("COUNT(*)")).length;
@@ -26,7 +31,9 @@ test.skipIf(postgresTemplate === undefined)(
     const aSecond = async () => {
       const before = { counts: counts(), sleeping: clock.sleeping };
       await clock.advance(1_000);
-      await expect.poll(() => counts() >= before.counts + urls.length && clock.sleeping >= before.sleeping).toBe(true);
+      await expect
+        .poll(() => counts() >= before.counts + urls.length && clock.sleeping >= before.sleeping)
+        .toBe(true);
     };
 
     const ids: string[] = [];

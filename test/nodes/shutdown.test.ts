@@ -30,7 +30,8 @@ describe("a node behind a load balancer", () => {
     const env = { NOTICE_SECONDS: "10", DRAIN_SECONDS: "60" };
     await using service = await openService({ idle: true, clock, env, over: { store, url: database.url } });
     const ann = await service.person();
-    const me = () => callV2(service.url, "user.me", {}, { headers: { "x-service-api-key": ann.key, connection: "close" } });
+    const me = () =>
+      callV2(service.url, "user.me", {}, { headers: { "x-service-api-key": ann.key, connection: "close" } });
     expect(await probe(service.url)).toBe(200);
 
     let over = false;
@@ -59,10 +60,17 @@ describe("a node behind a load balancer", () => {
     await expect(probe(service.url)).rejects.toThrow();
   });
 
-  test.skipIf(postgresTemplate === undefined)("that only runs tasks gets no calls, and leaves at once", async () => {
-    const clock = stillClock();
-    await using service = await openService({ database: "postgresql", clock, env: { ROLE: "worker", NOTICE_SECONDS: "10" } });
-    await service.drain();
-    expect(clock.monotonic()).toBe(0);
-  });
+  test.skipIf(postgresTemplate === undefined)(
+    "that only runs tasks gets no calls, and leaves at once",
+    async () => {
+      const clock = stillClock();
+      await using service = await openService({
+        database: "postgresql",
+        clock,
+        env: { ROLE: "worker", NOTICE_SECONDS: "10" },
+      });
+      await service.drain();
+      expect(clock.monotonic()).toBe(0);
+    },
+  );
 });

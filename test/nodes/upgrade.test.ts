@@ -39,7 +39,9 @@ function traffic(person: Person) {
   let stopping = false;
 
   async function call(name: string, body: object): Promise<string> {
-    const reply = await person.v2(name, body).catch((thrown: unknown) => ({ status: 0, body: { error: thrown, task_id: "" } }));
+    const reply = await person
+      .v2(name, body)
+      .catch((thrown: unknown) => ({ status: 0, body: { error: thrown, task_id: "" } }));
     stats.calls += 1;
     if (reply.status !== 200) stats.refused.push({ name, status: reply.status, error: reply.body.error });
     return String(reply.body["task_id"]);
@@ -92,7 +94,10 @@ test.skipIf(postgresTemplate === undefined)(
 
     const migrating = later.command([process.execPath, "cli/main.ts", "migrate"], env);
     const waiting = () =>
-      rowsIn(database.url, "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ADD COLUMN extra%'");
+      rowsIn(
+        database.url,
+        "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ADD COLUMN extra%'",
+      );
     await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), { timeout: hangMs, interval: 20 });
     await calls.more(some);
     await change.query("COMMIT");

@@ -25,7 +25,12 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one
 
   beforeEach(async () => {
     clock = stillClock();
-    service = await openService({ database: "postgresql", roles: ["api", "worker"], clock: napping(clock), env: { RUN_CONCURRENCY: "1" } });
+    service = await openService({
+      database: "postgresql",
+      roles: ["api", "worker"],
+      clock: napping(clock),
+      env: { RUN_CONCURRENCY: "1" },
+    });
     ann = await service.person();
   });
   afterEach(async () => {
@@ -42,7 +47,10 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one
     return String(body["task_id"]);
   }
 
-  async function until(id: string, holds: (task: { nodeId: string | null; status: string }) => boolean): Promise<void> {
+  async function until(
+    id: string,
+    holds: (task: { nodeId: string | null; status: string }) => boolean,
+  ): Promise<void> {
     for (;;) {
       const task = await service.store.tasks.byId(id);
       if (task && holds(task)) return;
@@ -63,7 +71,9 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls and one
   test("the worker answers a message that the other node received, and the other shows the answer", async () => {
     const id = await create("[[ask Which one?]] [[say That one]]");
     await until(id, ({ status }) => status === "waiting");
-    expect((await ann.v2("task.sendMessage", { task_id: id, message: { content: "This" } })).status).toBe(200);
+    expect((await ann.v2("task.sendMessage", { task_id: id, message: { content: "This" } })).status).toBe(
+      200,
+    );
     await until(id, ({ status }) => status === "stopped");
     const { body } = await ann.v2("task.listMessages", { task_id: id, order: "asc" });
     expect(JSON.stringify(body)).toContain("That one");
@@ -82,7 +92,11 @@ describe.skipIf(postgresTemplate === undefined)("a node that takes calls only", 
       await clock.advance(1_000);
       await service.store.ping();
     }
-    expect(await service.store.tasks.byId(body["task_id"])).toMatchObject({ nodeId: null, claims: 0, status: "running" });
+    expect(await service.store.tasks.byId(body["task_id"])).toMatchObject({
+      nodeId: null,
+      claims: 0,
+      status: "running",
+    });
     expect(await service.store.nodes.list()).toEqual([]);
   });
 });

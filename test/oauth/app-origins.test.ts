@@ -28,10 +28,17 @@ describeOnOne("pages of an app's allowed origins", (database) => {
   const preflight = (path: string, origin: string) =>
     send(service.url + path, {
       method: "OPTIONS",
-      headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "authorization,content-type" },
+      headers: {
+        origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+      },
     });
   const call = (path: string, origin: string, headers: Readonly<Record<string, string>>) =>
-    send(service.url + path, { headers: { origin, "content-type": "application/json", ...headers }, body: "{}" });
+    send(service.url + path, {
+      headers: { origin, "content-type": "application/json", ...headers },
+      body: "{}",
+    });
   const allowed = ({ headers }: { readonly headers: Headers }) => headers.get("access-control-allow-origin");
   const paths = ["/v2/user.me", "/user.v2.UserService/GetCurrentUser", "/v1/tasks"];
 
@@ -45,7 +52,9 @@ describeOnOne("pages of an app's allowed origins", (database) => {
       ]);
       const answers = [
         await call(path, origin, token.headers),
-        await call(path, origin, { authorization: `${token.headers["Authorization"] ?? token.headers["authorization"]}x` }),
+        await call(path, origin, {
+          authorization: `${token.headers["Authorization"] ?? token.headers["authorization"]}x`,
+        }),
       ];
       expect(answers.map(allowed)).toEqual([origin, origin]);
       expect(answers[1]?.status).toBe(401);
@@ -58,7 +67,13 @@ describeOnOne("pages of an app's allowed origins", (database) => {
 
   test("may not read the answers to tokens of other apps, to keys, and to calls without a credential", async () => {
     for (const path of paths) {
-      for (const headers of [other.headers, ann.headers, {}, { authorization: "Bearer a.b.c" }, { authorization: "Bearer x" }]) {
+      for (const headers of [
+        other.headers,
+        ann.headers,
+        {},
+        { authorization: "Bearer a.b.c" },
+        { authorization: "Bearer x" },
+      ]) {
         expect(allowed(await call(path, page, headers)), JSON.stringify(headers)).toBeNull();
       }
     }
@@ -76,10 +91,10 @@ describeOnOne("pages of an app's allowed origins", (database) => {
     "*",
     `https://${"a".repeat(300)}.example.com`,
   ])("are exact: %s is none of them", async (origin) => {
-    expect([allowed(await preflight("/v2/user.me", origin)), allowed(await call("/v2/user.me", origin, token.headers))]).toEqual([
-      null,
-      null,
-    ]);
+    expect([
+      allowed(await preflight("/v2/user.me", origin)),
+      allowed(await call("/v2/user.me", origin, token.headers)),
+    ]).toEqual([null, null]);
   });
 
   test("may not call pages, authorization or sessions", async () => {
@@ -98,12 +113,21 @@ describeOnOne("pages of an app's allowed origins", (database) => {
     const put = await send(service.url + path, { method: "PUT", headers: { origin: page }, body: "text" });
     expect([put.status, allowed(put)]).toEqual([200, page]);
     expect(
-      allowed(await send(service.url + path, { method: "PUT", headers: { origin: "https://evil.example" }, body: "text" })),
+      allowed(
+        await send(service.url + path, {
+          method: "PUT",
+          headers: { origin: "https://evil.example" },
+          body: "text",
+        }),
+      ),
     ).toBeNull();
   });
 
   test("lose access with the change of the app, and with its end", async () => {
-    const own = await putApp(service, ann, { scopes: ["create_task"], allowedOrigins: ["https://old.example"] });
+    const own = await putApp(service, ann, {
+      scopes: ["create_task"],
+      allowedOrigins: ["https://old.example"],
+    });
     const held = await tokenOf(service, ann, { of: own });
     const { clientId } = own.app;
     const client = ann.client(OAuth2AppService);
@@ -112,9 +136,15 @@ describeOnOne("pages of an app's allowed origins", (database) => {
       allowed(await call("/v2/user.me", origin, held.headers)),
     ];
     expect(await reads("https://old.example")).toEqual(["https://old.example", "https://old.example"]);
-    const { app: changed } = await client.updateOAuth2App({ clientId, allowedOrigins: ["https://new.example", "https://add.example"] });
+    const { app: changed } = await client.updateOAuth2App({
+      clientId,
+      allowedOrigins: ["https://new.example", "https://add.example"],
+    });
     expect(changed?.allowedOrigins).toEqual(["https://add.example", "https://new.example"]);
-    expect((await client.getOAuth2App({ clientId })).app?.allowedOrigins).toEqual(["https://add.example", "https://new.example"]);
+    expect((await client.getOAuth2App({ clientId })).app?.allowedOrigins).toEqual([
+      "https://add.example",
+      "https://new.example",
+    ]);
     expect(await reads("https://old.example")).toEqual([null, null]);
     expect(await reads("https://new.example")).toEqual(["https://new.example", "https://new.example"]);
     await client.updateOAuth2App({ clientId, name: "Renamed" });
@@ -132,9 +162,9 @@ describeOnOne("pages of an app's allowed origins", (database) => {
     });
     expect(made?.allowedOrigins).toEqual(["https://page.example"]);
     const clientId = made?.clientId ?? "";
-    expect((await client.listOAuth2Apps({})).data.find((one) => one.clientId === clientId)?.allowedOrigins).toEqual([
-      "https://page.example",
-    ]);
+    expect(
+      (await client.listOAuth2Apps({})).data.find((one) => one.clientId === clientId)?.allowedOrigins,
+    ).toEqual(["https://page.example"]);
     const emptied = await client.updateOAuth2App({ clientId, updateMask: { paths: ["allowed_origins"] } });
     expect(emptied.app?.allowedOrigins).toEqual([]);
     expect(allowed(await preflight("/v2/user.me", "https://page.example"))).toBeNull();
@@ -174,9 +204,11 @@ describe("the origins of an app", () => {
   test("are at most 10", async () => {
     const allowedOrigins = Array.from({ length: 11 }, (_, n) => `https://app${n}.example.com`);
     const create = (origins: string[]) =>
-      ann
-        .client(OAuth2AppService)
-        .createOAuth2App({ name: "Page", redirectUris: ["https://page.example/callback"], allowedOrigins: origins });
+      ann.client(OAuth2AppService).createOAuth2App({
+        name: "Page",
+        redirectUris: ["https://page.example/callback"],
+        allowedOrigins: origins,
+      });
     await expect(create(allowedOrigins)).rejects.toThrow("allowed_origins: must");
     expect((await create(allowedOrigins.slice(1))).app?.allowedOrigins).toHaveLength(10);
   });

@@ -1,6 +1,14 @@
 import { expect } from "vitest";
 import { UserService } from "../../src/gen/proto/user/v2/user_service_pb.ts";
-import { allow, answerIn, authorizePath, createSignedInVisitor, type FormFields, requestOf, type Visitor } from "../console/consent-rig.ts";
+import {
+  allow,
+  answerIn,
+  authorizePath,
+  createSignedInVisitor,
+  type FormFields,
+  requestOf,
+  type Visitor,
+} from "../console/consent-rig.ts";
 import type { PageResponse } from "../sign-in/browser.ts";
 import { type Members, type OAuthReply, postForm, userMe, verifier } from "../support/oauth.ts";
 import { callingWith, type Person } from "../support/service.ts";
@@ -15,7 +23,11 @@ export const cliRequest = (members: Members = {}): string =>
 export const allowIn = (spaceId: string): FormFields => [["space", spaceId], ...allow];
 
 /** Approves a request of the command line for a space. */
-export async function approveIn(browser: Visitor, spaceId: string, members: Members = {}): Promise<PageResponse> {
+export async function approveIn(
+  browser: Visitor,
+  spaceId: string,
+  members: Members = {},
+): Promise<PageResponse> {
   return browser.send(await browser.get(cliRequest(members)), authorizePath, allowIn(spaceId));
 }
 
@@ -29,12 +41,23 @@ interface Served {
 
 export const exchange = (service: Served, code: string, members: Members = {}): Promise<OAuthReply> =>
   postForm(service.url, "/oauth/token", {
-    ...{ grant_type: "authorization_code", client_id: "atp-cli", code, redirect_uri: callback, code_verifier: verifier },
+    ...{
+      grant_type: "authorization_code",
+      client_id: "atp-cli",
+      code,
+      redirect_uri: callback,
+      code_verifier: verifier,
+    },
     ...members,
   });
 
 export const refresh = (service: Served, token: string, members: Members = {}): Promise<OAuthReply> =>
-  postForm(service.url, "/oauth/token", { grant_type: "refresh_token", client_id: "atp-cli", refresh_token: token, ...members });
+  postForm(service.url, "/oauth/token", {
+    grant_type: "refresh_token",
+    client_id: "atp-cli",
+    refresh_token: token,
+    ...members,
+  });
 
 /** What the command line holds after a login. */
 export interface CliTokens {
@@ -44,7 +67,10 @@ export interface CliTokens {
 
 /** Logs a person's command line in to a space, which may be another than the person's. */
 export async function logIn(service: Served, person: Person, spaceId = person.spaceId): Promise<CliTokens> {
-  const { status, body } = await exchange(service, await codeIn(await createSignedInVisitor(service.url, person), spaceId));
+  const { status, body } = await exchange(
+    service,
+    await codeIn(await createSignedInVisitor(service.url, person), spaceId),
+  );
   expect([status, body.token_type]).toEqual([200, "Bearer"]);
   return { access: body.access_token, refresh: body.refresh_token };
 }

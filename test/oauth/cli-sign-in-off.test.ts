@@ -20,7 +20,9 @@ describeOnOne("CLI_SIGN_IN=off", (database) => {
     expect([page.status, page.location]).toEqual([400, ""]);
     expect((await exchange(off, code)).body.error).toBe("invalid_grant");
     expect(await uses(off, tokens)).toEqual(ended);
-    expect((await postForm(off.url, "/oauth/revoke", { client_id: "atp-cli", token: tokens.refresh })).status).toBe(200);
+    expect(
+      (await postForm(off.url, "/oauth/revoke", { client_id: "atp-cli", token: tokens.refresh })).status,
+    ).toBe(200);
     await off.drain();
 
     await using again = await openService({ over: db, idle: true });

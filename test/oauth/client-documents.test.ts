@@ -4,7 +4,11 @@ import { createFetchClientDocument } from "../../src/adapters/egress/fetch-clien
 import type { Resolve } from "../../src/adapters/egress/resolve.ts";
 import { allowedAddresses } from "../../src/config/address-range.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { type ClientDocuments, clientDocuments, isDocumentClientId } from "../../src/core/oauth/client-documents.ts";
+import {
+  type ClientDocuments,
+  clientDocuments,
+  isDocumentClientId,
+} from "../../src/core/oauth/client-documents.ts";
 import { lacks } from "../support/needs.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { documentOf, openDocument, trustedServers } from "./unverified-rig.ts";
@@ -21,10 +25,14 @@ interface Found {
 function documentsWith({ clock = systemClock, resolve = here as Resolve, allowed = loopback } = {}): Found {
   const counted: string[] = [];
   const fetch = createFetchClientDocument(clock, resolve, allowed);
-  return { counted, documents: clientDocuments({ clock, fetch, count: async (address) => void counted.push(address) }) };
+  return {
+    counted,
+    documents: clientDocuments({ clock, fetch, count: async (address) => void counted.push(address) }),
+  };
 }
 
-const unreachable = "the document of the client could not be used: no answer of at most 5120 bytes was received within 5 seconds";
+const unreachable =
+  "the document of the client could not be used: no answer of at most 5120 bytes was received within 5 seconds";
 
 test.each([
   ["https://app.example/client", true],
@@ -55,7 +63,12 @@ describe.skipIf(lacks("openssl"))("a metadata document (spec/oauth.md 16.1)", ()
     await using server = await openDocument(open);
     const { documents } = documentsWith();
     expect(await documents.find(server.clientId, "192.0.2.1")).toMatchObject({
-      ...{ clientId: server.clientId, spaceId: null, verified: false, scopes: ["create_task", "manage_all_tasks", "approve:task"] },
+      ...{
+        clientId: server.clientId,
+        spaceId: null,
+        verified: false,
+        scopes: ["create_task", "manage_all_tasks", "approve:task"],
+      },
       name: `Kiosk (127.0.0.1:${server.port})`,
       homepageUrl: `${server.url}/about`,
       redirectUris: [`${server.url}/cb`, "http://localhost/cb"],
@@ -73,7 +86,11 @@ describe.skipIf(lacks("openssl"))("a metadata document (spec/oauth.md 16.1)", ()
       "redirect_uris",
     ],
     ["without redirects", { redirect_uris: undefined }, "redirect_uris"],
-    ["with 21 redirects", { redirect_uris: Array.from({ length: 21 }, (_, at) => `http://localhost/${at}`) }, "redirect_uris"],
+    [
+      "with 21 redirects",
+      { redirect_uris: Array.from({ length: 21 }, (_, at) => `http://localhost/${at}`) },
+      "redirect_uris",
+    ],
     ["with a script as redirect", { redirect_uris: ["javascript:alert(1)"] }, "redirect_uris[0]"],
     ["with a secret", { token_endpoint_auth_method: "client_secret_basic" }, "token_endpoint_auth_method"],
     ["with a key", { token_endpoint_auth_method: "private_key_jwt" }, "token_endpoint_auth_method"],
@@ -82,18 +99,37 @@ describe.skipIf(lacks("openssl"))("a metadata document (spec/oauth.md 16.1)", ()
     ["with a long name", { client_name: "a".repeat(61) }, "client_name"],
   ])("is refused %s", async (_, members, path) => {
     await using server = await openDocument(open, () => members);
-    await expect(documentsWith().documents.find(server.clientId, "a")).rejects.toThrow(`the document of the client: ${path}: `);
+    await expect(documentsWith().documents.find(server.clientId, "a")).rejects.toThrow(
+      `the document of the client: ${path}: `,
+    );
   });
 
   test.each<readonly [string, RequestListener, string]>([
-    ["a redirect", (_request, answer) => answer.writeHead(302, { location: "/other" }).end(), "answered with status 302"],
+    [
+      "a redirect",
+      (_request, answer) => answer.writeHead(302, { location: "/other" }).end(),
+      "answered with status 302",
+    ],
     ["an error", (_request, answer) => answer.writeHead(500).end(), "answered with status 500"],
-    ["a page", (_request, answer) => answer.writeHead(200, { "content-type": "text/html" }).end("{}"), "content type"],
-    ["no JSON", (_request, answer) => answer.writeHead(200, { "content-type": "application/json" }).end("{"), "is not JSON"],
-    ["a list", (_request, answer) => answer.writeHead(200, { "content-type": "application/json" }).end("[]"), "JSON object"],
+    [
+      "a page",
+      (_request, answer) => answer.writeHead(200, { "content-type": "text/html" }).end("{}"),
+      "content type",
+    ],
+    [
+      "no JSON",
+      (_request, answer) => answer.writeHead(200, { "content-type": "application/json" }).end("{"),
+      "is not JSON",
+    ],
+    [
+      "a list",
+      (_request, answer) => answer.writeHead(200, { "content-type": "application/json" }).end("[]"),
+      "JSON object",
+    ],
     [
       "more than 5 KiB",
-      (_request, answer) => answer.writeHead(200, { "content-type": "application/json" }).end(" ".repeat(5121)),
+      (_request, answer) =>
+        answer.writeHead(200, { "content-type": "application/json" }).end(" ".repeat(5121)),
       unreachable,
     ],
     ["a broken connection", (request) => request.socket.destroy(), unreachable],
@@ -128,7 +164,9 @@ describe.skipIf(lacks("openssl"))("a metadata document (spec/oauth.md 16.1)", ()
     const looked: string[] = [];
     const resolve: Resolve = async (host) => (looked.push(host) === 1 ? ["127.0.0.1"] : ["10.0.0.1"]);
     const { documents } = documentsWith({ resolve });
-    await expect(documents.find(`https://files.test:${server.port}/client`, "a")).rejects.toThrow("client_id: must be equal to the URL");
+    await expect(documents.find(`https://files.test:${server.port}/client`, "a")).rejects.toThrow(
+      "client_id: must be equal to the URL",
+    );
     expect([looked, server.requests]).toEqual([["files.test"], ["GET /client"]]);
   });
 

@@ -2,7 +2,16 @@ import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { AuthorizationCode } from "simple-oauth2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { codeFor, issuer, type Mode, modes, putApp, type TestApp, userMe, verifier } from "../support/oauth.ts";
+import {
+  codeFor,
+  issuer,
+  type Mode,
+  modes,
+  putApp,
+  type TestApp,
+  userMe,
+  verifier,
+} from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 
 // Independent client libraries discover, exchange, refresh, introspect and revoke.
@@ -21,7 +30,9 @@ const redirectUri = "https://app.example/cb";
 const here = (url: string): string => url.replace(issuer, service.url);
 /** The redirect to the app after consent. */
 const callback = async (mode: Mode): Promise<URL> =>
-  new URL(`${redirectUri}?${new URLSearchParams({ code: await codeFor(service, ann, of, mode), state: "s", iss: issuer })}`);
+  new URL(
+    `${redirectUri}?${new URLSearchParams({ code: await codeFor(service, ann, of, mode), state: "s", iss: issuer })}`,
+  );
 
 describe("oauth4webapi, with all checks on", () => {
   const options = { [oauth.customFetch]: (url: string, init: object) => fetch(here(url), init) };
@@ -33,38 +44,81 @@ describe("oauth4webapi, with all checks on", () => {
 
   test.each(modes)("%s", async (mode) => {
     const url = new URL(issuer);
-    const as = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { ...options, algorithm: "oauth2" }));
+    const as = await oauth.processDiscoveryResponse(
+      url,
+      await oauth.discoveryRequest(url, { ...options, algorithm: "oauth2" }),
+    );
     const client: oauth.Client = { client_id: of.app.clientId };
     const auth = authentications[mode]();
     const checked = oauth.validateAuthResponse(as, client, await callback(mode), "s");
     const proof = mode === "secret" ? oauth.nopkce : verifier;
-    const reply = await oauth.authorizationCodeGrantRequest(as, client, auth, checked, redirectUri, proof, options);
+    const reply = await oauth.authorizationCodeGrantRequest(
+      as,
+      client,
+      auth,
+      checked,
+      redirectUri,
+      proof,
+      options,
+    );
     const tokens = await oauth.processAuthorizationCodeResponse(as, client, reply);
     expect((await userMe(service.url, tokens.access_token)).status).toBe(200);
-    const again = mode === "pkce+secret" ? { ...options, additionalParameters: { code_verifier: verifier } } : options;
-    const refreshed = await oauth.refreshTokenGrantRequest(as, client, auth, tokens.refresh_token ?? "", again);
+    const again =
+      mode === "pkce+secret" ? { ...options, additionalParameters: { code_verifier: verifier } } : options;
+    const refreshed = await oauth.refreshTokenGrantRequest(
+      as,
+      client,
+      auth,
+      tokens.refresh_token ?? "",
+      again,
+    );
     const next = await oauth.processRefreshTokenResponse(as, client, refreshed);
     expect((await userMe(service.url, next.access_token)).status).toBe(200);
     if (mode !== "pkce") {
       const looked = await oauth.introspectionRequest(as, client, auth, next.access_token, options);
-      expect(await oauth.processIntrospectionResponse(as, client, looked)).toMatchObject({ active: true, sub: ann.accountId });
+      expect(await oauth.processIntrospectionResponse(as, client, looked)).toMatchObject({
+        active: true,
+        sub: ann.accountId,
+      });
     }
-    await oauth.processRevocationResponse(await oauth.revocationRequest(as, client, auth, next.refresh_token ?? "", options));
+    await oauth.processRevocationResponse(
+      await oauth.revocationRequest(as, client, auth, next.refresh_token ?? "", options),
+    );
     expect((await userMe(service.url, next.access_token)).status).toBe(401);
     const dead = await oauth.refreshTokenGrantRequest(as, client, auth, next.refresh_token ?? "", again);
-    await expect(oauth.processRefreshTokenResponse(as, client, dead)).rejects.toMatchObject({ error: "invalid_grant", status: 400 });
+    await expect(oauth.processRefreshTokenResponse(as, client, dead)).rejects.toMatchObject({
+      error: "invalid_grant",
+      status: 400,
+    });
   });
 
   test("the access token follows RFC 9068, verified with the published keys", async () => {
     const url = new URL(issuer);
-    const as = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { ...options, algorithm: "oauth2" }));
+    const as = await oauth.processDiscoveryResponse(
+      url,
+      await oauth.discoveryRequest(url, { ...options, algorithm: "oauth2" }),
+    );
     const client: oauth.Client = { client_id: of.app.clientId };
     const checked = oauth.validateAuthResponse(as, client, await callback("pkce"), "s");
-    const reply = await oauth.authorizationCodeGrantRequest(as, client, oauth.None(), checked, redirectUri, verifier, options);
+    const reply = await oauth.authorizationCodeGrantRequest(
+      as,
+      client,
+      oauth.None(),
+      checked,
+      redirectUri,
+      verifier,
+      options,
+    );
     const { access_token } = await oauth.processAuthorizationCodeResponse(as, client, reply);
-    const request = new Request("https://resource.example", { headers: { authorization: `Bearer ${access_token}` } });
+    const request = new Request("https://resource.example", {
+      headers: { authorization: `Bearer ${access_token}` },
+    });
     const claims = await oauth.validateJwtAccessToken(as, request, issuer, options);
-    expect(claims).toMatchObject({ sub: ann.accountId, client_id: of.app.clientId, scope: "create_task create_project" });
+    expect(claims).toMatchObject({
+      sub: ann.accountId,
+      client_id: of.app.clientId,
+      scope: "create_task create_project",
+    });
   });
 });
 
@@ -80,7 +134,8 @@ describe("openid-client", () => {
     const proof: Record<string, string> = mode === "pkce+secret" ? { code_verifier: verifier } : {};
     const next = await openid.refreshTokenGrant(config, tokens.refresh_token ?? "", proof);
     expect((await userMe(service.url, next.access_token)).status).toBe(200);
-    if (mode !== "pkce") expect(await openid.tokenIntrospection(config, next.access_token)).toMatchObject({ active: true });
+    if (mode !== "pkce")
+      expect(await openid.tokenIntrospection(config, next.access_token)).toMatchObject({ active: true });
     await openid.tokenRevocation(config, next.access_token);
     expect((await userMe(service.url, next.access_token)).status).toBe(401);
   });

@@ -2,7 +2,14 @@ import { beforeAll, describe, expect } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { BudgetKind, BudgetPeriod } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
-import { answerIn, authorizePath, createSignedInVisitor, createVisitor, decline, type Visitor } from "../console/consent-rig.ts";
+import {
+  answerIn,
+  authorizePath,
+  createSignedInVisitor,
+  createVisitor,
+  decline,
+  type Visitor,
+} from "../console/consent-rig.ts";
 import { patchOf, scimOf } from "../scim/scim-rig.ts";
 import { outcomeOf } from "../settings/settings-rig.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
@@ -10,12 +17,29 @@ import { type Members, postForm, userMe } from "../support/oauth.ts";
 import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
 import { type Member, type Team, teamsRig } from "../teams/teams-rig.ts";
-import { allowIn, approveIn, callback, callingAs, cliRequest, codeIn, ended, exchange, logIn, refresh, uses } from "./cli-rig.ts";
+import {
+  allowIn,
+  approveIn,
+  callback,
+  callingAs,
+  cliRequest,
+  codeIn,
+  ended,
+  exchange,
+  logIn,
+  refresh,
+  uses,
+} from "./cli-rig.ts";
 
 const test = sampledTest(3);
 
 const choices = (text: string): Record<string, boolean> =>
-  Object.fromEntries([...text.matchAll(/name="space" value="([^"]*)" required( checked)?>/g)].map(([, id = "", on]) => [id, Boolean(on)]));
+  Object.fromEntries(
+    [...text.matchAll(/name="space" value="([^"]*)" required( checked)?>/g)].map(([, id = "", on]) => [
+      id,
+      Boolean(on),
+    ]),
+  );
 
 describeOnOne("the client of the command line", (database) => {
   const rig = teamsRig(database);
@@ -32,8 +56,13 @@ describeOnOne("the client of the command line", (database) => {
     browser = await createSignedInVisitor(rig.service.url, lea);
     stranger = await rig.person();
   });
-  const grants = () => rowsIn(rig.db.url, `SELECT * FROM oauth_grant WHERE client_id = 'atp-cli' AND account_id = '${lea.accountId}'`);
-  const codes = async () => (await rowsIn(rig.db.url, "SELECT digest FROM oauth_code WHERE client_id = 'atp-cli'")).length;
+  const grants = () =>
+    rowsIn(
+      rig.db.url,
+      `SELECT * FROM oauth_grant WHERE client_id = 'atp-cli' AND account_id = '${lea.accountId}'`,
+    );
+  const codes = async () =>
+    (await rowsIn(rig.db.url, "SELECT digest FROM oauth_code WHERE client_id = 'atp-cli'")).length;
 
   describe("the page", () => {
     test("says that a program asks, and offers the spaces of the person, that of the session first", async () => {
@@ -44,7 +73,9 @@ describeOnOne("the client of the command line", (database) => {
       expect(text).toContain("<dd>127.0.0.1:4711, this computer</dd>");
       expect(choices(text)).toEqual({ [lea.spaceId]: true, [home.spaceId]: false });
       expect(headers.get("content-security-policy")).toContain("form-action 'self' http://127.0.0.1:4711;");
-      expect(choices((await (await createSignedInVisitor(rig.service.url, home)).get(cliRequest())).text)).toEqual({
+      expect(
+        choices((await (await createSignedInVisitor(rig.service.url, home)).get(cliRequest())).text),
+      ).toEqual({
         [lea.spaceId]: false,
         [home.spaceId]: true,
       });
@@ -66,7 +97,8 @@ describeOnOne("the client of the command line", (database) => {
     test("leaves out a team in which the profile is delegated or inactive", async () => {
       const ivo = await rig.member(team);
       const own = await rig.person({ as: ivo, personal: true });
-      const page = () => createSignedInVisitor(rig.service.url, own).then((visitor) => visitor.get(cliRequest()));
+      const page = () =>
+        createSignedInVisitor(rig.service.url, own).then((visitor) => visitor.get(cliRequest()));
       expect(Object.keys(choices((await page()).text))).toHaveLength(2);
       await rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_INACTIVE" });
       expect(choices((await page()).text)).toEqual({ [own.spaceId]: true });
@@ -83,7 +115,11 @@ describeOnOne("the client of the command line", (database) => {
       const spaceId = kind === "team" ? lea.spaceId : home.spaceId;
       const tokens = await logIn(rig.service, lea, spaceId);
       const cli = callingAs(rig.service, tokens);
-      expect((await cli.v2("user.me")).body).toMatchObject({ user_id: lea.accountId, space: { id: spaceId }, credential_kind: "token" });
+      expect((await cli.v2("user.me")).body).toMatchObject({
+        user_id: lea.accountId,
+        space: { id: spaceId },
+        credential_kind: "token",
+      });
       const { body } = await cli.v2("task.create", { message: { content: "Hello" } });
       const [row] = await rowsIn(rig.db.url, `SELECT * FROM task WHERE id = '${body["task_id"]}'`);
       expect(row).toMatchObject({ space_id: spaceId, account_id: lea.accountId, client_id: "atp-cli" });
@@ -96,7 +132,9 @@ describeOnOne("the client of the command line", (database) => {
     test("of one account in two spaces are apart, with one grant for each", async () => {
       const [one, two] = [await logIn(rig.service, lea), await logIn(rig.service, lea, home.spaceId)];
       const { body } = await callingAs(rig.service, one).v2("task.create", { message: { content: "Hello" } });
-      expect((await callingAs(rig.service, two).v2("task.detail", { task_id: body["task_id"] })).status).toBe(404);
+      expect((await callingAs(rig.service, two).v2("task.detail", { task_id: body["task_id"] })).status).toBe(
+        404,
+      );
       expect(
         (await grants())
           .filter((row) => row["revoked_at"] === null)
@@ -106,13 +144,18 @@ describeOnOne("the client of the command line", (database) => {
     });
 
     test("and not in the one that a token request names", async () => {
-      const { body } = await exchange(rig.service, await codeIn(browser, home.spaceId), { space: lea.spaceId, space_id: lea.spaceId });
+      const { body } = await exchange(rig.service, await codeIn(browser, home.spaceId), {
+        space: lea.spaceId,
+        space_id: lea.spaceId,
+      });
       expect((await userMe(rig.service.url, body.access_token)).body.space.id).toBe(home.spaceId);
     });
 
     test("are refused by operations that take a key only", async () => {
       const cli = callingAs(rig.service, await logIn(rig.service, lea));
-      expect((await cli.v2("webhook.list")).body.error?.message).toBe("insufficient_scope: this operation accepts an API key only");
+      expect((await cli.v2("webhook.list")).body.error?.message).toBe(
+        "insufficient_scope: this operation accepts an API key only",
+      );
     });
   });
 
@@ -152,11 +195,19 @@ describeOnOne("the client of the command line", (database) => {
   });
 
   test.each<{ readonly what: string; readonly members: Members; readonly error: string }>([
-    { what: "no challenge", members: { code_challenge: undefined, code_challenge_method: undefined }, error: "invalid_request" },
+    {
+      what: "no challenge",
+      members: { code_challenge: undefined, code_challenge_method: undefined },
+      error: "invalid_request",
+    },
     { what: "the method plain", members: { code_challenge_method: "plain" }, error: "invalid_request" },
     { what: "no method", members: { code_challenge_method: undefined }, error: "invalid_request" },
     { what: "a short challenge", members: { code_challenge: "short" }, error: "invalid_request" },
-    { what: "a scope that it does not have", members: { scope: "create_task use_connectors" }, error: "invalid_scope" },
+    {
+      what: "a scope that it does not have",
+      members: { scope: "create_task use_connectors" },
+      error: "invalid_scope",
+    },
   ])("a request with $what is refused with $error", async ({ members, error }) => {
     expect(answerIn(await browser.get(cliRequest(members)), callback)["error"]).toBe(error);
   });
@@ -177,10 +228,15 @@ describeOnOne("the client of the command line", (database) => {
     test("without its token, or from another site, is refused", async () => {
       const before = await codes();
       const page = await browser.get(cliRequest());
-      const forged = { ...page, text: page.text.replace(/name="csrf" value="[^"]*"/, 'name="csrf" value="x"') };
+      const forged = {
+        ...page,
+        text: page.text.replace(/name="csrf" value="[^"]*"/, 'name="csrf" value="x"'),
+      };
       expect(forged.text).not.toBe(page.text);
       expect((await browser.send(forged, authorizePath, allowIn(lea.spaceId))).status).toBe(403);
-      const fromElsewhere = await browser.send(page, authorizePath, allowIn(lea.spaceId), { origin: "https://evil.example" });
+      const fromElsewhere = await browser.send(page, authorizePath, allowIn(lea.spaceId), {
+        origin: "https://evil.example",
+      });
       expect(fromElsewhere.status).toBe(403);
       expect(await codes()).toBe(before);
     });
@@ -194,11 +250,17 @@ describeOnOne("the client of the command line", (database) => {
     test("gives one code, also when it is sent with several spaces at once", async () => {
       const before = await codes();
       const page = await browser.get(cliRequest());
-      const sent = [lea.spaceId, home.spaceId, lea.spaceId, home.spaceId].map((id) => browser.send(page, authorizePath, allowIn(id)));
+      const sent = [lea.spaceId, home.spaceId, lea.spaceId, home.spaceId].map((id) =>
+        browser.send(page, authorizePath, allowIn(id)),
+      );
       const answers = await Promise.all(sent);
       expect(await codes()).toBe(before + 1);
-      const redirects = answers.filter(({ status }) => status === 303).map((answer) => answerIn(answer, callback)["code"]);
-      expect([new Set(redirects).size, answers.filter(({ status }) => status === 409).length]).toEqual([1, 2]);
+      const redirects = answers
+        .filter(({ status }) => status === 303)
+        .map((answer) => answerIn(answer, callback)["code"]);
+      expect([new Set(redirects).size, answers.filter(({ status }) => status === 409).length]).toEqual([
+        1, 2,
+      ]);
     });
   });
 
@@ -206,14 +268,20 @@ describeOnOne("the client of the command line", (database) => {
     test("takes a code once, and ends its tokens when it is used again with another verifier", async () => {
       const code = await codeIn(browser, lea.spaceId);
       const { body } = await exchange(rig.service, code);
-      expect((await exchange(rig.service, code, { code_verifier: "a".repeat(43) })).body.error).toBe("invalid_grant");
+      expect((await exchange(rig.service, code, { code_verifier: "a".repeat(43) })).body.error).toBe(
+        "invalid_grant",
+      );
       expect((await userMe(rig.service.url, body.access_token)).status).toBe(401);
     });
 
     test.each<{ readonly what: string; readonly members: Members; readonly error: string }>([
       { what: "another verifier", members: { code_verifier: "a".repeat(43) }, error: "invalid_grant" },
       { what: "no verifier", members: { code_verifier: undefined }, error: "invalid_request" },
-      { what: "another port", members: { redirect_uri: "http://127.0.0.1:4712/callback" }, error: "invalid_grant" },
+      {
+        what: "another port",
+        members: { redirect_uri: "http://127.0.0.1:4712/callback" },
+        error: "invalid_grant",
+      },
       { what: "a secret", members: { client_secret: "secret_x" }, error: "invalid_client" },
       { what: "the id of another client", members: { client_id: "client_none" }, error: "invalid_client" },
     ])("refuses $what with $error, and the code stays good", async ({ members, error }) => {
@@ -232,7 +300,10 @@ describeOnOne("the client of the command line", (database) => {
 
     test("answers one of two refreshes at once, and the family lives on", async () => {
       const first = await logIn(rig.service, lea);
-      const both = await Promise.all([refresh(rig.service, first.refresh), refresh(rig.service, first.refresh)]);
+      const both = await Promise.all([
+        refresh(rig.service, first.refresh),
+        refresh(rig.service, first.refresh),
+      ]);
       const won = both.filter(({ status }) => status === 200);
       expect(won).toHaveLength(1);
       expect((await userMe(rig.service.url, won[0]?.body.access_token)).status).toBe(200);
@@ -240,7 +311,10 @@ describeOnOne("the client of the command line", (database) => {
 
     test("does not show whether a token is valid: introspection needs a secret", async () => {
       const { access } = await logIn(rig.service, lea);
-      expect((await postForm(rig.service.url, "/oauth/introspect", { client_id: "atp-cli", token: access })).status).toBe(401);
+      expect(
+        (await postForm(rig.service.url, "/oauth/introspect", { client_id: "atp-cli", token: access }))
+          .status,
+      ).toBe(401);
     });
 
     test("refuses a code when the membership ended after the consent", async () => {
@@ -252,9 +326,13 @@ describeOnOne("the client of the command line", (database) => {
   });
 
   describe("the tokens end at the next call, and those in another space stay, when", () => {
-    const endings: Readonly<Record<string, (ivo: Member, tokens: Awaited<ReturnType<typeof logIn>>) => Promise<unknown>>> = {
-      "the person revokes the access": (ivo) => ivo.client(OAuth2AppService).revokeOAuth2Grant({ clientId: "atp-cli" }),
-      "the member is deactivated": (ivo) => rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_INACTIVE" }),
+    const endings: Readonly<
+      Record<string, (ivo: Member, tokens: Awaited<ReturnType<typeof logIn>>) => Promise<unknown>>
+    > = {
+      "the person revokes the access": (ivo) =>
+        ivo.client(OAuth2AppService).revokeOAuth2Grant({ clientId: "atp-cli" }),
+      "the member is deactivated": (ivo) =>
+        rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_INACTIVE" }),
       "the member is removed": async (ivo) => {
         await rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_INACTIVE" });
         await rig.ok(team, "remove", { team_user_id: ivo.id });
@@ -300,7 +378,11 @@ describeOnOne("the client of the command line", (database) => {
       expect((await apps.listOAuth2Apps({})).data.map(({ clientId }) => clientId)).not.toContain("atp-cli");
       const calls = [
         ...[apps.getOAuth2App(of), apps.updateOAuth2App({ ...of, name: "Mine" }), apps.deleteOAuth2App(of)],
-        ...[apps.createOAuth2AppSecret(of), apps.listOAuth2AppSecrets(of), apps.revokeOAuth2AppSecret({ ...of, secretId: "x" })],
+        ...[
+          apps.createOAuth2AppSecret(of),
+          apps.listOAuth2AppSecrets(of),
+          apps.revokeOAuth2AppSecret({ ...of, secretId: "x" }),
+        ],
         apps.listOAuth2AppUsers(of),
       ];
       const outcomes = await Promise.all(calls.map(outcomeOf));
@@ -315,7 +397,10 @@ describeOnOne("the client of the command line", (database) => {
         rig.db.url,
         `SELECT * FROM audit_event WHERE space_id = '${ivo.spaceId}' AND account_id = '${ivo.accountId}' ORDER BY at, id`,
       );
-      const facts = rows.map(({ operation, credential }) => [operation, String(credential).replace(/^session:.*/, "session")]);
+      const facts = rows.map(({ operation, credential }) => [
+        operation,
+        String(credential).replace(/^session:.*/, "session"),
+      ]);
       expect(facts).toEqual(
         expect.arrayContaining([
           ["console/AuthorizeApp", "session"],
@@ -334,7 +419,12 @@ describeOnOne("the client of the command line", (database) => {
     test("a budget can limit it", async () => {
       const budgets = team.owner.client(BudgetService);
       const made = await outcomeOf(
-        budgets.setBudget({ kind: BudgetKind.APP, subject: "atp-cli", period: BudgetPeriod.MONTH, credits: 5n }),
+        budgets.setBudget({
+          kind: BudgetKind.APP,
+          subject: "atp-cli",
+          period: BudgetPeriod.MONTH,
+          credits: 5n,
+        }),
       );
       expect(made).toBe("let in");
     });

@@ -1,9 +1,23 @@
 import { beforeAll, expect, test } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import { allow, createSignedInVisitor, createVisitor, decline, type Visitor } from "../console/consent-rig.ts";
+import {
+  allow,
+  createSignedInVisitor,
+  createVisitor,
+  decline,
+  type Visitor,
+} from "../console/consent-rig.ts";
 import type { PageResponse } from "../sign-in/browser.ts";
 import { describeOnEach, rowsIn } from "../support/database.ts";
-import { issuer, type Members, type OAuthReply, postForm, putApp, type TestApp, userMe } from "../support/oauth.ts";
+import {
+  issuer,
+  type Members,
+  type OAuthReply,
+  postForm,
+  putApp,
+  type TestApp,
+  userMe,
+} from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type Member, type Team, teamsRig } from "../teams/teams-rig.ts";
@@ -40,16 +54,27 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
   const begin = (members: Members = cli, headers = newAddress()): Promise<OAuthReply> =>
     postForm(rig.service.url, "/oauth/device_authorization", members, { headers });
   const poll = (code: string, members: Members = cli): Promise<OAuthReply> =>
-    postForm(rig.service.url, "/oauth/token", { grant_type: grantType, device_code: code, ...members }, { headers: newAddress() });
+    postForm(
+      rig.service.url,
+      "/oauth/token",
+      { grant_type: grantType, device_code: code, ...members },
+      { headers: newAddress() },
+    );
   const enter = async (code: string, who = browser, headers = newAddress()): Promise<PageResponse> =>
     who.send(await who.get("/device"), "/device", [["user_code", code]], headers);
-  const approveBy = (page: PageResponse, who = browser) => who.send(page, "/device/answer", allowIn(lea.spaceId));
+  const approveBy = (page: PageResponse, who = browser) =>
+    who.send(page, "/device/answer", allowIn(lea.spaceId));
   const audit = async (operation: string) =>
-    (await rowsIn(rig.db.url, `SELECT * FROM audit_event WHERE operation = '${operation}' ORDER BY at`)).map(({ after }) => String(after));
+    (await rowsIn(rig.db.url, `SELECT * FROM audit_event WHERE operation = '${operation}' ORDER BY at`)).map(
+      ({ after }) => String(after),
+    );
 
   test("a person enters the code of a terminal, sees what asks, approves, and the terminal gets tokens once", async () => {
     const reply = await fetch(`${rig.service.url}/.well-known/oauth-authorization-server`);
-    const metadata = (await reply.json()) as { device_authorization_endpoint: string; grant_types_supported: string[] };
+    const metadata = (await reply.json()) as {
+      device_authorization_endpoint: string;
+      grant_types_supported: string[];
+    };
     expect(metadata.device_authorization_endpoint).toBe(`${issuer}/oauth/device_authorization`);
     expect(metadata.grant_types_supported).toContain(grantType);
     const begun = await begin(cli, { "x-forwarded-for": "192.0.2.7" });
@@ -79,19 +104,28 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
       expect(page.text).toContain(shown);
     expect(page.headers.get("content-security-policy")).toContain("form-action 'self';");
 
-    expect((await browser.send(page, "/device/answer", allowIn(home.spaceId))).text).toContain("The device is connected");
+    expect((await browser.send(page, "/device/answer", allowIn(home.spaceId))).text).toContain(
+      "The device is connected",
+    );
     const issued = await poll(code);
     expect([issued.status, issued.body]).toEqual([
       200,
       {
-        ...{ access_token: expect.any(String), refresh_token: expect.any(String), token_type: "Bearer", expires_in: 86_400 },
+        ...{
+          access_token: expect.any(String),
+          refresh_token: expect.any(String),
+          token_type: "Bearer",
+          expires_in: 86_400,
+        },
         scope: "create_task manage_all_tasks create_project use_my_browsers",
       },
     ]);
     expect((await userMe(rig.service.url, issued.body.access_token)).body).toMatchObject({
       ...{ user_id: lea.accountId, space: { id: home.spaceId }, credential_kind: "token" },
     });
-    expect((await postForm(rig.service.url, "/oauth/revoke", { ...cli, token: "refresh_x" })).status).toBe(200);
+    expect((await postForm(rig.service.url, "/oauth/revoke", { ...cli, token: "refresh_x" })).status).toBe(
+      200,
+    );
     expect((await poll(code)).body.error, "its own race").toBe("invalid_grant");
     const tokens = { access: issued.body.access_token, refresh: issued.body.refresh_token };
     expect(await uses(rig.service, tokens)).toEqual(["200", "ok", "200"]);
@@ -100,7 +134,9 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     expect((await userMe(rig.service.url, tokens.access)).status).toBe(401);
     expect((await audit("console/ApproveDevice")).at(-1)).toContain("atp-cli");
     expect((await audit("oauth/token")).slice(-3).join()).toMatch(/token_issued.*code_raced.*code_replayed/);
-    expect(JSON.stringify(await rowsIn(rig.db.url, "SELECT digest, user_digest FROM oauth_device"))).not.toContain(code);
+    expect(
+      JSON.stringify(await rowsIn(rig.db.url, "SELECT digest, user_digest FROM oauth_device")),
+    ).not.toContain(code);
   });
 
   test("a denied and an expired request give no tokens, and their codes are no longer valid", async () => {
@@ -119,7 +155,9 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     expect((await approveBy(open)).status).toBe(409);
     expect((await enter(late.user_code)).status).toBe(400);
     expect((await poll("device_unknown")).body.error).toBe("invalid_grant");
-    expect((await postForm(rig.service.url, "/oauth/token", { grant_type: grantType, ...cli })).body.error).toBe("invalid_request");
+    expect(
+      (await postForm(rig.service.url, "/oauth/token", { grant_type: grantType, ...cli })).body.error,
+    ).toBe("invalid_request");
   });
 
   test("of many polls after an approval one gets tokens; of an approval and a denial at once one counts", async () => {
@@ -127,13 +165,17 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     await approveBy(await enter(body.user_code));
     const replies = await times(10, () => poll(body.device_code));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(new Set(replies.filter(({ status }) => status !== 200).map((reply) => reply.body.error))).toEqual(new Set(["invalid_grant"]));
+    expect(new Set(replies.filter(({ status }) => status !== 200).map((reply) => reply.body.error))).toEqual(
+      new Set(["invalid_grant"]),
+    );
 
     for (let round = 0; round < 4; round += 1) {
       clock.step(hourMs);
       const raced = (await begin()).body;
       const page = await enter(raced.user_code);
-      const answers = await times(6, (n) => (n % 2 ? approveBy(page) : browser.send(page, "/device/answer", decline)));
+      const answers = await times(6, (n) =>
+        n % 2 ? approveBy(page) : browser.send(page, "/device/answer", decline),
+      );
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409, 409]);
       const isApproved = answers.some(({ text }) => text.includes("is connected"));
       const result = await poll(raced.device_code);
@@ -146,10 +188,18 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     const { body } = await begin();
     for (let n = 0; n < 7; n += 1) expect((await enter(body.user_code)).status).toBe(200);
     const page = await browser.get("/device");
-    const sent = await times(12, () => browser.send(page, "/device", [["user_code", "BBBB-BBBB"]], newAddress()));
-    expect(sent.map(({ status }) => status).toSorted()).toEqual([...Array(5).fill(400), ...Array(7).fill(429)]);
+    const sent = await times(12, () =>
+      browser.send(page, "/device", [["user_code", "BBBB-BBBB"]], newAddress()),
+    );
+    expect(sent.map(({ status }) => status).toSorted()).toEqual([
+      ...Array(5).fill(400),
+      ...Array(7).fill(429),
+    ]);
     const late = await enter(body.user_code);
-    expect([late.status, late.text], "also the right one").toEqual([429, expect.stringMatching(/Try again in \d+ minutes|Wait a minute/)]);
+    expect([late.status, late.text], "also the right one").toEqual([
+      429,
+      expect.stringMatching(/Try again in \d+ minutes|Wait a minute/),
+    ]);
     expect((await enter("BCDF")).status).toBe(429);
     const other = await createSignedInVisitor(rig.service.url, lea);
     expect((await enter(body.user_code, other)).status).toBe(200);
@@ -198,13 +248,16 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     await rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_INACTIVE" });
     expect((await poll(first.device_code, of)).body.error).toBe("invalid_grant");
     await rig.ok(team, "update", { team_user_id: ivo.id, status: "USER_STATUS_ACTIVE" });
-    expect((await poll(first.device_code, of)).body.error, "also when it is active again").toBe("invalid_grant");
+    expect((await poll(first.device_code, of)).body.error, "also when it is active again").toBe(
+      "invalid_grant",
+    );
 
     const second = (await begin(of)).body;
     const page = await enter(second.user_code);
-    await team.owner
-      .client(OAuth2AppService)
-      .updateOAuth2App({ clientId: app.app.clientId, scopeConfig: { scopes: ["create_task", "create_project"] } });
+    await team.owner.client(OAuth2AppService).updateOAuth2App({
+      clientId: app.app.clientId,
+      scopeConfig: { scopes: ["create_task", "create_project"] },
+    });
     expect((await approveBy(page)).status).toBe(409);
     expect((await poll(second.device_code, of)).body.error).toBe("authorization_pending");
   });
@@ -218,7 +271,9 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
     const [token] = /name="csrf" value="[^"]*"/.exec(own.text) ?? [];
     const moved = { ...page, text: page.text.replace(/name="csrf" value="[^"]*"/, token ?? "") };
     expect((await approveBy(moved, other)).status, "the ticket names its session").toBe(409);
-    expect((await browser.send(page, "/device/answer", allow, { origin: "https://evil.example" })).status).toBe(403);
+    expect(
+      (await browser.send(page, "/device/answer", allow, { origin: "https://evil.example" })).status,
+    ).toBe(403);
     expect((await browser.send(page, "/device/answer", allowIn("nowhere"))).status).toBe(403);
     const signedOut = await createVisitor(rig.service.url, "").get(`/device?user_code=${body.user_code}`);
     expect([signedOut.status, signedOut.location]).toEqual([303, expect.stringContaining("/sign-in?next=")]);
@@ -229,7 +284,10 @@ describeOnEach("device authorization (spec/api.md 8.113)", (database) => {
   test("a client has 10 requests that wait from one address; expired ones do not count, and are deleted after a day", async () => {
     const from = newAddress();
     const replies = await times(14, () => begin(cli, from));
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(10).fill(200), ...Array(4).fill(429)]);
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([
+      ...Array(10).fill(200),
+      ...Array(4).fill(429),
+    ]);
     expect((await begin({ client_id: app.app.clientId }, from)).status).toBe(200);
     expect((await begin()).status).toBe(200);
     clock.step(600_000);

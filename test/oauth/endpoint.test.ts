@@ -3,7 +3,10 @@ import type { OAuthClient } from "../../src/core/oauth/app.ts";
 import { endpoint } from "../../src/oauth/endpoint.ts";
 
 /** The limits that a request with this client id and a code counts for; null: no client has that id. */
-async function countedFor(clientId: string, found: Pick<OAuthClient, "spaceId"> | null): Promise<readonly string[]> {
+async function countedFor(
+  clientId: string,
+  found: Pick<OAuthClient, "spaceId"> | null,
+): Promise<readonly string[]> {
   const counted: string[] = [];
   const token = endpoint(
     {

@@ -31,7 +31,10 @@ describeOnOne("limits of the OAuth endpoints (spec/decisions.md 32)", (kind) => 
     expect(late).toHaveLength(10);
     for (const { body, headers } of late) {
       expect(body).toEqual({ error: "temporarily_unavailable", error_description: "rate limit exceeded" });
-      expect([headers.get("retry-after"), headers.get("x-request-id")]).toEqual(["45", expect.stringMatching(/^req_/)]);
+      expect([headers.get("retry-after"), headers.get("x-request-id")]).toEqual([
+        "45",
+        expect.stringMatching(/^req_/),
+      ]);
     }
     const other = await putApp(service, ann);
     const others = await postForm(
@@ -67,15 +70,23 @@ describeOnOne("limits of the OAuth endpoints (spec/decisions.md 32)", (kind) => 
     await using service = await open(kind);
     const of = await putApp(service, await service.person());
     const withoutProof = { token: "x", client_id: of.app.clientId };
-    const replies = await times(100, (n) => postForm(service.url, "/oauth/revoke", withoutProof, from(`10.0.3.${n}`)));
+    const replies = await times(100, (n) =>
+      postForm(service.url, "/oauth/revoke", withoutProof, from(`10.0.3.${n}`)),
+    );
     expect(statusesOf(replies)["200"]).toHaveLength(100);
-    const withProof = await postForm(service.url, "/oauth/revoke", { ...withoutProof, client_secret: of.secret }, from("10.0.4.1"));
+    const withProof = await postForm(
+      service.url,
+      "/oauth/revoke",
+      { ...withoutProof, client_secret: of.secret },
+      from("10.0.4.1"),
+    );
     expect(withProof.status).toBe(200);
   });
 
   test("requests without proof get 429 after 300 a minute from one address, for any client ids", async () => {
     await using service = await open(kind);
-    const guess = (n: number) => postForm(service.url, "/oauth/token", { grant_type: "x", client_id: `client_${n}` }, from("10.0.5.1"));
+    const guess = (n: number) =>
+      postForm(service.url, "/oauth/token", { grant_type: "x", client_id: `client_${n}` }, from("10.0.5.1"));
     const replies = await times(900, guess);
     expect(statusesOf(replies)["401"]).toHaveLength(300);
     expect(statusesOf(replies)["429"]).toHaveLength(600);

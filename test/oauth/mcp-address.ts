@@ -9,7 +9,10 @@ export interface AtMcp {
 }
 
 /** Lists the tools at /mcp with these headers. */
-export async function atMcp({ url }: Pick<Service, "url">, headers: Readonly<Record<string, string>>): Promise<AtMcp> {
+export async function atMcp(
+  { url }: Pick<Service, "url">,
+  headers: Readonly<Record<string, string>>,
+): Promise<AtMcp> {
   const { status, headers: answered, message } = await post(`${url}/mcp`, headers, rpc("tools/list"));
   return { status, challenge: answered.get("www-authenticate"), message };
 }

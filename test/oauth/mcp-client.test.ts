@@ -1,4 +1,9 @@
-import { Client, type OAuthClientProvider, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type OAuthClientProvider,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
 import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import { allow, authorizePath, createSignedInVisitor, type FormFields } from "../console/consent-rig.ts";
@@ -23,7 +28,11 @@ async function install(env: Readonly<Record<string, string>>): Promise<Installat
   const issuer = `http://127.0.0.1:${port}`;
   const addresses = { PORT: String(port), BASE_URL: issuer, CONSENT_URL: issuer };
   const service = await openService({ idle: true, env: { ...addresses, CLIENT_ALLOW: "loopback", ...env } });
-  return { service, person: await service.person(), [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+  return {
+    service,
+    person: await service.person(),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
 }
 
 interface Kept {
@@ -39,7 +48,11 @@ function providerWith(kept: Kept, onRedirect: (url: URL) => void): OAuthClientPr
   return {
     redirectUrl,
     ...(kept.url === undefined ? {} : { clientMetadataUrl: kept.url }),
-    clientMetadata: { client_name: "Kiosk", redirect_uris: [redirectUrl], token_endpoint_auth_method: "none" },
+    clientMetadata: {
+      client_name: "Kiosk",
+      redirect_uris: [redirectUrl],
+      token_endpoint_auth_method: "none",
+    },
     clientInformation: () => kept.client as never, // Stored by `saveClientInformation`, or by the test.
     saveClientInformation: (client) => void Object.assign(kept, { client }),
     tokens: () => kept.tokens as never, // Stored by `saveTokens`.
@@ -53,7 +66,10 @@ function providerWith(kept: Kept, onRedirect: (url: URL) => void): OAuthClientPr
 }
 
 /** Signs in and connects; returns the access token and the id of the client. */
-async function signIn({ service, person }: Installation, kept: Kept): Promise<{ readonly token: string; readonly clientId: string }> {
+async function signIn(
+  { service, person }: Installation,
+  kept: Kept,
+): Promise<{ readonly token: string; readonly clientId: string }> {
   let asked: URL | undefined;
   const provider = providerWith(kept, (url) => {
     asked = url;
@@ -89,12 +105,17 @@ test.skipIf(lacks("openssl"))("the official client signs in by the document of i
 test("the official client registers itself, where that is switched on", async () => {
   await using installation = await install({ OAUTH_REGISTRATION: "on" });
   const { token, clientId } = await signIn(installation, {});
-  expect([clientId, decodeJwt(token).aud]).toEqual([expect.stringMatching(/^dynamic_/), `${installation.service.url}/mcp`]);
+  expect([clientId, decodeJwt(token).aud]).toEqual([
+    expect.stringMatching(/^dynamic_/),
+    `${installation.service.url}/mcp`,
+  ]);
 });
 
 test("the official client signs in as an app of the team", async () => {
   await using installation = await install({});
   const { app } = await putApp(installation.service, installation.person, { redirectUris: [redirectUrl] });
-  const { token } = await signIn(installation, { client: { client_id: app.clientId, issuer: installation.service.url } });
+  const { token } = await signIn(installation, {
+    client: { client_id: app.clientId, issuer: installation.service.url },
+  });
   expect(decodeJwt(token)).toMatchObject({ aud: `${installation.service.url}/mcp`, client_id: app.clientId });
 });

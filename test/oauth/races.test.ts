@@ -25,7 +25,9 @@ const times = <T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> 
 
 const successes = (replies: readonly OAuthReply[]) => replies.filter(({ status }) => status === 200);
 const refusals = (replies: readonly OAuthReply[]) =>
-  new Set(replies.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body.error}`));
+  new Set(
+    replies.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body.error}`),
+  );
 
 /** Repeats a request that the busy database could not take in time, as clients do. A 503 changes nothing. */
 async function untilTaken(send: () => Promise<OAuthReply>): Promise<OAuthReply> {
@@ -64,7 +66,9 @@ describeOnEach("simultaneous requests", (kind) => {
     const ann = await service.person();
     const of = await putApp(service, ann);
     const first = await pairOf(service, ann, of, mode, quarterPast);
-    const replies = await times(many, () => untilTaken(() => refreshWith(service, of, mode, first.refresh_token)));
+    const replies = await times(many, () =>
+      untilTaken(() => refreshWith(service, of, mode, first.refresh_token)),
+    );
     expect(successes(replies)).toHaveLength(1);
     expect(refusals(replies)).toEqual(new Set(["400 invalid_grant"]));
     let { access_token, refresh_token } = successes(replies)[0]?.body ?? {};
@@ -87,7 +91,8 @@ describeOnEach("simultaneous requests", (kind) => {
       const revoking = postForm(service.url, "/oauth/revoke", { token, ...refreshProof("secret", of) });
       const [refreshed, revoked] = await Promise.all([refreshing, revoking]);
       expect(revoked.status).toBe(200);
-      const alive = refreshed.status === 200 ? [first.access_token, refreshed.body.access_token] : [first.access_token];
+      const alive =
+        refreshed.status === 200 ? [first.access_token, refreshed.body.access_token] : [first.access_token];
       for (const access of alive) expect((await userMe(service.url, access)).status).toBe(401);
     }
   });
@@ -97,7 +102,9 @@ describeOnEach("simultaneous requests", (kind) => {
     const of = await putApp(service, ann);
     for (let round = 0; round < rounds; round++) {
       const code = await codeFor(service, ann, of, "pkce", quarterPast);
-      const revoking = service.store.change((tx) => tx.grants.revokeAll(ann.accountId, ann.spaceId, quarterPast));
+      const revoking = service.store.change((tx) =>
+        tx.grants.revokeAll(ann.accountId, ann.spaceId, quarterPast),
+      );
       const [reply] = await Promise.all([exchangeCode(service, of, "pkce", code), revoking]);
       if (reply.status === 200) expect((await userMe(service.url, reply.body.access_token)).status).toBe(401);
       else expect(reply.body.error).toBe("invalid_grant");
@@ -109,7 +116,10 @@ describeOnEach("simultaneous requests", (kind) => {
     const of = await putApp(service, ann);
     const { access_token: token } = await pairOf(service, ann, of, "pkce", quarterPast);
     for (const node of service.nodes) expect((await userMe(node.url, token)).status).toBe(200);
-    const revoke = await postForm(service.nodes[0]?.url ?? "", "/oauth/revoke", { token, client_id: of.app.clientId });
+    const revoke = await postForm(service.nodes[0]?.url ?? "", "/oauth/revoke", {
+      token,
+      client_id: of.app.clientId,
+    });
     expect(revoke.status).toBe(200);
     for (const node of service.nodes) expect((await userMe(node.url, token)).status).toBe(401);
   });
@@ -120,6 +130,7 @@ describeOnEach("simultaneous requests", (kind) => {
     const of = await putApp(service, ann);
     const pairs = await times(6, () => pairOf(service, ann, of, "pkce", quarterPast));
     expect(await service.store.signingKeys.list()).toHaveLength(1);
-    for (const { access_token } of pairs) for (const node of service.nodes) expect((await userMe(node.url, access_token)).status).toBe(200);
+    for (const { access_token } of pairs)
+      for (const node of service.nodes) expect((await userMe(node.url, access_token)).status).toBe(200);
   });
 });

@@ -60,7 +60,11 @@ describeOnOne("OAUTH_REFRESH_REPLAY_SECONDS (spec/decisions.md 31)", (database) 
   test("is logged at the start", async () => {
     const { service } = await open();
     await using _ = service;
-    expect(service.logged.filter(({ level, text }) => level === "warn" && text.includes("OAUTH_REFRESH_REPLAY_SECONDS"))).toHaveLength(1);
+    expect(
+      service.logged.filter(
+        ({ level, text }) => level === "warn" && text.includes("OAUTH_REFRESH_REPLAY_SECONDS"),
+      ),
+    ).toHaveLength(1);
   });
 });
 

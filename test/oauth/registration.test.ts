@@ -11,13 +11,26 @@ import { atMcp } from "./mcp-address.ts";
 import { openRedirects, refusalOf, tokensFor, unverifiedRequest } from "./unverified-rig.ts";
 
 const redirectUri = "http://127.0.0.1:4711/cb";
-const metadata = { client_name: "Kiosk", redirect_uris: [redirectUri], token_endpoint_auth_method: "client_secret_basic" };
+const metadata = {
+  client_name: "Kiosk",
+  redirect_uris: [redirectUri],
+  token_endpoint_auth_method: "client_secret_basic",
+};
 
-const send = async (url: string, path: string, method: string, body?: unknown, token?: string): Promise<OAuthReply> =>
+const send = async (
+  url: string,
+  path: string,
+  method: string,
+  body?: unknown,
+  token?: string,
+): Promise<OAuthReply> =>
   replyOf(
     await fetch(`${url}/oauth/register${path}`, {
       method,
-      headers: { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+      headers: {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }),
   );
@@ -34,7 +47,8 @@ describeOnOne("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
   });
-  const registerOne = async (members: object = {}) => (await send(service.url, "", "POST", { ...metadata, ...members })).body;
+  const registerOne = async (members: object = {}) =>
+    (await send(service.url, "", "POST", { ...metadata, ...members })).body;
   const use = (clientId: string, members: Members = {}) =>
     tokensFor(service.url, browser, { clientId, redirectUri, spaceId: ann.spaceId }, members);
 
@@ -50,14 +64,21 @@ describeOnOne("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (
         client_name: "Kiosk (127.0.0.1:4711)",
         redirect_uris: [redirectUri],
         token_endpoint_auth_method: "none",
-        ...{ grant_types: ["authorization_code", "refresh_token"], response_types: ["code"], scope: "create_task manage_all_tasks" },
+        ...{
+          grant_types: ["authorization_code", "refresh_token"],
+          response_types: ["code"],
+          scope: "create_task manage_all_tasks",
+        },
       },
     ]);
     const page = await browser.get(unverifiedRequest(made.body.client_id, redirectUri));
     expect(page.text).toContain("It registered itself and chose its name.");
     const { access_token: token } = await use(made.body.client_id);
     const bearer = { authorization: `Bearer ${token}` };
-    expect([(await atMcp(service, bearer)).status, (await ann.v2("user.me", {}, { headers: bearer })).status]).not.toContain(500);
+    expect([
+      (await atMcp(service, bearer)).status,
+      (await ann.v2("user.me", {}, { headers: bearer })).status,
+    ]).not.toContain(500);
     expect((await atMcp(service, bearer)).status).toBe(200);
     const metadataOf = await replyOf(await fetch(`${service.url}/.well-known/oauth-authorization-server`));
     expect(metadataOf.body.registration_endpoint).toBe(`${issuer}/oauth/register`);
@@ -101,8 +122,17 @@ describeOnOne("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (
       { ...metadata, client_id: one.client_id, client_name: "Stall" },
       token,
     );
-    expect(changed.body).toMatchObject({ client_name: "Stall (127.0.0.1:4711)", registration_access_token: token });
-    const mistaken = await send(service.url, `/${one.client_id}`, "PUT", { ...metadata, client_id: other.client_id }, token);
+    expect(changed.body).toMatchObject({
+      client_name: "Stall (127.0.0.1:4711)",
+      registration_access_token: token,
+    });
+    const mistaken = await send(
+      service.url,
+      `/${one.client_id}`,
+      "PUT",
+      { ...metadata, client_id: other.client_id },
+      token,
+    );
     expect(mistaken.body.error).toBe("invalid_client_metadata");
     const { access_token: access } = await use(one.client_id);
     expect((await send(service.url, `/${one.client_id}`, "DELETE", undefined, token)).status).toBe(204);
@@ -115,7 +145,9 @@ describeOnOne("dynamic registration (RFC 7591, RFC 7592, spec/oauth.md 16.2)", (
     const { client_id: id } = await registerOne();
     for (const visitor of [browser, createVisitor(service.url, "")])
       for (const members of openRedirects)
-        expect(refusalOf(await visitor.get(unverifiedRequest(id, redirectUri, members)))).toContain(`<code>${redirectUri}</code>`);
+        expect(refusalOf(await visitor.get(unverifiedRequest(id, redirectUri, members)))).toContain(
+          `<code>${redirectUri}</code>`,
+        );
   });
 
   test("a changed redirect ends the old one, and a code goes to the address of the page only", async () => {
@@ -144,7 +176,11 @@ test("switched off, its clients cannot sign in, and their tokens end (OAUTH_REGI
   const person = await on.person();
   const browser = await createSignedInVisitor(on.url, person);
   const { client_id: clientId } = (await send(on.url, "", "POST", metadata)).body;
-  const { access_token: token } = await tokensFor(on.url, browser, { clientId, redirectUri, spaceId: person.spaceId });
+  const { access_token: token } = await tokensFor(on.url, browser, {
+    clientId,
+    redirectUri,
+    spaceId: person.spaceId,
+  });
   await using off = await openService({ idle: true, over: store });
   expect((await atMcp(off, { authorization: `Bearer ${token}` })).status).toBe(401);
   expect((await atMcp(on, { authorization: `Bearer ${token}` })).status).toBe(200);
@@ -154,13 +190,21 @@ test("without OAUTH_REGISTRATION there is no such address", async () => {
   await using service = await openService({ idle: true });
   expect((await fetch(`${service.url}/oauth/register`, { method: "POST", body: "{}" })).status).toBe(404);
   expect((await fetch(`${service.url}/oauth/register/dynamic_x`)).status).toBe(404);
-  const refused = await postForm(service.url, "/oauth/token", { grant_type: "refresh_token", client_id: "dynamic_x", refresh_token: "x" });
+  const refused = await postForm(service.url, "/oauth/token", {
+    grant_type: "refresh_token",
+    client_id: "dynamic_x",
+    refresh_token: "x",
+  });
   expect(refused.body.error).toBe("invalid_client");
 });
 
 test("an address can register 10 clients an hour", async () => {
   const clock = stillClock();
-  await using service = await openService({ idle: true, clock, env: { OAUTH_REGISTRATION: "on", RATE_LIMITS: "1" } });
+  await using service = await openService({
+    idle: true,
+    clock,
+    env: { OAUTH_REGISTRATION: "on", RATE_LIMITS: "1" },
+  });
   const statuses: number[] = [];
   for (let at = 0; at < 11; at++) statuses.push((await send(service.url, "", "POST", metadata)).status);
   expect(statuses).toEqual([...Array(10).fill(201), 429]);
@@ -175,7 +219,8 @@ describeOnOne("unused registrations", (database) => {
   });
   afterAll(() => db[Symbol.asyncDispose]());
   const dayMs = 24 * 3_600_000;
-  const registerAt = (now: number) => db.store.change((tx) => register(tx, { now, ids: systemIds, random: systemRandom }, metadata));
+  const registerAt = (now: number) =>
+    db.store.change((tx) => register(tx, { now, ids: systemIds, random: systemRandom }, metadata));
 
   const present = async (clientId: string) => (await db.store.apps.find(clientId)) !== null;
 
@@ -183,16 +228,26 @@ describeOnOne("unused registrations", (database) => {
     const now = 1_790_000_000_000;
     const { app } = await registerAt(now);
     await db.store.change(async (tx) => {
-      for (let at = 1; at < 1_000; at++) await tx.registrations.insert({ ...app, clientId: `dynamic_${at}`, createdAt: now + at }, "d");
+      for (let at = 1; at < 1_000; at++)
+        await tx.registrations.insert({ ...app, clientId: `dynamic_${at}`, createdAt: now + at }, "d");
       // A client that a user has let act does not count.
       await tx.registrations.markUsed("dynamic_1");
     });
     await registerAt(now + dayMs);
     expect([await present(app.clientId), await present("dynamic_2")]).toEqual([true, true]);
     await Promise.all([registerAt(now + dayMs), registerAt(now + dayMs)]);
-    expect(await Promise.all([app.clientId, "dynamic_1", "dynamic_2", "dynamic_3"].map(present))).toEqual([false, true, false, true]);
+    expect(await Promise.all([app.clientId, "dynamic_1", "dynamic_2", "dynamic_3"].map(present))).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
     const late = await registerAt(now + dayMs + 5);
-    expect(await Promise.all(["dynamic_1", "dynamic_4", "dynamic_5"].map(present))).toEqual([true, false, true]);
+    expect(await Promise.all(["dynamic_1", "dynamic_4", "dynamic_5"].map(present))).toEqual([
+      true,
+      false,
+      true,
+    ]);
 
     const clock = stillClock(now + 2 * dayMs + 5);
     await runJobs(db.store, clock);
@@ -200,6 +255,8 @@ describeOnOne("unused registrations", (database) => {
     clock.step(1);
     await runJobs(db.store, clock);
     expect(await present(late.app.clientId)).toBe(false);
-    await expect(db.store.change((tx) => managedClient(tx, late.app.clientId, late.token))).rejects.toThrow("not valid");
+    await expect(db.store.change((tx) => managedClient(tx, late.app.clientId, late.token))).rejects.toThrow(
+      "not valid",
+    );
   });
 });

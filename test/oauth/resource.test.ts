@@ -1,8 +1,22 @@
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { answerIn, approveRequest, createSignedInVisitor, requestOf, type Visitor } from "../console/consent-rig.ts";
-import { exchangeCode, issuer, pairOf, putApp, refreshWith, replyOf, type TestApp } from "../support/oauth.ts";
+import {
+  answerIn,
+  approveRequest,
+  createSignedInVisitor,
+  requestOf,
+  type Visitor,
+} from "../console/consent-rig.ts";
+import {
+  exchangeCode,
+  issuer,
+  pairOf,
+  putApp,
+  refreshWith,
+  replyOf,
+  type TestApp,
+} from "../support/oauth.ts";
 import { callingWith, openService, type Person, type Service } from "../support/service.ts";
 import { atMcp } from "./mcp-address.ts";
 import { mcp } from "./unverified-rig.ts";
@@ -23,7 +37,8 @@ afterAll(async () => {
 
 const codeFor = async (resource?: string): Promise<string> =>
   answerIn(await approveRequest(browser, requestOf(app, { resource })))["code"] ?? "";
-const tokensFor = async (resource?: string) => (await exchangeCode(service, app, "pkce", await codeFor(resource))).body;
+const tokensFor = async (resource?: string) =>
+  (await exchangeCode(service, app, "pkce", await codeFor(resource))).body;
 const audienceOf = (token: string) => decodeJwt(token).aud;
 
 describe("a resource indicator (RFC 8707, spec/oauth.md 15)", () => {
@@ -43,7 +58,9 @@ describe("a resource indicator (RFC 8707, spec/oauth.md 15)", () => {
   ])("without it, or with the address of the API, the tokens are for the API: %s", async (resource) => {
     const { access_token: token, refresh_token: refreshToken } = await tokensFor(resource);
     expect(audienceOf(token)).toBe(issuer);
-    expect((await refreshWith(service, app, "pkce", refreshToken, { resource: mcp })).body.error).toBe("invalid_target");
+    expect((await refreshWith(service, app, "pkce", refreshToken, { resource: mcp })).body.error).toBe(
+      "invalid_target",
+    );
   });
 
   test.each([
@@ -61,10 +78,14 @@ describe("a resource indicator (RFC 8707, spec/oauth.md 15)", () => {
 
   test("an exchange names no other resource than the authorization, and a refused one does not use up the code", async () => {
     const code = await codeFor(mcp);
-    expect((await exchangeCode(service, app, "pkce", code, { resource: issuer })).body.error).toBe("invalid_target");
+    expect((await exchangeCode(service, app, "pkce", code, { resource: issuer })).body.error).toBe(
+      "invalid_target",
+    );
     expect((await exchangeCode(service, app, "pkce", code, { resource: mcp })).status).toBe(200);
     const plain = await codeFor();
-    expect((await exchangeCode(service, app, "pkce", plain, { resource: mcp })).body.error).toBe("invalid_target");
+    expect((await exchangeCode(service, app, "pkce", plain, { resource: mcp })).body.error).toBe(
+      "invalid_target",
+    );
   });
 
   test("introspection shows it", async () => {
@@ -80,13 +101,17 @@ describe("a token for the MCP address", () => {
     const { access_token: token } = await tokensFor(mcp);
     const plain = await pairOf(service, ann, app, "pkce");
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const status = async (path: string, init: RequestInit = {}) => (await fetch(service.url + path, { headers, ...init })).status;
+    const status = async (path: string, init: RequestInit = {}) =>
+      (await fetch(service.url + path, { headers, ...init })).status;
     const post = { method: "POST", body: "{}" };
     expect({
       v2: await status("/v2/user.me", post),
       "v2 by GET": await status("/v2/task.list"),
       v1: await status("/v1/tasks"),
-      responses: await status("/v1/responses", { method: "POST", body: JSON.stringify({ input: "x", model: "m" }) }),
+      responses: await status("/v1/responses", {
+        method: "POST",
+        body: JSON.stringify({ input: "x", model: "m" }),
+      }),
       scim: await status("/scim/v2/Users"),
       connect: await status("/user.v2.UserService/GetCurrentUser", post),
       // It accepts sessions, and never a token.
@@ -99,10 +124,16 @@ describe("a token for the MCP address", () => {
           .listTasks({}),
       ).rejects.toThrow("unauthenticated");
     expect(await atMcp(service, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200 });
-    expect(await atMcp(service, { authorization: `Bearer ${plain.access_token}` })).toMatchObject({ status: 401 });
+    expect(await atMcp(service, { authorization: `Bearer ${plain.access_token}` })).toMatchObject({
+      status: 401,
+    });
     expect(
-      (await fetch(`${service.url}/v2/user.me`, { ...post, headers: { ...headers, authorization: `Bearer ${plain.access_token}` } }))
-        .status,
+      (
+        await fetch(`${service.url}/v2/user.me`, {
+          ...post,
+          headers: { ...headers, authorization: `Bearer ${plain.access_token}` },
+        })
+      ).status,
     ).toBe(200);
   });
 
@@ -123,7 +154,9 @@ describe("the MCP address", () => {
     const { cookie } = (await ann.session()).headers;
     expect(await atMcp(service, { "x-api-key": ann.key })).toMatchObject({ status: 200 });
     expect(await atMcp(service, { cookie })).toMatchObject({ status: 401 });
-    expect(await atMcp(service, { "x-api-key": (await service.person({ with: ann, kind: "siem" })).key })).toMatchObject({ status: 403 });
+    expect(
+      await atMcp(service, { "x-api-key": (await service.person({ with: ann, kind: "siem" })).key }),
+    ).toMatchObject({ status: 403 });
   });
 
   test("names its metadata in each challenge (RFC 9728 5.1, RFC 6750 3)", async () => {
@@ -135,11 +168,16 @@ describe("the MCP address", () => {
   });
 
   test("has metadata, and so has the API (RFC 9728 2, RFC 8414 2)", async () => {
-    const read = async (path: string) => (await replyOf(await fetch(`${service.url}/.well-known/${path}`))).body;
+    const read = async (path: string) =>
+      (await replyOf(await fetch(`${service.url}/.well-known/${path}`))).body;
     const common = { authorization_servers: [issuer], bearer_methods_supported: ["header"] };
     expect(await read("oauth-protected-resource/mcp")).toEqual({
       ...common,
-      ...{ resource: mcp, resource_name: "The MCP server", scopes_supported: ["create_task", "manage_all_tasks"] },
+      ...{
+        resource: mcp,
+        resource_name: "The MCP server",
+        scopes_supported: ["create_task", "manage_all_tasks"],
+      },
     });
     expect(await read("oauth-protected-resource")).toMatchObject({ ...common, resource: issuer });
     expect(await read("oauth-authorization-server")).toMatchObject({

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeOnOne } from "../support/database.ts";
-import { issuer, type Mode, modes, pairOf, postForm, putApp, refreshWith, type TestApp, userMe } from "../support/oauth.ts";
+import {
+  issuer,
+  type Mode,
+  modes,
+  pairOf,
+  postForm,
+  putApp,
+  refreshWith,
+  type TestApp,
+  userMe,
+} from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { quarterPast, type StillClock, stillClock } from "../support/still-clock.ts";
 
@@ -30,7 +40,9 @@ describeOnOne("tokens of a client", (kind) => {
       const proof = mode === "secret" ? withSecret(of) : { client_id: of.app.clientId };
       const reply = await revoke({ token: refresh_token, token_type_hint: "access_token", ...proof });
       expect([reply.status, reply.body]).toEqual([200, {}]);
-      expect((await userMe(service.url, access_token)).body.error.message).toContain("bearer token is invalid or revoked");
+      expect((await userMe(service.url, access_token)).body.error.message).toContain(
+        "bearer token is invalid or revoked",
+      );
       expect((await refreshWith(service, of, mode, refresh_token)).body.error).toBe("invalid_grant");
     });
 
@@ -68,7 +80,8 @@ describeOnOne("tokens of a client", (kind) => {
     test("by another client has no effect, and the answer does not show that", async () => {
       const { access_token, refresh_token } = await pair("pkce");
       const thief = await putApp(service, ann);
-      for (const token of [access_token, refresh_token]) expect((await revoke({ token, ...withSecret(thief) })).status).toBe(200);
+      for (const token of [access_token, refresh_token])
+        expect((await revoke({ token, ...withSecret(thief) })).status).toBe(200);
       expect((await userMe(service.url, access_token)).status).toBe(200);
       expect((await refreshWith(service, of, "pkce", refresh_token)).status).toBe(200);
     });
@@ -93,7 +106,15 @@ describeOnOne("tokens of a client", (kind) => {
       const { access_token } = await pair("secret");
       const jti = JSON.parse(Buffer.from(access_token.split(".")[1], "base64url").toString()).jti;
       expect(await introspect(access_token)).toEqual({
-        ...{ active: true, client_id: of.app.clientId, sub: ann.accountId, iss: issuer, aud: issuer, jti, token_type: "Bearer" },
+        ...{
+          active: true,
+          client_id: of.app.clientId,
+          sub: ann.accountId,
+          iss: issuer,
+          aud: issuer,
+          jti,
+          token_type: "Bearer",
+        },
         ...{ scope: "create_task create_project", iat: seconds, nbf: seconds, exp: seconds + 86_400 },
       });
     });
@@ -101,7 +122,13 @@ describeOnOne("tokens of a client", (kind) => {
     test("shows an active refresh token, without a token type", async () => {
       const { refresh_token } = await pair("secret");
       expect(await introspect(refresh_token)).toEqual({
-        ...{ active: true, client_id: of.app.clientId, sub: ann.accountId, iss: issuer, exp: seconds + 30 * 86_400 },
+        ...{
+          active: true,
+          client_id: of.app.clientId,
+          sub: ann.accountId,
+          iss: issuer,
+          exp: seconds + 30 * 86_400,
+        },
         scope: "create_task create_project",
       });
     });
@@ -118,19 +145,26 @@ describeOnOne("tokens of a client", (kind) => {
         expect(await introspect(token)).toMatchObject({ active: true });
       }
       await revoke({ token: next.body.refresh_token, ...withSecret(of) });
-      for (const token of [next.body.access_token, next.body.refresh_token]) expect(await introspect(token)).toEqual(inactive);
+      for (const token of [next.body.access_token, next.body.refresh_token])
+        expect(await introspect(token)).toEqual(inactive);
     });
 
     test("shows an expired token as inactive", async () => {
       const { access_token, refresh_token } = await pair("secret");
       clock.step(86_400_000);
-      expect([(await introspect(access_token)).active, (await introspect(refresh_token)).active]).toEqual([false, true]);
+      expect([(await introspect(access_token)).active, (await introspect(refresh_token)).active]).toEqual([
+        false,
+        true,
+      ]);
       clock.step(-86_400_000);
     });
 
     test("always requires a secret (2.1): client_id alone would reveal tokens", async () => {
       const { access_token } = await pair("pkce");
-      const reply = await postForm(service.url, "/oauth/introspect", { token: access_token, client_id: of.app.clientId });
+      const reply = await postForm(service.url, "/oauth/introspect", {
+        token: access_token,
+        client_id: of.app.clientId,
+      });
       expect([reply.status, reply.body.error]).toEqual([401, "invalid_client"]);
     });
   });

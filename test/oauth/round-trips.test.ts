@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { atRest } from "../support/at-rest.ts";
 import { describeOnOne } from "../support/database.ts";
-import { codeFor, exchangeCode, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
+import {
+  codeFor,
+  exchangeCode,
+  pairOf,
+  postForm,
+  putApp,
+  refreshProof,
+  refreshWith,
+  userMe,
+} from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 
@@ -31,7 +40,13 @@ describeOnOne("round trips of the OAuth endpoints", (kind) => {
       "COMMIT",
     ]);
     expect(await sent(exchangeCode(service, of, "secret", code))).toEqual([
-      ...["SELECT p.client_id", "BEGIN", "SELECT oauth_code.digest", "SELECT g.revoked_at", "UPDATE oauth_code"],
+      ...[
+        "SELECT p.client_id",
+        "BEGIN",
+        "SELECT oauth_code.digest",
+        "SELECT g.revoked_at",
+        "UPDATE oauth_code",
+      ],
       ...["INSERT INTO", "INSERT INTO", "COMMIT"],
     ]);
     const { access_token: token } = await pairOf(service, ann, of, "secret", quarterPast);

@@ -40,7 +40,9 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
   test("gets a token with its secret when a signed-in editor allows it, for 15 minutes and without a refresh token", async () => {
     const of = await newApp();
     expect((await ask(of)).body.error).toBe("unauthorized_client");
-    await expect(change(of, { clientCredentials: true }, lea), "a key cannot allow it").rejects.toThrow("only a signed-in person");
+    await expect(change(of, { clientCredentials: true }, lea), "a key cannot allow it").rejects.toThrow(
+      "only a signed-in person",
+    );
     const { app } = await change(of, { clientCredentials: true });
     expect([app?.clientCredentials, app?.clientCredentialsUserId]).toEqual([true, lea.accountId]);
     expect((await ask(of, { client_secret: undefined })).status).toBe(401);
@@ -53,7 +55,10 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
       { access_token: expect.any(String), token_type: "Bearer", expires_in: 900, scope: "create_task" },
     ]);
     const token = issued.body.access_token;
-    expect((await userMe(rig.service.url, token)).body).toMatchObject({ credential_kind: "token", scopes: ["create_task"] });
+    expect((await userMe(rig.service.url, token)).body).toMatchObject({
+      credential_kind: "token",
+      scopes: ["create_task"],
+    });
     const shown = await postForm(rig.service.url, "/oauth/introspect", {
       ...{ token, client_id: of.app.clientId, client_secret: of.secret },
     });
@@ -62,7 +67,10 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
     expect((await userMe(rig.service.url, mcp)).status, "for another resource").toBe(401);
     clock.step(900_000);
     expect((await userMe(rig.service.url, token)).status).toBe(401);
-    const audit = await rowsIn(rig.db.url, `SELECT * FROM audit_event WHERE credential = 'app:${of.app.clientId}'`);
+    const audit = await rowsIn(
+      rig.db.url,
+      `SELECT * FROM audit_event WHERE credential = 'app:${of.app.clientId}'`,
+    );
     expect(audit.map(({ after }) => String(after))).toContain('{"event":"service_token_issued"}');
   });
 
@@ -71,11 +79,20 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
     const app = calling((await ask(of)).body.access_token);
     const hers = await lea.v2("task.create", { message: { content: "mine" } });
     expect((await app.v2("task.detail", { task_id: hers.body["task_id"] })).status).toBe(404);
-    const made = await app.v2("task.create", { message: { content: '[[approve {"kind":"terminalExecute"}]]' } });
+    const made = await app.v2("task.create", {
+      message: { content: '[[approve {"kind":"terminalExecute"}]]' },
+    });
     const { task } = (await lea.v2("task.detail", { task_id: made.body["task_id"] })).body;
     expect(task.created_by_app).toEqual({ client_id: of.app.clientId, name: of.app.name });
-    const refused = await app.v2("task.confirmAction", { task_id: made.body["task_id"], event_id: "x", input: { accept: true } });
-    expect([refused.status, refused.body.error?.message]).toEqual([403, expect.stringContaining("a person must decide")]);
+    const refused = await app.v2("task.confirmAction", {
+      task_id: made.body["task_id"],
+      event_id: "x",
+      input: { accept: true },
+    });
+    expect([refused.status, refused.body.error?.message]).toEqual([
+      403,
+      expect.stringContaining("a person must decide"),
+    ]);
     for (const name of ["team.user.create", "webhook.list", "project.list", "usage.list"])
       expect([401, 403, 404], name).toContain((await app.v2(name, {})).status);
     await expect(change(of, { name: "x" }, app)).rejects.toThrow("insufficient_scope");
@@ -108,13 +125,20 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
     expect((await ask(his)).status, "the permission stays with the profile").toBe(200);
     await rig.ok(team, "remove", { team_user_id: ivo.id });
     expect((await ask(his)).body.error).toBe("unauthorized_client");
-    const [row] = await rowsIn(rig.db.url, `SELECT service_account_id FROM oauth_app WHERE client_id = '${his.app.clientId}'`);
+    const [row] = await rowsIn(
+      rig.db.url,
+      `SELECT service_account_id FROM oauth_app WHERE client_id = '${his.app.clientId}'`,
+    );
     expect(row).toEqual({ service_account_id: null });
 
     const revoked = await allowed();
     const fourth = await live(revoked);
-    const { data } = await signedIn.client(OAuth2AppService).listOAuth2AppSecrets({ clientId: revoked.app.clientId });
-    await signedIn.client(OAuth2AppService).revokeOAuth2AppSecret({ clientId: revoked.app.clientId, secretId: data[0]?.id ?? "" });
+    const { data } = await signedIn
+      .client(OAuth2AppService)
+      .listOAuth2AppSecrets({ clientId: revoked.app.clientId });
+    await signedIn
+      .client(OAuth2AppService)
+      .revokeOAuth2AppSecret({ clientId: revoked.app.clientId, secretId: data[0]?.id ?? "" });
     expect((await ask(revoked)).status).toBe(401);
     await change(revoked, { clientCredentials: false });
     expect(await status(fourth)).toBe(401);
@@ -123,8 +147,13 @@ describeOnEach("an app that acts as itself (spec/api.md 8.114)", (database) => {
   test("no token stays valid after the permission has ended, however many are requested at the same time", async () => {
     for (let round = 0; round < 4; round += 1) {
       const of = await allowed();
-      const [replies] = await Promise.all([times(6, () => ask(of)), change(of, { clientCredentials: false })]);
-      const tokens = replies.filter(({ status }) => status === 200).map(({ body }) => body.access_token as string);
+      const [replies] = await Promise.all([
+        times(6, () => ask(of)),
+        change(of, { clientCredentials: false }),
+      ]);
+      const tokens = replies
+        .filter(({ status }) => status === 200)
+        .map(({ body }) => body.access_token as string);
       for (const token of tokens) expect((await userMe(rig.service.url, token)).status).toBe(401);
     }
   });

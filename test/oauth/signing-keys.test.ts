@@ -1,4 +1,12 @@
-import { createLocalJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify, SignJWT, UnsecuredJWT } from "jose";
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from "jose";
 import { describe, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
 import { signingKeys } from "../../src/core/oauth/signing-key.ts";
@@ -12,7 +20,8 @@ import { quarterPast, stillClock } from "../support/still-clock.ts";
 const day = 24 * 3_600_000;
 const kidOf = (token: string): string | undefined => decodeProtectedHeader(token).kid;
 
-const published = async (url: string): Promise<{ readonly kid: string }[]> => (await replyOf(await fetch(`${url}/oauth/jwks`))).body.keys;
+const published = async (url: string): Promise<{ readonly kid: string }[]> =>
+  (await replyOf(await fetch(`${url}/oauth/jwks`))).body.keys;
 
 describeOnPostgres("signing keys", (kind) => {
   test("are replaced after 90 days; the old key is published for a day after its last token expires (spec/oauth.md 13)", async () => {
@@ -100,10 +109,23 @@ describe("an access token (RFC 9068)", () => {
     const of = await putApp(service, ann, { generation: 3 });
     const { access_token } = await pairOf(service, ann, of, "secret", quarterPast);
     const jwks = createLocalJWKSet((await replyOf(await fetch(`${service.url}/oauth/jwks`))).body);
-    const rules = { issuer, audience: issuer, typ: "at+jwt", algorithms: ["ES256"], currentDate: new Date(quarterPast) };
+    const rules = {
+      issuer,
+      audience: issuer,
+      typ: "at+jwt",
+      algorithms: ["ES256"],
+      currentDate: new Date(quarterPast),
+    };
     const { payload } = await jwtVerify(access_token, jwks, rules);
     expect(payload).toEqual({
-      ...{ iss: issuer, aud: issuer, sub: ann.accountId, client_id: of.app.clientId, scope: "create_task create_project", gen: 3 },
+      ...{
+        iss: issuer,
+        aud: issuer,
+        sub: ann.accountId,
+        client_id: of.app.clientId,
+        scope: "create_task create_project",
+        gen: 3,
+      },
       ...{
         iat: quarterPast / 1000,
         exp: quarterPast / 1000 + 86_400,
@@ -131,13 +153,21 @@ describe("an access token (RFC 9068)", () => {
       new SignJWT({ ...of }).setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid, ...header }).sign(key);
     const [row] = await service.store.signingKeys.list();
     const ours = {
-      ...JSON.parse(Buffer.from(cipher.open(row?.privateKey ?? new Uint8Array(), `signing_key:${kid}`)).toString()),
+      ...JSON.parse(
+        Buffer.from(cipher.open(row?.privateKey ?? new Uint8Array(), `signing_key:${kid}`)).toString(),
+      ),
       alg: "ES256",
     };
     const lookUpForged = {
       "another key": await signed({}),
-      "the public key as a secret": await signed({ alg: "HS256" }, claims, new TextEncoder().encode(row?.publicKey)),
-      "an embedded key": await signed({ jwk: await exportJWK((await generateKeyPair("ES256", { extractable: true })).publicKey) }),
+      "the public key as a secret": await signed(
+        { alg: "HS256" },
+        claims,
+        new TextEncoder().encode(row?.publicKey),
+      ),
+      "an embedded key": await signed({
+        jwk: await exportJWK((await generateKeyPair("ES256", { extractable: true })).publicKey),
+      }),
       "no algorithm": new UnsecuredJWT(claims).encode(),
       "another body": `${head}.${Buffer.from(JSON.stringify({ ...claims, sub: "x" })).toString("base64url")}.${signature}`,
       "no signature": `${head}.${body}.`,
@@ -152,9 +182,16 @@ describe("an access token (RFC 9068)", () => {
     for (const [what, token] of Object.entries(lookUpForged)) {
       const before = service.statements.length;
       const { status, body: answer } = await userMe(service.url, token);
-      expect([what, status, answer.error.message]).toEqual([what, 401, "Invalid or missing API key or access token: invalid token"]);
+      expect([what, status, answer.error.message]).toEqual([
+        what,
+        401,
+        "Invalid or missing API key or access token: invalid token",
+      ]);
       expect(service.statements.length - before, what).toBe(0);
     }
-    expect((await userMe(service.url, await signed({}, claims, ours))).status, "the same by our own key").toBe(200);
+    expect(
+      (await userMe(service.url, await signed({}, claims, ours))).status,
+      "the same by our own key",
+    ).toBe(200);
   });
 });

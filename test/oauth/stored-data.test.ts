@@ -4,7 +4,17 @@ import { codeDigest } from "../../src/core/oauth/code.ts";
 import { openStore } from "../../src/store/open.ts";
 import { databaseUrl, describeOnOne, rowsIn } from "../support/database.ts";
 import { storeWithFaults } from "../support/faults.ts";
-import { codeFor, exchangeCode, modes, pairOf, postForm, putApp, refreshProof, refreshWith, userMe } from "../support/oauth.ts";
+import {
+  codeFor,
+  exchangeCode,
+  modes,
+  pairOf,
+  postForm,
+  putApp,
+  refreshProof,
+  refreshWith,
+  userMe,
+} from "../support/oauth.ts";
 import { openService } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { storedText } from "../support/stored-text.ts";
@@ -29,7 +39,11 @@ describeOnOne("stored OAuth data", (kind) => {
       const { body: next } = await refreshWith(service, of, mode, first.refresh_token);
       await refreshWith(service, of, mode, first.refresh_token);
       await userMe(service.url, next.access_token);
-      await postForm(service.url, "/oauth/introspect", { token: next.access_token, client_id: of.app.clientId, client_secret: of.secret });
+      await postForm(service.url, "/oauth/introspect", {
+        token: next.access_token,
+        client_id: of.app.clientId,
+        client_secret: of.secret,
+      });
       await postForm(service.url, "/oauth/revoke", { token: next.refresh_token, ...refreshProof(mode, of) });
       secrets.push(code, first.access_token, first.refresh_token, next.access_token, next.refresh_token);
     }
@@ -60,11 +74,21 @@ describeOnOne("stored OAuth data", (kind) => {
     clock.step(60_000);
     await refreshWith(service, of, "pkce", first.refresh_token);
     await exchangeCode(service, of, "pkce", code);
-    const rows = await rowsIn(database.url, "SELECT * FROM audit_event WHERE operation LIKE 'oauth/%' ORDER BY at");
+    const rows = await rowsIn(
+      database.url,
+      "SELECT * FROM audit_event WHERE operation LIKE 'oauth/%' ORDER BY at",
+    );
     const [, family] = first.refresh_token.split("_");
     const events = rows.map(({ after }) => JSON.parse(String(after)).event);
     expect(events.toSorted()).toEqual(
-      ["token_issued", "code_raced", "refresh_raced", "access_token_revoked", "refresh_replayed", "code_replayed"].toSorted(),
+      [
+        "token_issued",
+        "code_raced",
+        "refresh_raced",
+        "access_token_revoked",
+        "refresh_replayed",
+        "code_replayed",
+      ].toSorted(),
     );
     expect(events.slice(-2).toSorted()).toEqual(["code_replayed", "refresh_replayed"]);
     for (const row of rows)
@@ -85,8 +109,14 @@ describeOnOne("stored OAuth data", (kind) => {
     const ann = await service.person();
     const of = await putApp(service, ann);
     const code = await codeFor(service, ann, of, "pkce", quarterPast);
-    const [active, revoked] = [await pairOf(service, ann, of, "pkce", quarterPast), await pairOf(service, ann, of, "pkce", quarterPast)];
-    await postForm(service.url, "/oauth/revoke", { token: revoked.refresh_token, client_id: of.app.clientId });
+    const [active, revoked] = [
+      await pairOf(service, ann, of, "pkce", quarterPast),
+      await pairOf(service, ann, of, "pkce", quarterPast),
+    ];
+    await postForm(service.url, "/oauth/revoke", {
+      token: revoked.refresh_token,
+      client_id: of.app.clientId,
+    });
     const familyOf = ({ refresh_token }: { readonly refresh_token: string }) =>
       service.store.families.findState(refresh_token.split("_")[1] ?? "");
     const runAll = () => runJobs(service.store, clock);
@@ -110,11 +140,18 @@ describeOnOne("stored OAuth data", (kind) => {
     await using database = await databaseUrl(kind);
     const clock = stillClock();
     const store = await openStore({ databaseUrl: database.url, clock, random: systemRandom });
-    const broken = storeWithFaults(store, "clients", () => ({ find: () => Promise.reject(new Error("row 7 of oauth_secret")) }));
+    const broken = storeWithFaults(store, "clients", () => ({
+      find: () => Promise.reject(new Error("row 7 of oauth_secret")),
+    }));
     const service = await openService({ over: { store: broken, url: database.url }, idle: true, clock });
     const reply = await postForm(service.url, "/oauth/revoke", { token: "x", client_id: "client_x" });
-    expect([reply.status, reply.body]).toEqual([500, { error: "server_error", error_description: "internal error" }]);
-    expect(service.logged.some(({ fields }) => fields["requestId"] === reply.headers.get("x-request-id"))).toBe(true);
+    expect([reply.status, reply.body]).toEqual([
+      500,
+      { error: "server_error", error_description: "internal error" },
+    ]);
+    expect(
+      service.logged.some(({ fields }) => fields["requestId"] === reply.headers.get("x-request-id")),
+    ).toBe(true);
     await service[Symbol.asyncDispose]();
     await store.close();
   });

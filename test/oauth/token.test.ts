@@ -54,30 +54,75 @@ describeOnOne("the token endpoint", (kind) => {
       scope: "create_task create_project",
     };
     expect(reply.body).toEqual(shape);
-    expect(await userMe(service.url, reply.body.access_token)).toMatchObject({ status: 200, body: { user_id: ann.accountId } });
+    expect(await userMe(service.url, reply.body.access_token)).toMatchObject({
+      status: 200,
+      body: { user_id: ann.accountId },
+    });
     const next = await refreshWith(service, of, mode, reply.body.refresh_token);
     expect(next).toMatchObject({ status: 200, body: shape });
     expect((await userMe(service.url, next.body.access_token)).status).toBe(200);
-    expect((await userMe(service.url, reply.body.access_token)).body.error.message).toContain("bearer token is invalid or revoked");
+    expect((await userMe(service.url, reply.body.access_token)).body.error.message).toContain(
+      "bearer token is invalid or revoked",
+    );
   });
 
   test.each([
-    ["spec/oauth.md 5.4: PKCE + Secret without the secret is PKCE", "pkce+secret", { client_secret: undefined }, "200 undefined"],
-    ["spec/oauth.md 5.4: Secret without the secret", "secret", { client_secret: undefined }, "401 invalid_client"],
-    ["spec/oauth.md 13: a verifier without a challenge", "secret", { code_verifier: verifier }, "400 invalid_request"],
-    ["spec/oauth.md 13: no verifier for a challenge", "pkce+secret", { code_verifier: undefined }, "400 invalid_request"],
+    [
+      "spec/oauth.md 5.4: PKCE + Secret without the secret is PKCE",
+      "pkce+secret",
+      { client_secret: undefined },
+      "200 undefined",
+    ],
+    [
+      "spec/oauth.md 5.4: Secret without the secret",
+      "secret",
+      { client_secret: undefined },
+      "401 invalid_client",
+    ],
+    [
+      "spec/oauth.md 13: a verifier without a challenge",
+      "secret",
+      { code_verifier: verifier },
+      "400 invalid_request",
+    ],
+    [
+      "spec/oauth.md 13: no verifier for a challenge",
+      "pkce+secret",
+      { code_verifier: undefined },
+      "400 invalid_request",
+    ],
     ["RFC 7636 4.6: another verifier", "pkce", { code_verifier: other }, "400 invalid_grant"],
     ["RFC 7636 4.1: a verifier too short", "pkce", { code_verifier: "short" }, "400 invalid_request"],
-    ["RFC 7636 4.1: a verifier of other characters", "pkce", { code_verifier: "ä".repeat(43) }, "400 invalid_request"],
+    [
+      "RFC 7636 4.1: a verifier of other characters",
+      "pkce",
+      { code_verifier: "ä".repeat(43) },
+      "400 invalid_request",
+    ],
     ["spec/oauth.md 5.6: a wrong secret", "secret", { client_secret: "secret_x" }, "401 invalid_client"],
-    ["spec/oauth.md 5.6: a wrong secret next to a right verifier", "pkce", { client_secret: "secret_x" }, "401 invalid_client"],
+    [
+      "spec/oauth.md 5.6: a wrong secret next to a right verifier",
+      "pkce",
+      { client_secret: "secret_x" },
+      "401 invalid_client",
+    ],
     ["spec/oauth.md 5.6: an unknown client", "pkce", { client_id: "client_none" }, "401 invalid_client"],
-    ["spec/oauth.md 7: a client_id that is not valid", "pkce", { client_id: "client none" }, "401 invalid_client"],
+    [
+      "spec/oauth.md 7: a client_id that is not valid",
+      "pkce",
+      { client_id: "client none" },
+      "401 invalid_client",
+    ],
     ["spec/oauth.md 5.2: no client_id", "pkce", { client_id: undefined }, "400 invalid_request"],
     ["spec/oauth.md 5.2: no code", "pkce", { code: undefined }, "400 invalid_request"],
     ["RFC 6749 3.2: an empty code is missing", "pkce", { code: "" }, "400 invalid_request"],
     ["spec/oauth.md 5.2: no redirect_uri", "pkce", { redirect_uri: undefined }, "400 invalid_request"],
-    ["RFC 6749 4.1.3: another redirect_uri", "pkce", { redirect_uri: "https://app.example/cb/" }, "400 invalid_grant"],
+    [
+      "RFC 6749 4.1.3: another redirect_uri",
+      "pkce",
+      { redirect_uri: "https://app.example/cb/" },
+      "400 invalid_grant",
+    ],
     ["spec/oauth.md 5.6: an unknown code", "pkce", { code: "code_x_y" }, "400 invalid_grant"],
     ["spec/oauth.md 5.2: no grant_type", "pkce", { grant_type: undefined }, "400 invalid_request"],
     ["RFC 6749 5.2: another grant_type", "pkce", { grant_type: "password" }, "400 unsupported_grant_type"],
@@ -92,13 +137,38 @@ describeOnOne("the token endpoint", (kind) => {
   });
 
   test.each([
-    ["spec/oauth.md 5.3: Secret without the secret", "secret", { client_secret: undefined }, "401 invalid_client"],
-    ["spec/oauth.md 5.3: PKCE + Secret without the secret", "pkce+secret", { client_secret: undefined }, "401 invalid_client"],
-    ["spec/oauth.md 13: PKCE + Secret without the verifier", "pkce+secret", { code_verifier: undefined }, "400 invalid_request"],
-    ["spec/oauth.md 13: PKCE + Secret with another verifier", "pkce+secret", { code_verifier: other }, "400 invalid_grant"],
+    [
+      "spec/oauth.md 5.3: Secret without the secret",
+      "secret",
+      { client_secret: undefined },
+      "401 invalid_client",
+    ],
+    [
+      "spec/oauth.md 5.3: PKCE + Secret without the secret",
+      "pkce+secret",
+      { client_secret: undefined },
+      "401 invalid_client",
+    ],
+    [
+      "spec/oauth.md 13: PKCE + Secret without the verifier",
+      "pkce+secret",
+      { code_verifier: undefined },
+      "400 invalid_request",
+    ],
+    [
+      "spec/oauth.md 13: PKCE + Secret with another verifier",
+      "pkce+secret",
+      { code_verifier: other },
+      "400 invalid_grant",
+    ],
     ["spec/oauth.md 5.6: a wrong secret", "secret", { client_secret: "secret_x" }, "401 invalid_client"],
     ["spec/oauth.md 5.3: no refresh token", "pkce", { refresh_token: undefined }, "400 invalid_request"],
-    ["spec/oauth.md 5.6: one that never existed", "pkce", { refresh_token: "refresh_a_b_c" }, "400 invalid_grant"],
+    [
+      "spec/oauth.md 5.6: one that never existed",
+      "pkce",
+      { refresh_token: "refresh_a_b_c" },
+      "400 invalid_grant",
+    ],
     ["RFC 6749 6: a wider scope", "pkce", { scope: "create_task manage_all_tasks" }, "400 invalid_scope"],
   ] as const)("refresh, %s", async (_, mode, members: Members, answer) => {
     const { refresh_token } = await pair(mode);
@@ -119,7 +189,9 @@ describeOnOne("the token endpoint", (kind) => {
     const text = await code("secret");
     expect(failureOf(await exchangeCode(service, thief, "secret", text))).toBe("400 invalid_grant");
     const { body } = await exchangeCode(service, of, "secret", text);
-    expect(failureOf(await refreshWith(service, thief, "secret", body.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, thief, "secret", body.refresh_token))).toBe(
+      "400 invalid_grant",
+    );
     expect((await refreshWith(service, of, "secret", body.refresh_token)).status).toBe(200);
   });
 
@@ -127,8 +199,13 @@ describeOnOne("the token endpoint", (kind) => {
     const first = await pair("secret");
     const narrow = await refreshWith(service, of, "secret", first.refresh_token, { scope: "create_project" });
     expect(narrow.body.scope).toBe("create_project");
-    const headers = { authorization: `Bearer ${narrow.body.access_token}`, "content-type": "application/json" };
-    const list = await replyOf(await fetch(`${service.url}/v2/skill.list`, { method: "POST", headers, body: "{}" }));
+    const headers = {
+      authorization: `Bearer ${narrow.body.access_token}`,
+      "content-type": "application/json",
+    };
+    const list = await replyOf(
+      await fetch(`${service.url}/v2/skill.list`, { method: "POST", headers, body: "{}" }),
+    );
     expect(list).toMatchObject({
       status: 403,
       body: { error: { message: "insufficient_scope: required one of [create_task, manage_all_tasks]" } },
@@ -139,13 +216,17 @@ describeOnOne("the token endpoint", (kind) => {
 
   test("an app that is only confidential gets no token without its secret (spec/decisions.md 25)", async () => {
     const strict = await putApp(service, ann, { confidentialOnly: true });
-    expect(failureOf(await exchangeCode(service, strict, "pkce", await code("pkce", strict)))).toBe("401 invalid_client");
+    expect(failureOf(await exchangeCode(service, strict, "pkce", await code("pkce", strict)))).toBe(
+      "401 invalid_client",
+    );
     const { refresh_token } = await pair("pkce+secret", strict);
     expect(failureOf(await refreshWith(service, strict, "pkce", refresh_token))).toBe("401 invalid_client");
     const late = await putApp(service, ann);
     const tokens = await pair("pkce", late);
     await service.store.change((tx) => tx.apps.update({ ...late.app, confidentialOnly: true }));
-    expect(failureOf(await refreshWith(service, late, "pkce", tokens.refresh_token))).toBe("401 invalid_client");
+    expect(failureOf(await refreshWith(service, late, "pkce", tokens.refresh_token))).toBe(
+      "401 invalid_client",
+    );
     expect((await refreshWith(service, late, "secret", tokens.refresh_token)).status).toBe(200);
   });
 
@@ -154,7 +235,9 @@ describeOnOne("the token endpoint", (kind) => {
     const [secret] = await service.store.apps.secrets(app.app.clientId);
     const tokens = await pair("secret", app);
     await service.store.change((tx) => tx.apps.revokeSecret(app.app.clientId, secret?.id ?? "", clock.now()));
-    expect(failureOf(await refreshWith(service, app, "secret", tokens.refresh_token))).toBe("401 invalid_client");
+    expect(failureOf(await refreshWith(service, app, "secret", tokens.refresh_token))).toBe(
+      "401 invalid_client",
+    );
     expect((await userMe(service.url, tokens.access_token)).status).toBe(200);
   });
 
@@ -165,12 +248,16 @@ describeOnOne("the token endpoint", (kind) => {
     clock.step(1);
     expect(failureOf(await exchangeCode(service, of, "pkce", old))).toBe("400 invalid_grant");
     clock.step(day);
-    expect((await userMe(service.url, tokens.access_token)).body.error.message).toContain("bearer token is invalid or revoked");
+    expect((await userMe(service.url, tokens.access_token)).body.error.message).toContain(
+      "bearer token is invalid or revoked",
+    );
     clock.step(29 * day - 1000);
     const next = await refreshWith(service, of, "pkce", tokens.refresh_token);
     expect(next.status).toBe(200);
     clock.step(30 * day);
-    expect(failureOf(await refreshWith(service, of, "pkce", next.body.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, of, "pkce", next.body.refresh_token))).toBe(
+      "400 invalid_grant",
+    );
   });
 
   test("a code that is used again revokes the tokens that it returned (RFC 6749 4.1.2), unless its client raced itself (spec/oauth.md 13)", async () => {
@@ -201,13 +288,19 @@ describeOnOne("the token endpoint", (kind) => {
       (app: TestApp) => service.store.change((tx) => tx.apps.update({ ...app.app, generation: 2 })),
       "reauthorization_required",
     ],
-    ["deletion", (app: TestApp) => service.store.change((tx) => tx.apps.remove(app.app.clientId, 1)), "bearer token is invalid or revoked"],
+    [
+      "deletion",
+      (app: TestApp) => service.store.change((tx) => tx.apps.remove(app.app.clientId, 1)),
+      "bearer token is invalid or revoked",
+    ],
   ] as const)("%s of the app kills codes, refresh and access tokens (spec/decisions.md 30)", async (_, change, message) => {
     const app = await putApp(service, ann);
     const [text, tokens] = [await code("pkce", app), await pair("pkce", app)];
     await change(app);
     expect(failureOf(await exchangeCode(service, app, "pkce", text))).toBe("400 invalid_grant");
-    expect(failureOf(await refreshWith(service, app, "pkce", tokens.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, app, "pkce", tokens.refresh_token))).toBe(
+      "400 invalid_grant",
+    );
     expect((await userMe(service.url, tokens.access_token)).body.error.message).toContain(message);
   });
 
@@ -216,15 +309,19 @@ describeOnOne("the token endpoint", (kind) => {
     const [text, tokens] = [await code("pkce", app), await pair("pkce", app)];
     await service.store.change((tx) => tx.grants.revokeAll(ann.accountId, ann.spaceId, clock.now()));
     expect(failureOf(await exchangeCode(service, app, "pkce", text))).toBe("400 invalid_grant");
-    expect(failureOf(await refreshWith(service, app, "pkce", tokens.refresh_token))).toBe("400 invalid_grant");
+    expect(failureOf(await refreshWith(service, app, "pkce", tokens.refresh_token))).toBe(
+      "400 invalid_grant",
+    );
     expect((await userMe(service.url, tokens.access_token)).status).toBe(401);
   });
 
   test("a user who left the app's team gets no tokens for a code (spec/decisions.md 30)", async () => {
     const otherApp = await service.person({ as: await service.person(), with: ann, member: false });
-    expect(failureOf(await exchangeCode(service, of, "pkce", await codeFor(service, otherApp, of, "pkce", clock.now())))).toBe(
-      "400 invalid_grant",
-    );
+    expect(
+      failureOf(
+        await exchangeCode(service, of, "pkce", await codeFor(service, otherApp, of, "pkce", clock.now())),
+      ),
+    ).toBe("400 invalid_grant");
   });
 
   test("scopes that were removed from the app are not in its new tokens (spec/oauth.md 8)", async () => {
@@ -235,7 +332,9 @@ describeOnOne("the token endpoint", (kind) => {
   });
 
   describe("a refresh token used again (spec/decisions.md 31)", () => {
-    test.each(modes)("within ten seconds by the same client is a race: the family stays valid (%s)", async (mode) => {
+    test.each(
+      modes,
+    )("within ten seconds by the same client is a race: the family stays valid (%s)", async (mode) => {
       const first = await pair(mode);
       const next = await refreshWith(service, of, mode, first.refresh_token);
       clock.step(10_000);
@@ -250,7 +349,9 @@ describeOnOne("the token endpoint", (kind) => {
       clock.step(10_001);
       expect(failureOf(await refreshWith(service, of, mode, first.refresh_token))).toBe("400 invalid_grant");
       expect((await userMe(service.url, next.body.access_token)).status).toBe(401);
-      expect(failureOf(await refreshWith(service, of, mode, next.body.refresh_token))).toBe("400 invalid_grant");
+      expect(failureOf(await refreshWith(service, of, mode, next.body.refresh_token))).toBe(
+        "400 invalid_grant",
+      );
     });
 
     test("and older than the previous one revokes the family at once", async () => {
@@ -271,9 +372,11 @@ describeOnOne("the token endpoint", (kind) => {
     test("without the required secret changes nothing", async () => {
       const first = await pair("secret");
       const next = await refreshWith(service, of, "secret", first.refresh_token);
-      expect(failureOf(await refreshWith(service, of, "secret", first.refresh_token, { client_secret: undefined }))).toBe(
-        "401 invalid_client",
-      );
+      expect(
+        failureOf(
+          await refreshWith(service, of, "secret", first.refresh_token, { client_secret: undefined }),
+        ),
+      ).toBe("401 invalid_client");
       expect((await userMe(service.url, next.body.access_token)).status).toBe(200);
     });
   });
@@ -285,7 +388,12 @@ describeOnOne("the token endpoint", (kind) => {
       postForm(
         service.url,
         "/oauth/token",
-        { grant_type: "authorization_code", code: await code("secret"), redirect_uri: of.app.redirectUris[0], ...members },
+        {
+          grant_type: "authorization_code",
+          code: await code("secret"),
+          redirect_uri: of.app.redirectUris[0],
+          ...members,
+        },
         how,
       );
     const inBody = { client_id: clientId, client_secret: of.secret };
@@ -293,22 +401,37 @@ describeOnOne("the token endpoint", (kind) => {
     expect((await exchange({}, { headers: basic })).status).toBe(200);
     expect((await exchange({ client_id: clientId }, { headers: basic, json: true })).status).toBe(200);
     expect(failureOf(await exchange(inBody, { headers: basic }))).toBe("400 invalid_request");
-    expect(failureOf(await exchange({ client_id: "client_other" }, { headers: basic }))).toBe("400 invalid_request");
-    for (const authorization of ["Basic !", "Bearer x", `Basic ${Buffer.from("%zz:x").toString("base64")}`, "Basic eA=="]) {
+    expect(failureOf(await exchange({ client_id: "client_other" }, { headers: basic }))).toBe(
+      "400 invalid_request",
+    );
+    for (const authorization of [
+      "Basic !",
+      "Bearer x",
+      `Basic ${Buffer.from("%zz:x").toString("base64")}`,
+      "Basic eA==",
+    ]) {
       const reply = await exchange({}, { headers: { authorization } });
       expect([failureOf(reply), reply.headers.get("www-authenticate")]).toEqual([
         "401 invalid_client",
         expect.stringMatching(/^Basic realm=/),
       ]);
     }
-    expect((await exchange({ ...inBody, client_secret: "x" }, {})).headers.get("www-authenticate")).toBeNull();
+    expect(
+      (await exchange({ ...inBody, client_secret: "x" }, {})).headers.get("www-authenticate"),
+    ).toBeNull();
   });
 
   test("Basic credentials are form-decoded (RFC 6749 2.3.1)", async () => {
     const encoded = of.app.clientId.replace("_", "%5F");
     const authorization = `Basic ${Buffer.from(`${encoded}:${of.secret.replace("_", "%5f")}`).toString("base64")}`;
-    const members = { grant_type: "authorization_code", code: await code("secret"), redirect_uri: of.app.redirectUris[0] };
-    expect((await postForm(service.url, "/oauth/token", members, { headers: { authorization } })).status).toBe(200);
+    const members = {
+      grant_type: "authorization_code",
+      code: await code("secret"),
+      redirect_uri: of.app.redirectUris[0],
+    };
+    expect(
+      (await postForm(service.url, "/oauth/token", members, { headers: { authorization } })).status,
+    ).toBe(200);
   });
 
   test.each([
@@ -324,14 +447,25 @@ describeOnOne("the token endpoint", (kind) => {
     ["no body", "application/x-www-form-urlencoded", "", 400],
     ["more than 64 kB", "application/x-www-form-urlencoded", "x".repeat(65_537), 413],
   ])("%s is invalid_request", async (_, type, body, status) => {
-    const reply = await replyOf(await fetch(`${service.url}/oauth/token`, { method: "POST", headers: { "content-type": type }, body }));
+    const reply = await replyOf(
+      await fetch(`${service.url}/oauth/token`, { method: "POST", headers: { "content-type": type }, body }),
+    );
     expect(failureOf(reply)).toBe(`${status} invalid_request`);
   });
 
   test("a media type with parameters and in capitals is accepted, and null is absent", async () => {
-    const body = JSON.stringify({ grant_type: "x", client_id: of.app.clientId, client_secret: null, more: true });
+    const body = JSON.stringify({
+      grant_type: "x",
+      client_id: of.app.clientId,
+      client_secret: null,
+      more: true,
+    });
     const reply = await replyOf(
-      await fetch(`${service.url}/oauth/token`, { method: "POST", headers: { "content-type": "Application/JSON; charset=utf-8" }, body }),
+      await fetch(`${service.url}/oauth/token`, {
+        method: "POST",
+        headers: { "content-type": "Application/JSON; charset=utf-8" },
+        body,
+      }),
     );
     expect(failureOf(reply)).toBe("400 unsupported_grant_type");
   });
@@ -349,11 +483,11 @@ describeOnOne("the token endpoint", (kind) => {
     for (const { headers } of replies) {
       expect(headers.get("x-request-id")).toMatch(/^req_/);
       expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
-      expect([headers.get("cache-control"), headers.get("pragma"), headers.get("access-control-allow-origin")]).toEqual([
-        "no-store",
-        "no-cache",
-        "*",
-      ]);
+      expect([
+        headers.get("cache-control"),
+        headers.get("pragma"),
+        headers.get("access-control-allow-origin"),
+      ]).toEqual(["no-store", "no-cache", "*"]);
       expect(headers.get("access-control-allow-credentials")).toBeNull();
     }
   });

@@ -4,7 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, expect } from "vitest";
-import { allow, answerIn, authorizePath, type FormFields, requestOf, type Visitor } from "../console/consent-rig.ts";
+import {
+  allow,
+  answerIn,
+  authorizePath,
+  type FormFields,
+  requestOf,
+  type Visitor,
+} from "../console/consent-rig.ts";
 import { openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
 import type { PageResponse } from "../sign-in/browser.ts";
 import { issuer, type Members, type OAuthReply, postForm, verifier } from "../support/oauth.ts";
@@ -83,7 +90,11 @@ export async function approveFor(browser: Visitor, request: string, spaceId: str
 export async function tokensFor(
   url: string,
   browser: Visitor,
-  { clientId, redirectUri, spaceId }: { readonly clientId: string; readonly redirectUri: string; readonly spaceId: string },
+  {
+    clientId,
+    redirectUri,
+    spaceId,
+  }: { readonly clientId: string; readonly redirectUri: string; readonly spaceId: string },
   members: Members = {},
 ): Promise<OAuthReply["body"]> {
   const request = unverifiedRequest(clientId, redirectUri, members);
@@ -94,10 +105,20 @@ export async function tokensFor(
 
 export const exchangeFor = (
   url: string,
-  { clientId, redirectUri, code }: { readonly clientId: string; readonly redirectUri: string; readonly code: string | undefined },
+  {
+    clientId,
+    redirectUri,
+    code,
+  }: { readonly clientId: string; readonly redirectUri: string; readonly code: string | undefined },
   members: Members = {},
 ): Promise<OAuthReply> =>
   postForm(url, "/oauth/token", {
-    ...{ grant_type: "authorization_code", client_id: clientId, code, redirect_uri: redirectUri, code_verifier: verifier },
+    ...{
+      grant_type: "authorization_code",
+      client_id: clientId,
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    },
     ...members,
   });

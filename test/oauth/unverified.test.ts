@@ -1,7 +1,13 @@
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
-import { answerIn, authorizePath, createSignedInVisitor, createVisitor, type Visitor } from "../console/consent-rig.ts";
+import {
+  answerIn,
+  authorizePath,
+  createSignedInVisitor,
+  createVisitor,
+  type Visitor,
+} from "../console/consent-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
 import { issuer, postForm, userMe } from "../support/oauth.ts";
@@ -32,10 +38,13 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
     const request = (members = {}) => unverifiedRequest(client.clientId, redirectUri, members);
     const tokens = (spaceId = ann.spaceId, members = {}) =>
       tokensFor(service.url, browser, { clientId: client.clientId, redirectUri, spaceId }, members);
-    const statusWith = async (token: string) => (await atMcp(service, { authorization: `Bearer ${token}` })).status;
+    const statusWith = async (token: string) =>
+      (await atMcp(service, { authorization: `Bearer ${token}` })).status;
 
     beforeAll(async () => {
-      client = await openDocument(open, () => ({ redirect_uris: ["http://127.0.0.1/cb", "http://localhost/cb"] }));
+      client = await openDocument(open, () => ({
+        redirect_uris: ["http://127.0.0.1/cb", "http://localhost/cb"],
+      }));
       service = await openService({ idle: true, database, env: { CLIENT_ALLOW: "loopback" } });
       ann = await service.person();
       browser = await createSignedInVisitor(service.url, ann);
@@ -47,14 +56,23 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
 
     test("the page names its host, says that it is not verified, and offers the spaces", async () => {
       const { text } = await browser.get(request());
-      for (const part of ["Not verified.", `Kiosk (127.0.0.1:${client.port})`, "127.0.0.1:4711, this computer", `value="${ann.spaceId}"`])
+      for (const part of [
+        "Not verified.",
+        `Kiosk (127.0.0.1:${client.port})`,
+        "127.0.0.1:4711, this computer",
+        `value="${ann.spaceId}"`,
+      ])
         expect(text).toContain(part);
       expect(text).not.toContain("logo");
     });
 
     test("its tokens open the MCP address only, with the least scope, whether or not it names the address (spec/decisions.md 127)", async () => {
       for (const members of [{}, { resource: mcp }]) {
-        const { access_token: token, refresh_token: refreshToken, scope } = await tokens(ann.spaceId, members);
+        const {
+          access_token: token,
+          refresh_token: refreshToken,
+          scope,
+        } = await tokens(ann.spaceId, members);
         expect([decodeJwt(token).aud, scope]).toEqual([mcp, "create_task"]);
         expect([await statusWith(token), (await userMe(service.url, token)).status]).toEqual([200, 401]);
         const next = await postForm(service.url, "/oauth/token", {
@@ -66,11 +84,21 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
 
     test("gets no scope other than those of MCP, no resource other than the MCP address, and nothing without PKCE", async () => {
       const errorOf = async (members: object) => refusalOf(await browser.get(request(members)));
-      for (const scope of ["create_project", "use_my_browsers", "use_connectors", "create_task approve:tasks"])
+      for (const scope of [
+        "create_project",
+        "use_my_browsers",
+        "use_connectors",
+        "create_task approve:tasks",
+      ])
         expect(await errorOf({ scope })).toContain("scope:");
-      for (const resource of [issuer, `${issuer}/v2`]) expect(await errorOf({ resource })).toContain("resource is not one");
-      expect(await errorOf({ code_challenge: undefined, code_challenge_method: undefined })).toContain("code_challenge is missing");
-      expect((await tokens(ann.spaceId, { scope: "manage_all_tasks create_task" })).scope).toBe("create_task manage_all_tasks");
+      for (const resource of [issuer, `${issuer}/v2`])
+        expect(await errorOf({ resource })).toContain("resource is not one");
+      expect(await errorOf({ code_challenge: undefined, code_challenge_method: undefined })).toContain(
+        "code_challenge is missing",
+      );
+      expect((await tokens(ann.spaceId, { scope: "manage_all_tasks create_task" })).scope).toBe(
+        "create_task manage_all_tasks",
+      );
     });
 
     test("an error is a page with the address as text and never a redirect, also before sign-in (RFC 9700 4.11.2)", async () => {
@@ -103,7 +131,9 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
 
     test("its code is for it only, is used once, and its grant can be revoked", async () => {
       const { code } = answerIn(await approveFor(browser, request(), ann.spaceId), redirectUri);
-      expect((await exchangeFor(service.url, { clientId: `${client.url}/other`, redirectUri, code })).body.error).toBe("invalid_client");
+      expect(
+        (await exchangeFor(service.url, { clientId: `${client.url}/other`, redirectUri, code })).body.error,
+      ).toBe("invalid_client");
       const { body } = await exchangeFor(service.url, { clientId: client.clientId, redirectUri, code });
       const apps = ann.client(OAuth2AppService);
       const { data } = await apps.listOAuth2Grants({});
@@ -119,13 +149,19 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
       const of = { clientId: client.clientId, redirectUri, spaceId: owner.spaceId };
       const { access_token: token, refresh_token: refreshToken } = await tokensFor(service.url, theirs, of);
       const page = await theirs.get(request());
-      await expect(member.client(OAuth2AppService).setOAuth2ClientPolicy({ allowUnverifiedClients: false })).rejects.toThrow(
-        "permission_denied",
-      );
+      await expect(
+        member.client(OAuth2AppService).setOAuth2ClientPolicy({ allowUnverifiedClients: false }),
+      ).rejects.toThrow("permission_denied");
       await owner.client(OAuth2AppService).setOAuth2ClientPolicy({ allowUnverifiedClients: false });
-      expect(await member.client(OAuth2AppService).getOAuth2ClientPolicy({})).toMatchObject({ allowUnverifiedClients: false });
+      expect(await member.client(OAuth2AppService).getOAuth2ClientPolicy({})).toMatchObject({
+        allowUnverifiedClients: false,
+      });
       expect(await statusWith(token)).toBe(401);
-      const refresh = { grant_type: "refresh_token", client_id: client.clientId, refresh_token: refreshToken };
+      const refresh = {
+        grant_type: "refresh_token",
+        client_id: client.clientId,
+        refresh_token: refreshToken,
+      };
       expect((await postForm(service.url, "/oauth/token", refresh)).body.error).toBe("invalid_grant");
       // A page that was loaded before does not help.
       const sent = await theirs.send(page, authorizePath, [
@@ -144,7 +180,10 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
       const of = { clientId: fresh.clientId, redirectUri: `${fresh.url}/cb` };
       const got = await Promise.all(
         people.map(async (person) =>
-          tokensFor(service.url, await createSignedInVisitor(service.url, person), { ...of, spaceId: person.spaceId }),
+          tokensFor(service.url, await createSignedInVisitor(service.url, person), {
+            ...of,
+            spaceId: person.spaceId,
+          }),
         ),
       );
       expect(await Promise.all(got.map(({ access_token: token }) => statusWith(token)))).toEqual([200, 200]);
@@ -152,11 +191,17 @@ describe.skipIf(lacks("openssl"))("an unverified client (spec/oauth.md 16)", () 
   });
 
   test("10 documents a minute are fetched for one address", async () => {
-    await using service = await openService({ idle: true, clock: stillClock(), env: { CLIENT_ALLOW: "loopback", RATE_LIMITS: "1" } });
+    await using service = await openService({
+      idle: true,
+      clock: stillClock(),
+      env: { CLIENT_ALLOW: "loopback", RATE_LIMITS: "1" },
+    });
     await using server = await open((_request, response) => response.writeHead(500).end());
     const statuses: number[] = [];
     for (let at = 0; at < 12; at++)
-      statuses.push((await fetch(service.url + unverifiedRequest(`${server.url}/${at}`, "http://localhost/cb"))).status);
+      statuses.push(
+        (await fetch(service.url + unverifiedRequest(`${server.url}/${at}`, "http://localhost/cb"))).status,
+      );
     expect([statuses.filter((status) => status === 400).length, statuses.at(-1)]).toEqual([10, 429]);
     expect(server.requests).toHaveLength(10);
   });

@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const read = async (headers: Record<string, string>) => replyOf(await fetch(`${service.url}/oauth/userinfo`, { headers }));
+const read = async (headers: Record<string, string>) =>
+  replyOf(await fetch(`${service.url}/oauth/userinfo`, { headers }));
 const tokenWith = async (scopes: readonly ScopeName[]) =>
   (await pairOf(service, ann, await putApp(service, ann, { scopes }), "pkce", quarterPast)).access_token;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -35,7 +36,9 @@ test("a token reads what its scopes allow: the name, the address, or both", asyn
 
 test("the address is verified when the identity provider signs the account in", async () => {
   const eve = await service.person();
-  await service.store.change((tx) => tx.signIns.bindIdentity(eve.accountId, { issuer: "https://id.example.com", subject: "eve" }));
+  await service.store.change((tx) =>
+    tx.signIns.bindIdentity(eve.accountId, { issuer: "https://id.example.com", subject: "eve" }),
+  );
   const of = await putApp(service, eve, { scopes: ["email"] });
   const { access_token } = await pairOf(service, eve, of, "pkce", quarterPast);
   expect((await read(bearer(access_token))).body).toMatchObject({ sub: eve.accountId, email_verified: true });
@@ -44,15 +47,26 @@ test("the address is verified when the identity provider signs the account in", 
 test("without one of the scopes, by a key, by a cookie and by a token of the MCP server nothing is read", async () => {
   const unscoped = await read(bearer(await tokenWith(["create_task", "manage_all_tasks"])));
   expect([unscoped.status, unscoped.body["error"]]).toEqual([403, "insufficient_scope"]);
-  expect(unscoped.headers.get("www-authenticate")).toBe('Bearer realm="oauth", error="insufficient_scope", scope="profile email"');
+  expect(unscoped.headers.get("www-authenticate")).toBe(
+    'Bearer realm="oauth", error="insufficient_scope", scope="profile email"',
+  );
   const session = (await ann.session()).headers;
   const forMcp = (await tokenOf(service, ann, { forMcp: true })).headers;
-  for (const headers of [{}, session, { "x-service-api-key": ann.key }, bearer(ann.key), bearer("a.b.c"), forMcp]) {
+  for (const headers of [
+    {},
+    session,
+    { "x-service-api-key": ann.key },
+    bearer(ann.key),
+    bearer("a.b.c"),
+    forMcp,
+  ]) {
     const { status, body } = await read(headers);
     expect([status, body["error"]]).toEqual([401, "invalid_token"]);
   }
   // A cookie in addition to a token changes nothing.
-  expect((await read({ ...session, ...bearer(await tokenWith(["profile"])) })).body).toMatchObject({ sub: ann.accountId });
+  expect((await read({ ...session, ...bearer(await tokenWith(["profile"])) })).body).toMatchObject({
+    sub: ann.accountId,
+  });
 });
 
 test("openid is refused with the reason, and the metadata names the endpoint and the scopes", async () => {
@@ -75,7 +89,10 @@ test("openid is refused with the reason, and the metadata names the endpoint and
       body: new URLSearchParams({ client_id: app.clientId, scope: "openid" }),
     }),
   );
-  expect(device.body).toMatchObject({ error: "invalid_scope", error_description: expect.stringContaining("no ID token") });
+  expect(device.body).toMatchObject({
+    error: "invalid_scope",
+    error_description: expect.stringContaining("no ID token"),
+  });
   const { body } = await replyOf(await fetch(`${service.url}/.well-known/oauth-authorization-server`));
   expect(body).toMatchObject({ userinfo_endpoint: expect.stringMatching(/\/oauth\/userinfo$/) });
   expect(body["scopes_supported"]).toEqual(expect.arrayContaining(["profile", "email"]));

@@ -66,16 +66,28 @@ describeOnOne("under a token", (database) => {
   });
 
   describe("every operation", () => {
-    /** The result that the scope table gives for a token with these scopes; the samples name no existing objects. */
+    /**
+     * The result that the scope table gives for a token with these scopes; the samples name no existing
+     * objects.
+     */
     const expected = (scopes: readonly ScopeName[]) =>
       Object.fromEntries(
         operationTable().all.flatMap(({ name, access }) => {
           if (name === null || !access) return [];
           const needed = access.anyScope;
           if (!access.credentials.has(Access_Credential.OAUTH))
-            return [[name, "403 permission_denied: insufficient_scope: this operation accepts an API key only"]];
+            return [
+              [name, "403 permission_denied: insufficient_scope: this operation accepts an API key only"],
+            ];
           const open = needed.length === 0 || needed.some((scope) => scopes.includes(scope));
-          return [[name, open ? "admitted" : `403 permission_denied: insufficient_scope: required one of [${needed.join(", ")}]`]];
+          return [
+            [
+              name,
+              open
+                ? "admitted"
+                : `403 permission_denied: insufficient_scope: required one of [${needed.join(", ")}]`,
+            ],
+          ];
         }),
       );
 
@@ -84,12 +96,18 @@ describeOnOne("under a token", (database) => {
       ["all scopes", scopeNames],
     ])("is open to %s where the table says so, and says what it takes elsewhere", async (_name, scopes) => {
       const { v2 } = await token(await rig.person(), { scopes });
-      const pairs = operationTable().all.flatMap(({ name, method }) => (name === null ? [] : [[name, sampleOf(method.input)] as const]));
+      const pairs = operationTable().all.flatMap(({ name, method }) =>
+        name === null ? [] : [[name, sampleOf(method.input)] as const],
+      );
       const seen: Record<string, string> = {};
       for (const [name, body] of pairs) {
         const reply = await v2(name, body);
         seen[name] =
-          reply.status === 403 ? resultOf(reply) : [200, 204, 400, 404, 501].includes(reply.status) ? "admitted" : resultOf(reply);
+          reply.status === 403
+            ? resultOf(reply)
+            : [200, 204, 400, 404, 501].includes(reply.status)
+              ? "admitted"
+              : resultOf(reply);
       }
       expect(seen).toEqual(expected(scopes));
     });
@@ -99,7 +117,11 @@ describeOnOne("under a token", (database) => {
     const [mine, wide, keyed] = await Promise.all([ownToken, all, ann].map((caller) => create(caller)));
     expect((await row(mine ?? ""))?.clientId).toBe(app.app.clientId);
     expect((await row(wide ?? ""))?.clientId).toBe(app.app.clientId);
-    expect(await row(wide ?? "")).toMatchObject({ apiKeyId: null, accountId: ann.accountId, spaceId: ann.spaceId });
+    expect(await row(wide ?? "")).toMatchObject({
+      apiKeyId: null,
+      accountId: ann.accountId,
+      spaceId: ann.spaceId,
+    });
     expect((await row(keyed ?? ""))?.clientId).toBeNull();
     const detail = (await ownToken.v2("task.detail", { task_id: mine })).body["task"];
     expect(detail).not.toHaveProperty("created_by_api_key");
@@ -123,10 +145,15 @@ describeOnOne("under a token", (database) => {
       };
     });
 
-    test.each(onTasks)("%s answers for other callers' tasks as for unknown ones, and changes nothing", async (name, body) => {
+    test.each(
+      onTasks,
+    )("%s answers for other callers' tasks as for unknown ones, and changes nothing", async (name, body) => {
       const alive = Object.values(ids);
       const before = await Promise.all(alive.map(row));
-      for (const [why, task_id] of [...Object.entries(ids), ["the main task", "agent-default-main_task"]] as const) {
+      for (const [why, task_id] of [
+        ...Object.entries(ids),
+        ["the main task", "agent-default-main_task"],
+      ] as const) {
         expect(resultOf(await ownToken.v2(name, { task_id, ...body })), why).toBe(notFound);
       }
       expect(await Promise.all(alive.map(row))).toEqual(before);
@@ -181,15 +208,28 @@ describeOnOne("under a token", (database) => {
       const absent = "404 not_found: message.task_references: task not found";
       for (const [why, id] of Object.entries(ids)) {
         const task_references = [mine, id];
-        expect(resultOf(await ownToken.v2("task.create", { message: { ...message, task_references } })), why).toBe(absent);
-        expect(resultOf(await ownToken.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } })), why).toBe(
-          absent,
-        );
+        expect(
+          resultOf(await ownToken.v2("task.create", { message: { ...message, task_references } })),
+          why,
+        ).toBe(absent);
+        expect(
+          resultOf(
+            await ownToken.v2("task.sendMessage", {
+              task_id: mine,
+              message: { ...message, task_references },
+            }),
+          ),
+          why,
+        ).toBe(absent);
       }
       expect(await listIds(ownToken)).toEqual(before);
       expect((await row(mine))?.references).toEqual([]);
       const task_references = [second, mine, second];
-      expect(resultOf(await ownToken.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } }))).toBe("200");
+      expect(
+        resultOf(
+          await ownToken.v2("task.sendMessage", { task_id: mine, message: { ...message, task_references } }),
+        ),
+      ).toBe("200");
       expect((await row(mine))?.references).toEqual([second]);
       const made = await create(ownToken, { message: { ...message, task_references: [mine] } });
       expect((await row(made))?.references).toEqual([mine]);
@@ -214,7 +254,11 @@ describeOnOne("under a token", (database) => {
         expect(seen).toBe(name === "task.confirmAction" ? "404 not_found: event_id: event not found" : "200");
       }
       for (const caller of [bo, bosOwn, await rig.person()]) {
-        expect(resultOf(await all.v2(name, { task_id: await create(caller, { share_visibility: "public" }), ...body }))).toBe(notFound);
+        expect(
+          resultOf(
+            await all.v2(name, { task_id: await create(caller, { share_visibility: "public" }), ...body }),
+          ),
+        ).toBe(notFound);
       }
     });
 
@@ -224,7 +268,8 @@ describeOnOne("under a token", (database) => {
   });
 
   describe("projects", () => {
-    const project = async (caller: Calling): Promise<string> => (await caller.v2("project.create", { name: "Garden" })).body["project"].id;
+    const project = async (caller: Calling): Promise<string> =>
+      (await caller.v2("project.create", { name: "Garden" })).body["project"].id;
 
     test("are visible to create_project and manage_all_tasks, from any app", async () => {
       const wide = await token(ann, { scopes: ["create_task", "create_project"] });
@@ -254,19 +299,27 @@ describeOnOne("under a token", (database) => {
     test("of a colleague are absent with every scope", async () => {
       const project_id = await project(bo);
       const wide = await token(ann, { scopes: scopeNames });
-      expect(resultOf(await wide.v2("task.create", { message, project_id }))).toBe("404 not_found: project_id: project not found");
+      expect(resultOf(await wide.v2("task.create", { message, project_id }))).toBe(
+        "404 not_found: project_id: project not found",
+      );
       expect(await listIds(wide, { project_id })).toEqual([]);
     });
   });
 
   describe("connectors", () => {
-    const [gmail = "", slack = ""] = connectors.filter(({ name }) => name === "Gmail" || name === "Slack").map(({ id }) => id);
-    const refusal = (uid: string) => `403 permission_denied: insufficient_scope: connector ${uid} not granted`;
+    const [gmail = "", slack = ""] = connectors
+      .filter(({ name }) => name === "Gmail" || name === "Slack")
+      .map(({ id }) => id);
+    const refusal = (uid: string) =>
+      `403 permission_denied: insufficient_scope: connector ${uid} not granted`;
     const missing = (uid: string) => `400 invalid_argument: message.connectors[0]: ${uid} is not installed`;
     const named = async (caller: Calling, uids: readonly string[]): Promise<string[]> => {
       const task_id = await create(caller);
       const body = { message: { ...message, connectors: uids } };
-      return [resultOf(await caller.v2("task.create", body)), resultOf(await caller.v2("task.sendMessage", { task_id, ...body }))];
+      return [
+        resultOf(await caller.v2("task.create", body)),
+        resultOf(await caller.v2("task.sendMessage", { task_id, ...body })),
+      ];
     };
 
     test("that the user has not granted are refused by name, before the check that they are installed", async () => {
@@ -274,30 +327,41 @@ describeOnOne("under a token", (database) => {
       expect(await named(granted, [slack])).toEqual([refusal(slack), refusal(slack)]);
       expect(await named(granted, [gmail, slack])).toEqual([refusal(slack), refusal(slack)]);
       expect(await named(granted, [gmail])).toEqual([missing(gmail), missing(gmail)]);
-      expect(await named(granted, ["no-connector"])).toEqual([refusal("no-connector"), refusal("no-connector")]);
+      expect(await named(granted, ["no-connector"])).toEqual([
+        refusal("no-connector"),
+        refusal("no-connector"),
+      ]);
       expect(await named(ann, [slack])).toEqual([missing(slack), missing(slack)]);
     });
 
     test("need their scope in addition to the grant, and My Browser a separate one", async () => {
       const without = await token(ann, { scopes: ["manage_all_tasks"], connectorUids: [gmail] });
       expect(await named(without, [gmail])).toEqual([refusal(gmail), refusal(gmail)]);
-      const browsing = await token(ann, { scopes: ["create_task", "use_my_browsers"], connectorUids: [gmail] });
+      const browsing = await token(ann, {
+        scopes: ["create_task", "use_my_browsers"],
+        connectorUids: [gmail],
+      });
       expect(await named(browsing, [myBrowserId])).toEqual([missing(myBrowserId), missing(myBrowserId)]);
       expect(await named(browsing, [gmail])).toEqual([refusal(gmail), refusal(gmail)]);
-      const connecting = await token(ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
+      const connecting = await token(ann, {
+        scopes: ["create_task", "use_connectors"],
+        connectorUids: [gmail],
+      });
       expect(await named(connecting, [myBrowserId])).toEqual([refusal(myBrowserId), refusal(myBrowserId)]);
     });
 
     test("that are omitted or empty cause no refusal; the list shows the installed ones, which are none", async () => {
       expect(await named(ownToken, [])).toEqual(["200", "200"]);
       const granted = await token(ann, { scopes: ["create_task", "use_connectors"], connectorUids: [gmail] });
-      for (const caller of [ann, ownToken, granted]) expect((await caller.v2("connector.list")).body["data"]).toEqual([]);
+      for (const caller of [ann, ownToken, granted])
+        expect((await caller.v2("connector.list")).body["data"]).toEqual([]);
     });
   });
 
   test("each app has separate idempotency records from its user's", async () => {
     const headers = { "idempotency-key": "the-same" };
-    const made = async (caller: Calling) => (await caller.v2("task.create", { message }, { headers })).body["task_id"];
+    const made = async (caller: Calling) =>
+      (await caller.v2("task.create", { message }, { headers })).body["task_id"];
     const callers = [ann, ownToken, other, bosOwn];
     const ids = [];
     for (const caller of callers) ids.push(await made(caller));
@@ -319,7 +383,9 @@ describeOnOne("under a token", (database) => {
       const { next_cursor: cursor } = (await caller.v2("task.list", { limit: 1 })).body;
       for (const reader of callers) {
         const seen = resultOf(await reader.v2("task.list", { limit: 1, cursor }));
-        expect(seen).toBe(reader === caller ? "200" : "400 invalid_argument: cursor: is not a cursor of this list");
+        expect(seen).toBe(
+          reader === caller ? "200" : "400 invalid_argument: cursor: is not a cursor of this list",
+        );
       }
     }
   });

@@ -22,19 +22,28 @@ const invalidations: readonly (readonly [how: string, kill: Invalidation, why: s
     "whose app is expanded",
     async (rig, { clientId }) => {
       await apps(rig).updateOAuth2App({ clientId, scopeConfig: { scopes: ["create_task"] } });
-      await apps(rig).updateOAuth2App({ clientId, scopeConfig: { scopes: ["create_task", "create_project"] } });
+      await apps(rig).updateOAuth2App({
+        clientId,
+        scopeConfig: { scopes: ["create_task", "create_project"] },
+      });
     },
     "reauthorization_required",
   ],
-  ["that was refreshed", (rig, { refreshToken }, of) => refreshWith(rig.service, of, "pkce", refreshToken), invalidToken],
+  [
+    "that was refreshed",
+    (rig, { refreshToken }, of) => refreshWith(rig.service, of, "pkce", refreshToken),
+    invalidToken,
+  ],
   [
     "that was revoked",
-    (rig, { refreshToken, clientId }) => postForm(rig.service.url, "/oauth/revoke", { token: refreshToken, client_id: clientId }),
+    (rig, { refreshToken, clientId }) =>
+      postForm(rig.service.url, "/oauth/revoke", { token: refreshToken, client_id: clientId }),
     invalidToken,
   ],
   [
     "whose user is not an active member",
-    ({ db, ann }) => runDirectly(db, `UPDATE membership SET status = 'inactive' WHERE account_id = '${ann.accountId}'`),
+    ({ db, ann }) =>
+      runDirectly(db, `UPDATE membership SET status = 'inactive' WHERE account_id = '${ann.accountId}'`),
     invalidToken,
   ],
 ];
@@ -56,7 +65,9 @@ describe.each(watchWires)("a watch by a token over %s", (wire: WatchWire) => {
     return { of, token, id, watch };
   }
 
-  test.each(invalidations)("%s ends at the next event, before the event is sent", async (_how, invalidate, why) => {
+  test.each(
+    invalidations,
+  )("%s ends at the next event, before the event is sent", async (_how, invalidate, why) => {
     const { of, token, id, watch } = await openWatch();
     await invalidate(rig, token, of);
     await rig.add(id);

@@ -24,7 +24,9 @@ async function connectorAt(person: Person, store: Store, server: ConnectorServer
   const words = { name: "Garden", description: "", category: "", type: "mcp", state: "ready" } as const;
   const bare = { credentials: null, isDefault: false, toolsAt: null, policy: {}, createdAt: 1, updatedAt: 1 };
   const tools = [{ name: "water", description: "", inputSchema: { type: "object" } }];
-  await store.change((tx) => tx.connectors.insert({ id, uid, accountId, spaceId, server, ...words, ...bare, tools }));
+  await store.change((tx) =>
+    tx.connectors.insert({ id, uid, accountId, spaceId, server, ...words, ...bare, tools }),
+  );
   return { id };
 }
 
@@ -35,13 +37,23 @@ let gardener: Promise<McpTestServer> | undefined;
 /** A connector to an MCP server. */
 export const mcpConnectorId: Prepare = async (person, store) => {
   gardener ??= openMcpServer();
-  return connectorAt(person, store, { transport: "http", url: (await gardener).url, auth: "none", header: "" });
+  return connectorAt(person, store, {
+    transport: "http",
+    url: (await gardener).url,
+    auth: "none",
+    header: "",
+  });
 };
 
 let provider: Promise<{ readonly issuer: string }> | undefined;
 const oauthConnectorId: Prepare = async (person, store) => {
   provider ??= openAuthorizationServer();
-  return connectorAt(person, store, { transport: "http", url: `${(await provider).issuer}/mcp`, auth: "oauth", header: "" });
+  return connectorAt(person, store, {
+    transport: "http",
+    url: `${(await provider).issuer}/mcp`,
+    auth: "oauth",
+    header: "",
+  });
 };
 
 /** `connector.v2.ConnectorService`. */
@@ -67,7 +79,9 @@ export const connectorSettingsEntries = entries(ConnectorSettingsService, {
 const selectedBrowser: Prepare = async (person, store) => {
   const { task_id } = await taskId(person);
   const client_id = systemIds.uuid();
-  await store.change((tx) => tx.taskResources.set({ id: String(task_id), spaceId: person.spaceId }, { browserId: client_id }));
+  await store.change((tx) =>
+    tx.taskResources.set({ id: String(task_id), spaceId: person.spaceId }, { browserId: client_id }),
+  );
   return { client_id, task_id: String(task_id) };
 };
 
@@ -75,5 +89,8 @@ const selectedBrowser: Prepare = async (person, store) => {
 export const browserEntries = entries(BrowserService, {
   listOnlineBrowserClients: ["browsers/attach", noInput],
   detachBrowser: ["browsers/detach", selectedBrowser],
-  attach: ["browsers/attach", async () => ({ hello: { client_id: systemIds.uuid(), client_name: "Laptop" } })],
+  attach: [
+    "browsers/attach",
+    async () => ({ hello: { client_id: systemIds.uuid(), client_name: "Laptop" } }),
+  ],
 });

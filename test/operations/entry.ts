@@ -3,7 +3,10 @@ import type { Store } from "../../src/core/store.ts";
 import { rpcName } from "../../src/pipeline/operations.ts";
 import type { Person } from "../support/service.ts";
 
-/** Creates the data for a successful call; returns its v2 body. The store is for data that only a running agent could write. */
+/**
+ * Creates the data for a successful call; returns its v2 body. The store is for data that only a running
+ * agent could write.
+ */
 export type Prepare = (person: Person, store: Store) => Promise<JsonObject>;
 
 /** A tested operation. */
@@ -17,8 +20,8 @@ export interface Entry {
 type EntryParts = readonly [proof: string, prepare: Prepare];
 
 /**
- * The entries of a service, by RPC name. Each method needs one; a new method without an entry does not compile.
- * `tasks/create` means `test/tasks/create.test.ts`.
+ * The entries of a service, by RPC name. Each method needs one; a new method without an entry does not
+ * compile. `tasks/create` means `test/tasks/create.test.ts`.
  */
 export function entries<S extends DescService>(
   service: S,

@@ -7,7 +7,10 @@ import { entries, noInput, type Prepare } from "./entry.ts";
 
 const ofUser: Prepare = async ({ accountId }) => ({ user: accountId });
 const pageOfUser: Prepare = async ({ accountId }) => ({ user: accountId, page: 1, page_size: 1 });
-const exportRequest: Prepare = async ({ accountId }) => ({ user_id: accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" });
+const exportRequest: Prepare = async ({ accountId }) => ({
+  user_id: accountId,
+  scope: "ENTERPRISE_EXPORT_SCOPE_FULL",
+});
 
 const exportId: Prepare = async (person, store) => {
   const { body } = await person.v2("enterprise.export.create", await exportRequest(person, store));
@@ -22,7 +25,12 @@ const completed =
     const id = String(uid);
     await store.change(async (tx) => {
       const claimed = await tx.exports.claim(id, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER);
-      await tx.exports.complete(id, claimed?.fence ?? 0, { blobId: id, bytes: 1, sha256: "", eventCount: null }, Date.now());
+      await tx.exports.complete(
+        id,
+        claimed?.fence ?? 0,
+        { blobId: id, bytes: 1, sha256: "", eventCount: null },
+        Date.now(),
+      );
     });
     return { uid: id };
   };
@@ -40,7 +48,8 @@ const ended =
 const stepsRequest: Prepare = async ({ spaceId }, store) => {
   for (const id of await store.exports.unclaimed(Number.MAX_SAFE_INTEGER, 1_000)) {
     const found = await store.exports.byId(id);
-    if (found?.kind === "compliance" && found.spaceId === spaceId) await store.change((tx) => tx.exports.cancel(id, Date.now()));
+    if (found?.kind === "compliance" && found.spaceId === spaceId)
+      await store.change((tx) => tx.exports.cancel(id, Date.now()));
   }
   return {};
 };
@@ -49,8 +58,23 @@ const stepsRequest: Prepare = async ({ spaceId }, store) => {
 const stepsExportId: Prepare = async (person, store) => {
   await stepsRequest(person, store);
   const { accountId: requestedBy, spaceId } = person;
-  const filter = { user: null, session: null, startTime: null, endTime: null, names: stepNames, includePayload: false };
-  const row = { kind: "compliance" as const, id: systemIds.short(), spaceId, requestedBy, filter, reason: "", createdAt: Date.now() };
+  const filter = {
+    user: null,
+    session: null,
+    startTime: null,
+    endTime: null,
+    names: stepNames,
+    includePayload: false,
+  };
+  const row = {
+    kind: "compliance" as const,
+    id: systemIds.short(),
+    spaceId,
+    requestedBy,
+    filter,
+    reason: "",
+    createdAt: Date.now(),
+  };
   await store.change((tx) => tx.exports.insert(row));
   return { uid: row.id };
 };

@@ -14,7 +14,9 @@ const fileId: Prepare = async (person) => {
 const newSkill: Prepare = async () => ({ archive: skillZip(systemIds.short()).toString("base64") });
 
 const skillId: Prepare = async (person) => {
-  const { skill } = await person.client(SkillService).createSkill({ archive: Uint8Array.from(skillZip(systemIds.short())) });
+  const { skill } = await person
+    .client(SkillService)
+    .createSkill({ archive: Uint8Array.from(skillZip(systemIds.short())) });
   return { id: skill?.id ?? "" };
 };
 

@@ -23,7 +23,15 @@ async function putUpload({ accountId, spaceId }: Person, store: Store): Promise<
         contentType: "text/csv",
         status: "uploaded",
       },
-      ...{ blobId, bytes: 1, sha256: "0".repeat(64), error: null, createdAt: now, uploadUntil: now, expiresAt: now + 3_600_000 },
+      ...{
+        blobId,
+        bytes: 1,
+        sha256: "0".repeat(64),
+        error: null,
+        createdAt: now,
+        uploadUntil: now,
+        expiresAt: now + 3_600_000,
+      },
       deletedAt: null,
     });
   });
@@ -34,7 +42,12 @@ const origin = "https://source.example";
 const newSource = () => ({ origin, id: systemIds.short() });
 
 const project: Prepare = async () => ({ source: newSource(), name: "Bills", created_at: 1_700_000_000 });
-const task: Prepare = async () => ({ source: newSource(), title: "Offers", created_at: 1_700_000_000, updated_at: 1_700_000_001 });
+const task: Prepare = async () => ({
+  source: newSource(),
+  title: "Offers",
+  created_at: 1_700_000_000,
+  updated_at: 1_700_000_001,
+});
 const webhook: Prepare = async () => ({
   ...{ source: newSource(), url: `https://hooks.example.com/${systemIds.short()}` },
   ...{ event_types: ["task_stopped"], created_at: 1_700_000_000 },
@@ -45,7 +58,11 @@ const events: Prepare = async (person, store) => {
   const request = await task(person, store);
   await person.v2("import.task", request);
   const attachments = [{ type: "file", filename: "a.csv" }];
-  const event = { id: systemIds.short(), timestamp: 1_700_000_000_000, user_message: { content: "Hello", attachments } };
+  const event = {
+    id: systemIds.short(),
+    timestamp: 1_700_000_000_000,
+    user_message: { content: "Hello", attachments },
+  };
   return { source: request["source"] ?? null, after: 0, events: [event], complete: true };
 };
 

@@ -9,7 +9,9 @@ import { entries, noInput, type Prepare } from "./entry.ts";
 const app = { name: "Garden", redirect_uris: ["https://a.example/cb"] };
 
 const clientId = async (person: Person): Promise<JsonObject> => {
-  const made = await person.client(OAuth2AppService).createOAuth2App({ name: app.name, redirectUris: app.redirect_uris });
+  const made = await person
+    .client(OAuth2AppService)
+    .createOAuth2App({ name: app.name, redirectUris: app.redirect_uris });
   return { client_id: made.app?.clientId ?? "" };
 };
 
@@ -22,7 +24,14 @@ const connectableId: Prepare = async (person, store) => grantOf(person, store, [
 const grantOf = async (person: Person, store: Store, scopes: readonly ScopeName[]): Promise<JsonObject> => {
   const { client_id } = await clientId(person);
   const { accountId, spaceId } = person;
-  const grant = { id: systemIds.short(), accountId, spaceId, clientId: String(client_id), scopes, connectorUids: [] };
+  const grant = {
+    id: systemIds.short(),
+    accountId,
+    spaceId,
+    clientId: String(client_id),
+    scopes,
+    connectorUids: [],
+  };
   await store.change((tx) => tx.grants.lock({ ...grant, generation: 1, createdAt: 1, updatedAt: 1 }));
   return { client_id: String(client_id) };
 };
@@ -40,7 +49,9 @@ export const appEntries = entries(OAuth2AppService, {
     "settings/apps",
     async (person) => {
       const { client_id } = await clientId(person);
-      const { data } = await person.client(OAuth2AppService).listOAuth2AppSecrets({ clientId: String(client_id) });
+      const { data } = await person
+        .client(OAuth2AppService)
+        .listOAuth2AppSecrets({ clientId: String(client_id) });
       return { client_id: String(client_id), secret_id: data[0]?.id ?? "" };
     },
   ],

@@ -6,7 +6,15 @@ import { fileEntries, skillEntries, skillSettingsEntries } from "./files.ts";
 import { importEntries } from "./imports.ts";
 import { appEntries } from "./oauth.ts";
 import { scheduleEntries } from "./schedules.ts";
-import { agentEntries, agentProfileEntries, auditEntries, projectEntries, sharedTaskEntries, taskEntries, userEntries } from "./tasks.ts";
+import {
+  agentEntries,
+  agentProfileEntries,
+  auditEntries,
+  projectEntries,
+  sharedTaskEntries,
+  taskEntries,
+  userEntries,
+} from "./tasks.ts";
 import {
   accountEntries,
   apiKeyEntries,
@@ -58,7 +66,10 @@ export const registry: ReadonlyMap<string, Entry> = new Map([
   ...importEntries,
 ]);
 
-/** @throws Error for an operation without an entry; `test/docs/compatibility.test.ts` proves that there is none. */
+/**
+ * @throws Error for an operation without an entry; `test/docs/compatibility.test.ts` proves that there is
+ * none.
+ */
 export function entryOf({ rpc }: Pick<Operation, "rpc">): Entry {
   const entry = registry.get(rpc);
   if (!entry) throw new Error(`${rpc} has no entry in test/operations/registry.ts`);

@@ -17,7 +17,10 @@ export const scheduleEntries = entries(ScheduleService, {
   createSchedule: ["schedules/manage", async () => ({ schedule: yearly })],
   listSchedules: ["schedules/manage", noInput],
   getSchedule: ["schedules/manage", scheduleId],
-  updateSchedule: ["schedules/manage", async (person) => ({ ...(await scheduleId(person)), schedule: { name: "Digest" } })],
+  updateSchedule: [
+    "schedules/manage",
+    async (person) => ({ ...(await scheduleId(person)), schedule: { name: "Digest" } }),
+  ],
   pauseSchedule: ["schedules/manage", scheduleId],
   resumeSchedule: [
     "schedules/manage",

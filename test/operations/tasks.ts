@@ -46,7 +46,10 @@ const sharedTaskId = async (person: Person): Promise<JsonObject> => {
 export const sharedTaskEntries = entries(SharedTaskService, {
   getSharedTask: ["tasks/shared", sharedTaskId],
   listSharedEvents: ["tasks/shared", sharedTaskId],
-  watchSharedTask: ["tasks/shared-watch", async (person) => ({ ...(await sharedTaskId(person)), until_settled: true })],
+  watchSharedTask: [
+    "tasks/shared-watch",
+    async (person) => ({ ...(await sharedTaskId(person)), until_settled: true }),
+  ],
 });
 
 /** A project. */
@@ -87,7 +90,11 @@ export const taskEntries = entries(TaskService, {
     "tasks/confirm-action",
     async (person, store) => {
       const { task_id } = await taskId(person);
-      return { task_id: String(task_id), event_id: await approvalOf(store, String(task_id)), input: { accept: true } };
+      return {
+        task_id: String(task_id),
+        event_id: await approvalOf(store, String(task_id)),
+        input: { accept: true },
+      };
     },
   ],
   getConversation: ["http/v1/tasks-read", taskId],

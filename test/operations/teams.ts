@@ -19,14 +19,25 @@ import { message } from "./tasks.ts";
 const heirId: Prepare = async ({ spaceId }, store) => {
   const id = systemIds.short();
   const teamId = `team-${spaceId}`;
-  const member = { id, teamId, spaceId, accountId: systemIds.uuid(), email: `${id}@example.com`, role: "admin", status: "active" } as const;
+  const member = {
+    id,
+    teamId,
+    spaceId,
+    accountId: systemIds.uuid(),
+    email: `${id}@example.com`,
+    role: "admin",
+    status: "active",
+  } as const;
   await store.change((tx) => tx.accounts.insertMember({ ...member, createdAt: 1 }));
   return { team_user_id: id };
 };
 
 /** A member of the person's team, active or not. */
 const teamUserId: Prepare = async (person) => {
-  const { body } = await person.v2("team.user.create", { email: `${systemIds.short()}@example.com`, role: "TEAM_MEMBER_ROLE_MEMBER" });
+  const { body } = await person.v2("team.user.create", {
+    email: `${systemIds.short()}@example.com`,
+    role: "TEAM_MEMBER_ROLE_MEMBER",
+  });
   return { team_user_id: body["user"].team_user_id };
 };
 
@@ -39,7 +50,11 @@ const inactiveId = async (person: Person, store: Store): Promise<JsonObject> => 
 /** An inactive profile, and a member to delegate to. */
 const delegation: Prepare = async (person, store) => {
   const { team_user_id } = await teamUserId(person, store);
-  return { ...(await inactiveId(person, store)), target_team_user_id: String(team_user_id), role: "MIGRATED_PROFILE_ROLE_MEMBER" };
+  return {
+    ...(await inactiveId(person, store)),
+    target_team_user_id: String(team_user_id),
+    role: "MIGRATED_PROFILE_ROLE_MEMBER",
+  };
 };
 
 /** A group of the person's team. */
@@ -75,8 +90,14 @@ export const teamEntries = entries(TeamService, {
 export const teamUserEntries = entries(TeamUserManagementApiV2Service, {
   listUsers: ["teams/team-users", noInput],
   getUser: ["teams/invitation", teamUserId],
-  createUser: ["teams/invitation", async () => ({ email: `${systemIds.short()}@example.com`, role: "TEAM_MEMBER_ROLE_GUEST" })],
-  updateUser: ["teams/permissions", async (person, store) => ({ ...(await teamUserId(person, store)), status: "USER_STATUS_INACTIVE" })],
+  createUser: [
+    "teams/invitation",
+    async () => ({ email: `${systemIds.short()}@example.com`, role: "TEAM_MEMBER_ROLE_GUEST" }),
+  ],
+  updateUser: [
+    "teams/permissions",
+    async (person, store) => ({ ...(await teamUserId(person, store)), status: "USER_STATUS_INACTIVE" }),
+  ],
   delegateProfile: ["teams/permissions", delegation],
   reclaimProfile: [
     "teams/permissions",
@@ -86,7 +107,10 @@ export const teamUserEntries = entries(TeamUserManagementApiV2Service, {
       return { team_user_id: delegated["team_user_id"] ?? "" };
     },
   ],
-  renameProfile: ["teams/invitation", async (person, store) => ({ ...(await teamUserId(person, store)), display_name: "Ann" })],
+  renameProfile: [
+    "teams/invitation",
+    async (person, store) => ({ ...(await teamUserId(person, store)), display_name: "Ann" }),
+  ],
   removeMember: ["teams/permissions", teamUserId],
 });
 
@@ -121,20 +145,28 @@ export const apiKeyEntries = entries(ApiKeyService, {
   listApiKeys: ["settings/keys", noInput],
   revokeApiKey: ["settings/keys", async ({ keyId }) => ({ id: keyId })],
   renameApiKey: ["settings/space-keys", async ({ keyId }) => ({ id: keyId, name: "ci" })],
-  restrictApiKey: ["settings/restricted-keys", async ({ keyId }) => ({ id: keyId, restrictions: { address_ranges: ["127.0.0.1"] } })],
+  restrictApiKey: [
+    "settings/restricted-keys",
+    async ({ keyId }) => ({ id: keyId, restrictions: { address_ranges: ["127.0.0.1"] } }),
+  ],
   listSpaceApiKeys: ["settings/space-keys", noInput],
   revokeSpaceApiKey: ["settings/space-keys", async ({ keyId }) => ({ id: keyId })],
 });
 
 /** `settings.v1.BudgetService`. */
 export const budgetEntries = entries(BudgetService, {
-  setBudget: ["settings/budgets", async ({ accountId }) => ({ kind: "BUDGET_KIND_ACCOUNT", subject: accountId, credits: 1 })],
+  setBudget: [
+    "settings/budgets",
+    async ({ accountId }) => ({ kind: "BUDGET_KIND_ACCOUNT", subject: accountId, credits: 1 }),
+  ],
   listBudgets: ["settings/budgets", noInput],
   listOwnBudgets: ["settings/budgets", noInput],
   removeBudget: [
     "settings/budgets",
     async (person) => {
-      const { budget } = await person.client(BudgetService).setBudget({ kind: BudgetKind.ACCOUNT, subject: person.accountId, credits: 1n });
+      const { budget } = await person
+        .client(BudgetService)
+        .setBudget({ kind: BudgetKind.ACCOUNT, subject: person.accountId, credits: 1n });
       return { id: budget?.id ?? "" };
     },
   ],

@@ -8,7 +8,15 @@ import { taskId } from "./tasks.ts";
 const websiteId: Prepare = async (person, store) => {
   const { task_id } = await taskId(person);
   const { accountId, spaceId } = person;
-  const made = { now: 1, ids: systemIds, random: systemRandom, taskId: String(task_id), accountId, spaceId, title: "Garden" };
+  const made = {
+    now: 1,
+    ids: systemIds,
+    random: systemRandom,
+    taskId: String(task_id),
+    accountId,
+    spaceId,
+    title: "Garden",
+  };
   const site = newWebsite(made);
   const checkpoint = {
     id: systemIds.short(),
@@ -39,7 +47,10 @@ const publishedId: Prepare = async (person, store) => {
   return { ...which, version_id };
 };
 
-const viewers: Prepare = async (person, store) => ({ ...(await websiteId(person, store)), emails: ["bo@example.com"] });
+const viewers: Prepare = async (person, store) => ({
+  ...(await websiteId(person, store)),
+  emails: ["bo@example.com"],
+});
 
 const unlinked: Prepare = async (person, store) => ({
   ...(await websiteId(person, store)),
@@ -57,7 +68,10 @@ export const websiteEntries = entries(WebsiteService, {
   getWebsiteStatus: ["websites/website", websiteId],
   listWebsiteCheckpoints: ["websites/website", websiteId],
   publishWebsite: ["websites/website", websiteId],
-  updateWebsite: ["websites/website", async (person, store) => ({ ...(await websiteId(person, store)), title: "Orchard" })],
+  updateWebsite: [
+    "websites/website",
+    async (person, store) => ({ ...(await websiteId(person, store)), title: "Orchard" }),
+  ],
   listWebsites: ["websites/manage", noInput],
   unpublishWebsite: ["websites/manage", websiteId],
   deleteWebsite: ["websites/manage", websiteId],

@@ -12,10 +12,17 @@ import { entries, noInput, type Prepare } from "./entry.ts";
 import { message, taskId } from "./tasks.ts";
 
 /** The newest worker of the person's space; created if there is none. */
-async function workerOf({ spaceId, accountId: createdBy }: Person, store: Store): Promise<Pick<Worker, "id">> {
+async function workerOf(
+  { spaceId, accountId: createdBy }: Person,
+  store: Store,
+): Promise<Pick<Worker, "id">> {
   const [worker] = await store.workers.list(spaceId);
   const making = { now: 1, ids: systemIds, random: systemRandom };
-  return worker ?? (await store.change((tx) => createWorker(tx, making, { spaceId, createdBy, name: "w", profiles: [] }))).worker;
+  return (
+    worker ??
+    (await store.change((tx) => createWorker(tx, making, { spaceId, createdBy, name: "w", profiles: [] })))
+      .worker
+  );
 }
 
 /** A run that the worker holds. */
@@ -43,8 +50,14 @@ async function heldRunOf(person: Person, store: Store, { task_id }: JsonObject):
 export const workerSettingsEntries = entries(WorkerSettingsService, {
   createWorker: ["settings/workers", async () => ({ name: "ci" })],
   listWorkers: ["settings/workers", noInput],
-  updateWorker: ["settings/workers", async (person, store) => ({ id: (await workerOf(person, store)).id, name: "ci" })],
-  listWorkerFailures: ["settings/workers", async (person, store) => ({ id: (await workerOf(person, store)).id })],
+  updateWorker: [
+    "settings/workers",
+    async (person, store) => ({ id: (await workerOf(person, store)).id, name: "ci" }),
+  ],
+  listWorkerFailures: [
+    "settings/workers",
+    async (person, store) => ({ id: (await workerOf(person, store)).id }),
+  ],
   revokeWorker: ["settings/workers", async (person, store) => ({ id: (await workerOf(person, store)).id })],
 });
 
@@ -62,12 +75,23 @@ export const workerEntries = entries(WorkerService, {
   appendBatch: [
     "workers/batch",
     async (person, store) => ({
-      appends: [{ ...(await heldRun(person, store)), events: [{ key: "1", explanation: { content: "Hm" } }] }],
+      appends: [
+        { ...(await heldRun(person, store)), events: [{ key: "1", explanation: { content: "Hm" } }] },
+      ],
     }),
   ],
-  finish: ["workers/work", async (person, store) => ({ ...(await heldRun(person, store)), finish: { content: "Done" } })],
-  writeText: ["workers/write-text", async (person, store) => ({ ...(await heldRun(person, store)), attempt: 1, text: "Hm" })],
-  upload: ["workers/files", async (person, store) => ({ ...(await heldRun(person, store)), filename: "a.txt" })],
+  finish: [
+    "workers/work",
+    async (person, store) => ({ ...(await heldRun(person, store)), finish: { content: "Done" } }),
+  ],
+  writeText: [
+    "workers/write-text",
+    async (person, store) => ({ ...(await heldRun(person, store)), attempt: 1, text: "Hm" }),
+  ],
+  upload: [
+    "workers/files",
+    async (person, store) => ({ ...(await heldRun(person, store)), filename: "a.txt" }),
+  ],
   callTool: [
     "connectors/use",
     async (person, store) => {
@@ -75,7 +99,10 @@ export const workerEntries = entries(WorkerService, {
       const run = await heldRun(person, store);
       await store.change(async (tx) => {
         await tx.connectors.update(String(id), { policy: { water: "allow" } });
-        await tx.taskResources.set({ id: String(run["task_id"]), spaceId: person.spaceId }, { connectors: [uidOf(String(id))] });
+        await tx.taskResources.set(
+          { id: String(run["task_id"]), spaceId: person.spaceId },
+          { connectors: [uidOf(String(id))] },
+        );
       });
       return { ...run, connector_id: uidOf(String(id)), tool: "water", input: { bed: "roses" } };
     },

@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPackage, pack } from "../../scripts/package/build.ts";
@@ -18,7 +27,8 @@ interface ImageConfig {
   readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
-// Packages come from the registry and from Debian, which takes minutes: `npm test` has the syntax of the Dockerfile.
+// Packages come from the registry and from Debian, which takes minutes: `npm test` has the syntax of the
+// Dockerfile.
 describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of Debian's packages", () => {
   let place: Checkout;
   let rootFolder: string;
@@ -26,16 +36,34 @@ describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of 
 
   const buildah = (...words: readonly string[]): string => {
     const store = ["--storage-driver", "vfs", "--root", place.path("store"), "--runroot", place.path("run")];
-    return execFileSync("buildah", [...store, ...words], { cwd: place.path("."), encoding: "utf8", maxBuffer: 1e8 }).trim();
+    return execFileSync("buildah", [...store, ...words], {
+      cwd: place.path("."),
+      encoding: "utf8",
+      maxBuffer: 1e8,
+    }).trim();
   };
   const build = (folder: string, name: string, ...words: readonly string[]) =>
-    buildah("build", "--isolation", "chroot", "--format", "docker", ...words, "-t", `localhost/${name}`, folder);
+    buildah(
+      "build",
+      "--isolation",
+      "chroot",
+      "--format",
+      "docker",
+      ...words,
+      "-t",
+      `localhost/${name}`,
+      folder,
+    );
 
   /** A file system of these packages, without their set-up: the base has no shell. */
   function debian(name: string, packages: readonly string[]): void {
     mkdirSync(place.path(name));
     const include = `--include=libc6,libstdc++6,ca-certificates,${packages.join(",")}`;
-    execFileSync("mmdebstrap", ["--quiet", "--variant=extract", include, "bookworm", place.path(`${name}/root.tar`)], { stdio: "pipe" });
+    execFileSync(
+      "mmdebstrap",
+      ["--quiet", "--variant=extract", include, "bookworm", place.path(`${name}/root.tar`)],
+      { stdio: "pipe" },
+    );
   }
 
   beforeAll(async () => {
@@ -47,11 +75,23 @@ describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of 
     const npm = resolve(realpathSync(allOnPath("npm")[0] ?? ""), "../..");
     cpSync(npm, place.path("build/npm"), { recursive: true, dereference: true });
     copyFileSync(process.execPath, place.path("build/node"));
-    writeFileSync(place.path("build/npm.sh"), '#!/bin/sh\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n', { mode: 0o755 });
+    writeFileSync(
+      place.path("build/npm.sh"),
+      '#!/bin/sh\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n',
+      { mode: 0o755 },
+    );
     const authorities = process.env["NODE_EXTRA_CA_CERTS"];
     if (authorities) copyFileSync(authorities, place.path("build/authorities.pem"));
-    const lines = ["FROM scratch", "ADD root.tar /", "COPY node npm.sh /usr/local/bin/", "COPY npm /usr/local/lib/npm"];
-    lines.push('RUN ["/bin/dash", "-c", "/bin/mv /usr/local/bin/npm.sh /usr/local/bin/npm"]', "ENV PATH=/usr/local/bin:/usr/bin:/bin");
+    const lines = [
+      "FROM scratch",
+      "ADD root.tar /",
+      "COPY node npm.sh /usr/local/bin/",
+      "COPY npm /usr/local/lib/npm",
+    ];
+    lines.push(
+      'RUN ["/bin/dash", "-c", "/bin/mv /usr/local/bin/npm.sh /usr/local/bin/npm"]',
+      "ENV PATH=/usr/local/bin:/usr/bin:/bin",
+    );
     if (authorities) lines.push("COPY authorities.pem /", "ENV NODE_EXTRA_CA_CERTS=/authorities.pem");
     writeFileSync(place.path("build/Dockerfile"), `${lines.join("\n")}\n`);
     build("build", "build");
@@ -73,7 +113,10 @@ describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of 
   }, 1_800_000);
   afterAll(() => place[Symbol.dispose]());
 
-  /** Runs words in the image as a container runtime does with a read-only root: as the image's user, with its environment. */
+  /**
+   * Runs words in the image as a container runtime does with a read-only root: as the image's user, with its
+   * environment.
+   */
   function isolated(words: readonly string[], env: Readonly<Record<string, string>>): readonly string[] {
     const [user = "", group = ""] = config.User.split(":");
     const places = [
@@ -90,18 +133,41 @@ describe.skipIf(depth !== "full" || lacks("buildah"))("the image, with bases of 
       place.path("data"),
       "/var/lib/atp",
     ];
-    const identity = ["--unshare-user", "--uid", user, "--gid", group, "--clearenv", "--chdir", "/var/lib/atp", "--die-with-parent"];
+    const identity = [
+      "--unshare-user",
+      "--uid",
+      user,
+      "--gid",
+      group,
+      "--clearenv",
+      "--chdir",
+      "/var/lib/atp",
+      "--die-with-parent",
+    ];
     const variables = [...config.Env.map((line) => line.split(/=(.*)/s)), ...Object.entries(env)];
-    return ["bwrap", ...places, ...identity, ...variables.flatMap(([name = "", value = ""]) => ["--setenv", name, value]), ...words];
+    return [
+      "bwrap",
+      ...places,
+      ...identity,
+      ...variables.flatMap(([name = "", value = ""]) => ["--setenv", name, value]),
+      ...words,
+    ];
   }
 
   test("has no shell, and its files belong to root", () => {
     const shells = ["bin/sh", "usr/bin/sh", "bin/bash", "usr/bin/dash", "usr/bin/npm", "usr/local/bin/npm"];
-    const found = execFileSync("find", [rootFolder, "-path", `${rootFolder}/proc`, "-prune", "-o", "-user", "65532", "-print"], {
-      encoding: "utf8",
-    });
+    const found = execFileSync(
+      "find",
+      [rootFolder, "-path", `${rootFolder}/proc`, "-prune", "-o", "-user", "65532", "-print"],
+      {
+        encoding: "utf8",
+      },
+    );
     expect(
-      shells.filter((name) => execFileSync("find", [rootFolder, "-path", join(rootFolder, name)], { encoding: "utf8" }) !== ""),
+      shells.filter(
+        (name) =>
+          execFileSync("find", [rootFolder, "-path", join(rootFolder, name)], { encoding: "utf8" }) !== "",
+      ),
     ).toEqual([]);
     expect(found.trim()).toBe(join(rootFolder, "var/lib/atp"));
   });

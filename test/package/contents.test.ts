@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -25,15 +34,30 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");
-const ownFiles = (pattern: string): readonly string[] => globSync(pattern, { cwd: folder, exclude: ["node_modules"] });
-const programs = (): readonly string[] => ownFiles("**/*.{js,cjs}").filter((name) => !name.startsWith("src/gen/"));
+const ownFiles = (pattern: string): readonly string[] =>
+  globSync(pattern, { cwd: folder, exclude: ["node_modules"] });
+const programs = (): readonly string[] =>
+  ownFiles("**/*.{js,cjs}").filter((name) => !name.startsWith("src/gen/"));
 
 describe("the built package", () => {
   test("has the program, what it reads while it runs, and nothing else", () => {
-    const places = ["CHANGELOG.md", "LICENSE", "README.md", "api", "bin", "deploy", "docs", "lib", "node_modules", "package.json"];
+    const places = [
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "api",
+      "bin",
+      "deploy",
+      "docs",
+      "lib",
+      "node_modules",
+      "package.json",
+    ];
     expect(readdirSync(folder).toSorted()).toEqual([...places, "prisma", "src"]);
     expect(ownFiles("**/*.{ts,tsx}").filter((name) => !name.endsWith(".d.ts"))).toEqual([]);
-    expect(ownFiles("src/**/*.js").filter((name) => !name.startsWith("src/gen/"))).toEqual(["src/sign-in-pages/factors/passkey.js"]);
+    expect(ownFiles("src/**/*.js").filter((name) => !name.startsWith("src/gen/"))).toEqual([
+      "src/sign-in-pages/factors/passkey.js",
+    ]);
     const licences = read("lib/LICENSES.md");
     for (const name of ["fastify", "@prisma/client", "undici", "pg", "unpdf"])
       expect(licences).toMatch(new RegExp(`^## ${name} \\d.+\\n\\nLicence: .+\\n\\n\`\`\`text\\n`, "m"));
@@ -64,21 +88,30 @@ describe("the built package", () => {
   test("has every file that its code imports or reads next to the source of the module, and loads each part", async () => {
     const found = programs().flatMap((name) =>
       [
-        ...[...read(name).matchAll(/(?:from|import\(|import|URL\() ?"(\.{1,2}\/[^"]+\.\w+)"(?:, import\.meta\.url)?\)?;?$/gm)].map(
-          ([, target = ""]) => target,
-        ),
-        ...[...read(name).matchAll(/new URL\("(\.[^"]+)", new URL\("([^"]+)", import\.meta\.url\)\.href\)/g)].map(
-          ([, target = "", place = ""]) => join(dirname(place), target),
-        ),
+        ...[
+          ...read(name).matchAll(
+            /(?:from|import\(|import|URL\() ?"(\.{1,2}\/[^"]+\.\w+)"(?:, import\.meta\.url)?\)?;?$/gm,
+          ),
+        ].map(([, target = ""]) => target),
+        ...[
+          ...read(name).matchAll(/new URL\("(\.[^"]+)", new URL\("([^"]+)", import\.meta\.url\)\.href\)/g),
+        ].map(([, target = "", place = ""]) => join(dirname(place), target)),
       ].map((target) => join(dirname(name), target)),
     );
     expect(found.length).toBeGreaterThan(100);
     // A checkout imports the first two; `npm run package` builds the third, this test does not.
     const absent = found.filter((target) => !existsSync(join(folder, target)));
-    expect(absent.filter((target) => !/(scripts\/client\/build\.ts|scripts\/release\/clone\.ts|src\/gen\/docs)$/.test(target))).toEqual([]);
+    expect(
+      absent.filter(
+        (target) => !/(scripts\/client\/build\.ts|scripts\/release\/clone\.ts|src\/gen\/docs)$/.test(target),
+      ),
+    ).toEqual([]);
     // A file that a package reads by `require` at run time would be missing.
     expect(
-      programs().filter((name) => /\b_*require\d*\("\.{1,2}\/(?!\.\.\/lib\/packages\/")/.test(read(name)) && name.startsWith("lib/")),
+      programs().filter(
+        (name) =>
+          /\b_*require\d*\("\.{1,2}\/(?!\.\.\/lib\/packages\/")/.test(read(name)) && name.startsWith("lib/"),
+      ),
     ).toEqual([]);
     expect(await loadAll(folder)).toBe("");
     await driveThreads(folder);
@@ -91,8 +124,17 @@ describe("the built package", () => {
 
   test("says one sentence on an older Node.js, and ends with 1", async () => {
     const older = `data:text/javascript,${encodeURIComponent('Object.defineProperty(process.versions, "node", { value: "20.20.2" })')}`;
-    const failed = await run(process.execPath, ["--import", older, join(folder, "bin/atp.cjs"), "serve"]).catch((error: unknown) => error);
-    expect(failed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^atp needs Node\.js 24 or newer, .+\.\n$/) });
+    const failed = await run(process.execPath, [
+      "--import",
+      older,
+      join(folder, "bin/atp.cjs"),
+      "serve",
+    ]).catch((error: unknown) => error);
+    expect(failed).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^atp needs Node\.js 24 or newer, .+\.\n$/),
+    });
   });
 });
 

@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPackage, pack } from "../../scripts/package/build.ts";
@@ -18,7 +27,9 @@ import { driveProgram } from "./program.ts";
 const megabytesMax = 100;
 /** This machine's way to the registry. */
 const network = Object.fromEntries(
-  Object.entries(process.env).flatMap(([name, value = ""]) => (/CERT|PROXY/i.test(name) ? [[name, value]] : [])),
+  Object.entries(process.env).flatMap(([name, value = ""]) =>
+    /CERT|PROXY/i.test(name) ? [[name, value]] : [],
+  ),
 );
 
 const ready = /"msg":"ready"/;
@@ -45,12 +56,18 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
 
   /** npx does not pass the signal on: it is for the program. */
   function endServers(): void {
-    for (const pid of place.processes().filter((one) => /\/atp(\.cjs)? serve\b/.test(commandLine(one)) && !/bwrap/.test(commandLine(one))))
+    for (const pid of place
+      .processes()
+      .filter((one) => /\/atp(\.cjs)? serve\b/.test(commandLine(one)) && !/bwrap/.test(commandLine(one))))
       process.kill(pid, "SIGTERM");
   }
 
   /** Starts a server, reads the key of its first start, and ends it with SIGTERM. */
-  async function serve(words: readonly string[], dataDir: string, use: (url: string, key: string) => Promise<void>): Promise<string> {
+  async function serve(
+    words: readonly string[],
+    dataDir: string,
+    use: (url: string, key: string) => Promise<void>,
+  ): Promise<string> {
     const port = await freePort();
     const began = performance.now();
     const server = place.command(words, { ...env, PORT: `${port}`, DATA_DIR: dataDir });
@@ -66,7 +83,11 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
   async function createTask(url: string, key: string): Promise<void> {
     const call = async (name: string, body: object) => {
       const headers = { "x-service-api-key": key };
-      const answer = await fetch(`${url}/v2/${name}`, { method: "POST", headers, body: JSON.stringify(body) });
+      const answer = await fetch(`${url}/v2/${name}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+      });
       return JSON.parse(await answer.text());
     };
     const { task_id } = await call("task.create", { message: { content: "What is 12 * 4?" } });
@@ -77,7 +98,11 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
   }
 
   test("starts by npx, and ends a task", async () => {
-    const seconds = await serve(["npx", "--yes", "--package", tarball, "atp", "serve"], place.path("by-npx"), createTask);
+    const seconds = await serve(
+      ["npx", "--yes", "--package", tarball, "atp", "serve"],
+      place.path("by-npx"),
+      createTask,
+    );
     console.log(`npx was ready after ${seconds}`);
   });
 
@@ -88,17 +113,29 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
     await server.says(/^\{"test":"on".*\}$/m);
     const { base_url, api_key } = JSON.parse(/^\{"test":"on".*\}$/m.exec(server.out())?.[0] ?? "");
     const read = (url: string, key: string) =>
-      fetch(`${url}/v2/test.clock.read`, { method: "POST", headers: { "x-service-api-key": key }, body: "{}" });
+      fetch(`${url}/v2/test.clock.read`, {
+        method: "POST",
+        headers: { "x-service-api-key": key },
+        body: "{}",
+      });
     expect((await read(base_url, api_key)).status).toBe(200);
     endServers();
     await server.ended;
 
     writeFileSync(place.path("env"), "");
-    const action = { GITHUB_ENV: place.path("env"), PACKAGE: tarball, FLAGS: "--seed 7", TMPDIR: place.path(".") };
-    expect(await place.command(["bash", join(root, "deploy/github-action/start.sh")], { ...env, ...action }).ended).toMatchObject({
+    const action = {
+      GITHUB_ENV: place.path("env"),
+      PACKAGE: tarball,
+      FLAGS: "--seed 7",
+      TMPDIR: place.path("."),
+    };
+    expect(
+      await place.command(["bash", join(root, "deploy/github-action/start.sh")], { ...env, ...action }).ended,
+    ).toMatchObject({
       code: 0,
     });
-    const [, url = "", key = ""] = /^ATP_URL=(.*)\nATP_KEY=(.*)$/m.exec(readFileSync(place.path("env"), "utf8")) ?? [];
+    const [, url = "", key = ""] =
+      /^ATP_URL=(.*)\nATP_KEY=(.*)$/m.exec(readFileSync(place.path("env"), "utf8")) ?? [];
     expect((await read(url, key)).headers.get("x-atp-test")).toBe("on");
     endServers();
   });
@@ -106,8 +143,12 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
   test("installs without the tools that build it, in less than 100 MB", async () => {
     const began = performance.now();
     expect(await place.command(["npm", "install", tarball], env).ended).toMatchObject({ code: 0 });
-    const megabytes = Number(execFileSync("du", ["-sm", place.path("node_modules")], { encoding: "utf8" }).split("\t")[0]);
-    console.log(`npm install took ${secondsSince(began)}, ${megabytes} MB, ${readdirSync(place.path("node_modules")).length} folders`);
+    const megabytes = Number(
+      execFileSync("du", ["-sm", place.path("node_modules")], { encoding: "utf8" }).split("\t")[0],
+    );
+    console.log(
+      `npm install took ${secondsSince(began)}, ${megabytes} MB, ${readdirSync(place.path("node_modules")).length} folders`,
+    );
     expect(megabytes).toBeLessThan(megabytesMax);
     expect(readdirSync(place.path("node_modules")).filter((name) => !name.startsWith("."))).toEqual([
       ...["agent-task-platform", "better-sqlite3", "node-addon-api"],
@@ -143,7 +184,11 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
     });
     try {
       const url = await life.ready;
-      const listed = await fetch(`${url}/v2/project.list`, { method: "POST", headers: { "x-service-api-key": text }, body: "{}" });
+      const listed = await fetch(`${url}/v2/project.list`, {
+        method: "POST",
+        headers: { "x-service-api-key": text },
+        body: "{}",
+      });
       expect(await listed.text()).toContain('"Garden"');
       await createTask(url, text);
       const [{ n = 0 } = {}] = await rowsIn(database.url, "SELECT count(*) AS n FROM _prisma_migrations");
@@ -157,14 +202,28 @@ describe.skipIf(depth !== "full")("the package in an empty folder", () => {
   test.skipIf(lacks("bubblewrap"))("runs where only the data folder can be written", async () => {
     const dataDir = place.path("read-only");
     mkdirSync(dataDir);
-    const isolated = ["bwrap", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", dataDir, dataDir];
+    const isolated = [
+      "bwrap",
+      "--die-with-parent",
+      "--ro-bind",
+      "/",
+      "/",
+      "--dev",
+      "/dev",
+      "--proc",
+      "/proc",
+      "--bind",
+      dataDir,
+      dataDir,
+    ];
     const program = place.path("node_modules/agent-task-platform/bin/atp.cjs");
     await serve([...isolated, process.execPath, program, "serve"], dataDir, createTask);
   });
 
   test("says one sentence on Node.js 20", async () => {
     const program = place.path("node_modules/agent-task-platform/bin/atp.cjs");
-    const old = await place.command(["npx", "--yes", "--package", "node@20", "node", program, "serve"], env).ended;
+    const old = await place.command(["npx", "--yes", "--package", "node@20", "node", program, "serve"], env)
+      .ended;
     expect(old).toMatchObject({
       code: 1,
       out: "",

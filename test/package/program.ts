@@ -24,23 +24,37 @@ const lazyPackages =
   /node_modules\/(?:@aws-sdk|@ai-sdk|ai|@modelcontextprotocol|@opentelemetry\/sdk|@simplewebauthn|flydrive|nodemailer|openid-client|unpdf)\//;
 
 /**
- * Drives the program of a package in a folder: a first start, a task, the pages, metrics, a tool of MCP, an export, a backup and other commands,
- * and an internal error, whose stack names lines of the source. Nothing of this checkout is in the program's reach.
+ * Drives the program of a package in a folder: a first start, a task, the pages, metrics, a tool of MCP, an
+ * export, a backup and other commands, and an internal error, whose stack names lines of the source. Nothing
+ * of this checkout is in the program's reach.
  */
 export async function driveProgram(folder: string, databaseUrl: string): Promise<void> {
   const [port, adminPort] = [await freePort(), await freePort()];
   using place = installation({
-    ...{ DATABASE_URL: databaseUrl, PORT: `${port}`, ADMIN_PORT: `${adminPort}`, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64") },
+    ...{
+      DATABASE_URL: databaseUrl,
+      PORT: `${port}`,
+      ADMIN_PORT: `${adminPort}`,
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+    },
   });
   const program = join(folder, "bin/atp.cjs");
   const life = spawnServer(place.env, [loadReport], { folder: place.dataDir, words: [program, "serve"] });
   try {
-    const server = { ...life, url: await life.ready, end: () => Promise.reject(new Error("ended by the caller")) };
-    expect(sourcesOf(loadedFiles(life.stderrText())).filter((source) => lazyPackages.test(source))).toEqual([]);
+    const server = {
+      ...life,
+      url: await life.ready,
+      end: () => Promise.reject(new Error("ended by the caller")),
+    };
+    expect(sourcesOf(loadedFiles(life.stderrText())).filter((source) => lazyPackages.test(source))).toEqual(
+      [],
+    );
     const key = await place.key();
     await endTask(server, key);
     await readPages(server.url, `http://127.0.0.1:${adminPort}`);
-    expect(await post(`${server.url}/mcp`, { "x-service-api-key": key }, toolCall("task_list", {}))).toMatchObject({
+    expect(
+      await post(`${server.url}/mcp`, { "x-service-api-key": key }, toolCall("task_list", {})),
+    ).toMatchObject({
       message: { result: { content: [{ text: expect.stringContaining("What is 12 * 4?") }] } },
     });
     await runCommands(program, place.dataDir, { ...place.env, ATP_URL: server.url, ATP_KEY: key });
@@ -74,9 +88,17 @@ async function readPages(url: string, adminUrl: string): Promise<void> {
 }
 
 /** The export reads in a thread; on SQLite also the statements of `status` and `doctor`. */
-async function runCommands(program: string, dataDir: string, env: Readonly<Record<string, string>>): Promise<void> {
+async function runCommands(
+  program: string,
+  dataDir: string,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
   const atp = async (...words: readonly string[]) => {
-    const child = spawn(process.execPath, [program, ...words], { cwd: dataDir, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [program, ...words], {
+      cwd: dataDir,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const [printed, [code]] = await Promise.all([textOf(child.stdout, child.stderr), once(child, "close")]);
     return `${code}: ${printed}`;
   };
@@ -106,13 +128,15 @@ async function failOnce(server: Server, key: string, databaseUrl: string): Promi
   await eventually("the line", async () => lines().some((each) => each.includes('"msg":"a call failed')));
   const line = lines().find((each) => each.includes('"msg":"a call failed')) ?? "{}";
   const { stack }: { readonly stack: string } = JSON.parse(line).cause;
-  const [, name, path = "none", at] = /at (?:async )?(?:\w+\.)?(\w+) \((src\/rpc\/[\w/-]+\.ts):(\d+):\d+\)/.exec(stack) ?? [];
+  const [, name, path = "none", at] =
+    /at (?:async )?(?:\w+\.)?(\w+) \((src\/rpc\/[\w/-]+\.ts):(\d+):\d+\)/.exec(stack) ?? [];
   expect(name, stack).toBe("listProjects");
   expect(readFileSync(join(root, path), "utf8").split("\n")[Number(at) - 1], stack).toContain(".list(");
   expect(stack).not.toMatch(/\.js:\d/);
 }
 
-const textOf = async (...streams: readonly Readable[]): Promise<string> => (await Promise.all(streams.map(text))).join("");
+const textOf = async (...streams: readonly Readable[]): Promise<string> =>
+  (await Promise.all(streams.map(text))).join("");
 
 /** The files of `lib` that a process has reported. */
 const loadedFiles = (log: string): readonly string[] =>
@@ -133,14 +157,22 @@ export async function driveThreads(folder: string): Promise<void> {
     return answer;
   };
   expect(await answerOf("markdown-worker.js", { text: "# Title" })).toContain("<h1>Title</h1>");
-  expect(await answerOf("pdf-worker.js", { bytes: pdfOf(["a page"]), from: 0 })).toMatchObject({ pages: 1, texts: ["a page"] });
+  expect(await answerOf("pdf-worker.js", { bytes: pdfOf(["a page"]), from: 0 })).toMatchObject({
+    pages: 1,
+    texts: ["a page"],
+  });
 }
 
 /** Loads every file of the bundle that is not a program or a thread. @returns what could not be loaded */
 export async function loadAll(folder: string): Promise<string> {
-  const urls = globSync("**/*.js", { cwd: join(folder, "lib") }).filter((name) => !/^(?:atp|(?:scan|pdf|markdown)-worker)\.js$/.test(name));
+  const urls = globSync("**/*.js", { cwd: join(folder, "lib") }).filter(
+    (name) => !/^(?:atp|(?:scan|pdf|markdown)-worker)\.js$/.test(name),
+  );
   const code = `for (const name of ${JSON.stringify(urls)}) await import("./lib/" + name).catch((error) => console.log(name, error));`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", code], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", code], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [printed, [exit]] = await Promise.all([textOf(child.stdout), once(child, "close")]);
   return exit === 0 ? printed : `${printed}ended with ${exit}`;
 }

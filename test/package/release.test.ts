@@ -20,7 +20,10 @@ describe.skipIf(depth !== "full" || lacks("python-build"))("the files of a relea
     const clone = join(folder, name);
     execFileSync("git", ["clone", "--quiet", root, clone]);
     const out = join(folder, `${name} files`);
-    execFileSync("npm", ["run", "release", "--", "--out", out], { cwd: clone, stdio: ["ignore", "ignore", "inherit"] });
+    execFileSync("npm", ["run", "release", "--", "--out", out], {
+      cwd: clone,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
     return join(out, readdirSync(out)[0] ?? "");
   }
 
@@ -28,7 +31,9 @@ describe.skipIf(depth !== "full" || lacks("python-build"))("the files of a relea
     timeout: 3_600_000,
   }, () => {
     const [first, second] = [build("one"), build("an other")];
-    expect(readFileSync(join(second, "SHA256SUMS"), "utf8")).toBe(readFileSync(join(first, "SHA256SUMS"), "utf8"));
+    expect(readFileSync(join(second, "SHA256SUMS"), "utf8")).toBe(
+      readFileSync(join(first, "SHA256SUMS"), "utf8"),
+    );
     execFileSync(join(root, "atp"), ["verify-release", second], { stdio: "pipe" });
   });
 });

@@ -17,9 +17,17 @@ const never = new AbortController().signal;
 
 function opened(settings: { readonly path: string; readonly uid: number | null } | null = chromium) {
   const [clock, logged] = [stillClock(), [] as unknown[]];
-  return { clock, logged, pdfOf: createPdfOf({ chromium: settings, clock, log: (...line) => void logged.push(line) }) };
+  return {
+    clock,
+    logged,
+    pdfOf: createPdfOf({ chromium: settings, clock, log: (...line) => void logged.push(line) }),
+  };
 }
-const html = (text: string): PdfSource => ({ isMarkdown: false, bytes: text.length, read: async () => Buffer.from(text) });
+const html = (text: string): PdfSource => ({
+  isMarkdown: false,
+  bytes: text.length,
+  read: async () => Buffer.from(text),
+});
 const markdown = (text: string): PdfSource => ({ ...html(text), isMarkdown: true });
 
 async function textOf(pdfOf: PdfOf, source: PdfSource): Promise<string> {
@@ -49,21 +57,29 @@ describe.skipIf(!hasChromium)("a PDF of a file in a real Chromium (spec/decision
       "file:///etc/passwd",
     ];
     const loads = targets.map(
-      (url) => `<iframe src="${url}"></iframe><object data="${url}"></object><embed src="${url}"><img src="${url}">
+      (
+        url,
+      ) => `<iframe src="${url}"></iframe><object data="${url}"></object><embed src="${url}"><img src="${url}">
         <link rel="stylesheet" href="${url}"><link rel="preload" as="image" href="${url}"><link rel="dns-prefetch preconnect" href="${url}">
         <style>@import url("${url}"); @font-face { font-family: f; src: url("${url}") } p { background: url("${url}"); font-family: f }</style>
         <video src="${url}" poster="${url}"></video><svg><image href="${url}"/></svg><meta http-equiv="refresh" content="0;url=${url}">`,
     );
     const scripts = `<script>document.body.textContent = "ran"</script><img src="x:" onerror="document.body.textContent='ran'">
       <iframe srcdoc="<script>parent.document.body.textContent='ran'</script>"></iframe><body onload="document.body.textContent='ran'">`;
-    const text = await textOf(opened().pdfOf, html(`<base href="http://127.0.0.1:${port}/">${loads.join("")}${scripts}<p>Kept</p>`));
+    const text = await textOf(
+      opened().pdfOf,
+      html(`<base href="http://127.0.0.1:${port}/">${loads.join("")}${scripts}<p>Kept</p>`),
+    );
     expect(connections).toBe(0);
     expect(text).toContain("Kept");
     expect(text).not.toMatch(/ran|root:|nobody/);
   });
 
   test("shows HTML in Markdown as its text", async () => {
-    const text = await textOf(opened().pdfOf, markdown("# Title\n\n<script>alert(1)</script>\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"));
+    const text = await textOf(
+      opened().pdfOf,
+      markdown("# Title\n\n<script>alert(1)</script>\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"),
+    );
     expect(text.replaceAll(/\s+/g, " ")).toContain("Title <script>alert(1)</script> a b 1 2");
   });
 
@@ -87,7 +103,9 @@ describe.skipIf(!hasChromium)("a PDF of a file in a real Chromium (spec/decision
     await started.promise;
     await clock.advance(30_000);
     expect(await result).toEqual({ reason: "it took more than 30 s" });
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("pdf-") && !before.includes(name))).toEqual([]);
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("pdf-") && !before.includes(name))).toEqual(
+      [],
+    );
   });
 });
 
@@ -106,23 +124,35 @@ test("two conversions run at a time, eight wait, and more are refused", async ()
   expect(await results[10]).toEqual({ reason: "too many conversions are waiting" });
   expect(reading).toBe(2);
   release.reject(new Error("private"));
-  expect(await Promise.all(results.slice(0, 10))).toEqual(Array(10).fill({ reason: "the conversion failed" }));
+  expect(await Promise.all(results.slice(0, 10))).toEqual(
+    Array(10).fill({ reason: "the conversion failed" }),
+  );
   expect(reading).toBe(10);
 });
 
 test("a Chromium that cannot be started is a reason, and so are sources that are too large", async () => {
-  const { pdfOf, logged } = opened({ path: "/nowhere/chromium", uid: chromium.uid ?? process.getuid?.() ?? 1 });
+  const { pdfOf, logged } = opened({
+    path: "/nowhere/chromium",
+    uid: chromium.uid ?? process.getuid?.() ?? 1,
+  });
   expect(await pdfOf(html("x"), never)).toEqual({ reason: "the conversion failed" });
   expect(logged).toHaveLength(1);
-  expect(await pdfOf({ ...markdown("x"), bytes: 1024 * 1024 + 1 }, never)).toEqual({ reason: "it is over 1 MiB" });
-  expect(await pdfOf({ ...html("x"), bytes: 20 * 1024 * 1024 + 1 }, never)).toEqual({ reason: "it is over 20 MiB" });
+  expect(await pdfOf({ ...markdown("x"), bytes: 1024 * 1024 + 1 }, never)).toEqual({
+    reason: "it is over 1 MiB",
+  });
+  expect(await pdfOf({ ...html("x"), bytes: 20 * 1024 * 1024 + 1 }, never)).toEqual({
+    reason: "it is over 20 MiB",
+  });
 });
 
-test.skipIf(!isRoot)("Chromium never runs as root: without another user the log says why no PDFs are made", async () => {
-  const { pdfOf, logged } = opened({ ...chromium, uid: null });
-  expect(await pdfOf(html("x"), never)).toEqual({ reason: "this server makes no PDFs" });
-  expect(logged).toEqual([["error", expect.stringContaining("set PDF_RENDERER_UID")]]);
-});
+test.skipIf(!isRoot)(
+  "Chromium never runs as root: without another user the log says why no PDFs are made",
+  async () => {
+    const { pdfOf, logged } = opened({ ...chromium, uid: null });
+    expect(await pdfOf(html("x"), never)).toEqual({ reason: "this server makes no PDFs" });
+    expect(logged).toEqual([["error", expect.stringContaining("set PDF_RENDERER_UID")]]);
+  },
+);
 
 describe("the download link of a file with as=pdf (spec/decisions.md 70)", () => {
   async function linkOf(platform: FilePlatform, filename: string, text: string): Promise<string> {
@@ -130,7 +160,10 @@ describe("the download link of a file with as=pdf (spec/decisions.md 70)", () =>
     const { id: file_id } = await uploadFile(platform, person, text, filename);
     await person.v2("task.create", { message: { content: [{ type: "file", file_id }] } });
     const tasks = await person.v2("task.list");
-    const { body } = await person.v2("task.listMessages", { task_id: tasks.body["data"][0].id, order: "asc" });
+    const { body } = await person.v2("task.listMessages", {
+      task_id: tasks.body["data"][0].id,
+      order: "asc",
+    });
     return `${platform.reach(body["messages"][0].user_message.attachments[0].url)}?as=pdf`;
   }
 
@@ -139,12 +172,14 @@ describe("the download link of a file with as=pdf (spec/decisions.md 70)", () =>
     await using platform = await openFilePlatform("sqlite", { env });
     const link = await linkOf(platform, "report.md", "# Hello");
     const reply = await fetch(link);
-    expect([reply.status, reply.headers.get("content-type"), reply.headers.get("content-disposition")]).toEqual([
-      200,
-      "application/pdf",
-      'attachment; filename="report.pdf"',
-    ]);
-    expect((await extractText(new Uint8Array(await reply.arrayBuffer()), { mergePages: true })).text).toContain("Hello");
+    expect([
+      reply.status,
+      reply.headers.get("content-type"),
+      reply.headers.get("content-disposition"),
+    ]).toEqual([200, "application/pdf", 'attachment; filename="report.pdf"']);
+    expect(
+      (await extractText(new Uint8Array(await reply.arrayBuffer()), { mergePages: true })).text,
+    ).toContain("Hello");
     const known = await fetch(link, { headers: { "if-none-match": reply.headers.get("etag") ?? "" } });
     expect(known.status).toBe(304);
   });

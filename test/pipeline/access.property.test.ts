@@ -19,16 +19,29 @@ const id = "x";
 const credential: fc.Arbitrary<CallerCredential> = fc.oneof(
   fc.record({
     kind: fc.constant("key" as const),
-    keyKind: fc.oneof({ weight: 3, arbitrary: fc.constant("general" as const) }, { weight: 1, arbitrary: fc.constantFrom(...keyKinds) }),
+    keyKind: fc.oneof(
+      { weight: 3, arbitrary: fc.constant("general" as const) },
+      { weight: 1, arbitrary: fc.constantFrom(...keyKinds) },
+    ),
     id: fc.constant(id),
     scopes: fc.option(fc.subarray([...keyScopes])),
   }),
   fc.record({
-    ...{ kind: fc.constant("token" as const), id: fc.constant(id), clientId: fc.constant(id), resource: fc.constant(null) },
+    ...{
+      kind: fc.constant("token" as const),
+      id: fc.constant(id),
+      clientId: fc.constant(id),
+      resource: fc.constant(null),
+    },
     ...{ scopes: fc.subarray([...scopeNames]), connectorUids: fc.constant([]), service: fc.boolean() },
   }),
   fc.record({
-    ...{ kind: fc.constant("session" as const), id: fc.constant(id), provedAt: fc.constant(0), expiresAt: fc.constant(0) },
+    ...{
+      kind: fc.constant("session" as const),
+      id: fc.constant(id),
+      provedAt: fc.constant(0),
+      expiresAt: fc.constant(0),
+    },
     operator: fc.boolean(),
   }),
   fc.constant({ kind: "worker" as const, id, profiles: [], labels: [] }),
@@ -72,7 +85,8 @@ const answerTo = ({ credential: own, role, within }: Caller): AnswerOf<"user.me"
   credential_kind: own.kind === "token" ? "token" : "key",
   ...("scopes" in own && own.scopes !== null && { scopes: own.scopes }),
   ...(within && { project_ids: within.projectIds }),
-  ...(own.kind !== "token" && role !== null && { role: `TEAM_MEMBER_ROLE_${role.toUpperCase() as Uppercase<Role>}` }),
+  ...(own.kind !== "token" &&
+    role !== null && { role: `TEAM_MEMBER_ROLE_${role.toUpperCase() as Uppercase<Role>}` }),
 });
 
 test("over all operations and many callers: what is listed is what is admitted, for tools here and behind `atp mcp`", {
@@ -90,7 +104,9 @@ test("over all operations and many callers: what is listed is what is admitted, 
         name !== null && (method.methodKind === "unary" || rpc.endsWith("/WatchTask")) ? [name] : [],
       );
       const decides = own.kind === "token" && own.scopes.includes("approve:task");
-      expect(toolsOf(of)).toEqual(names.filter((name) => name !== "task.confirmAction" || decides).toSorted());
+      expect(toolsOf(of)).toEqual(
+        names.filter((name) => name !== "task.confirmAction" || decides).toSorted(),
+      );
       if (own.kind === "key" || !own.service) expect(toolsOf(rightsOf(answerTo(of)))).toEqual(toolsOf(of));
     }),
     { numRuns: sample(2_000, 200), seed },

@@ -5,9 +5,18 @@ import { cipherFrom } from "../../src/core/cipher.ts";
 import type { Failure } from "../../src/core/failure.ts";
 import type { IdempotencyKey } from "../../src/core/idempotency/idempotency-record.ts";
 import { systemRandom } from "../../src/core/ids.ts";
-import { type CreateProjectResponse, ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
-import { CreateTaskRequestSchema, CreateTaskResponseSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { CreateWebhookRequestSchema, CreateWebhookResponseSchema } from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
+import {
+  type CreateProjectResponse,
+  ProjectService,
+} from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import {
+  CreateTaskRequestSchema,
+  CreateTaskResponseSchema,
+} from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import {
+  CreateWebhookRequestSchema,
+  CreateWebhookResponseSchema,
+} from "../../src/gen/proto/webhook/v2/webhook_service_pb.ts";
 import type { Admission } from "../../src/pipeline/admission.ts";
 import { idempotencyRecords } from "../../src/pipeline/idempotency.ts";
 import { operationTable } from "../../src/pipeline/operations.ts";
@@ -50,7 +59,12 @@ async function projectNames(person: Person): Promise<string[]> {
 }
 
 /** A project created over an RPC wire, and whether an earlier call had created it. */
-async function createOver(wire: RpcWire, person: Person, key: string, name: string): Promise<{ id: string; replayed: boolean }> {
+async function createOver(
+  wire: RpcWire,
+  person: Person,
+  key: string,
+  name: string,
+): Promise<{ id: string; replayed: boolean }> {
   let replayed = false;
   const note = (headers: Headers) => {
     replayed ||= headers.get("idempotent-replayed") === "true";
@@ -83,7 +97,8 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
   test("happens once over all wires; each wire gets the answer in its form", async () => {
     const ann = await service.person();
     const { body } = await keyed(ann, "k1", "project.create", { name: "Garden" });
-    for (const wire of rpcWires) expect(await createOver(wire, ann, "k1", "Garden")).toEqual({ id: body["project"].id, replayed: true });
+    for (const wire of rpcWires)
+      expect(await createOver(wire, ann, "k1", "Garden")).toEqual({ id: body["project"].id, replayed: true });
     const other = await createOver("grpc", ann, "k2", "Pond");
     expect(other.replayed).toBe(false);
     const again = await keyed(ann, "k2", "project.create", { name: "Pond" });
@@ -93,14 +108,28 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
 
   test("is the same in every JSON spelling", async () => {
     const ann = await service.person();
-    const { body } = await keyed(ann, "k", "task.create", { message: { content: "Hi" }, hide_in_task_list: true, title: "T" });
+    const { body } = await keyed(ann, "k", "task.create", {
+      message: { content: "Hi" },
+      hide_in_task_list: true,
+      title: "T",
+    });
     const spellings = [
       { title: "T", message: { content: [{ text: "Hi", type: "text" }] }, hideInTaskList: true },
-      { message: { content: "Hi", connectors: null }, hide_in_task_list: true, title: "T", locale: null, no_such_member: 1 },
+      {
+        message: { content: "Hi", connectors: null },
+        hide_in_task_list: true,
+        title: "T",
+        locale: null,
+        no_such_member: 1,
+      },
     ];
     for (const spelling of spellings) {
       const reply = await keyed(ann, "k", "task.create", spelling);
-      expect([reportedText(reply), reply.body["task_id"], wasReplayed(reply)]).toEqual(["200 ok", body["task_id"], true]);
+      expect([reportedText(reply), reply.body["task_id"], wasReplayed(reply)]).toEqual([
+        "200 ok",
+        body["task_id"],
+        true,
+      ]);
     }
   });
 
@@ -108,14 +137,20 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
     const ann = await service.person();
     await keyed(ann, "k1", "project.create", { name: "Garden" });
     const why = "Idempotency-Key: already used with another request";
-    expect(reportedText(await keyed(ann, "k1", "project.create", { name: "Pond" }))).toBe(`409 already_exists: ${why}`);
-    expect(reportedText(await keyed(ann, "k1", "project.create", { name: "Garden", instruction: "" }))).toBe(`409 already_exists: ${why}`);
+    expect(reportedText(await keyed(ann, "k1", "project.create", { name: "Pond" }))).toBe(
+      `409 already_exists: ${why}`,
+    );
+    expect(reportedText(await keyed(ann, "k1", "project.create", { name: "Garden", instruction: "" }))).toBe(
+      `409 already_exists: ${why}`,
+    );
     expect((await keyed(ann, "k1", "project.create", { name: "Pond" })).body["error"]).toMatchObject({
       type: "idempotency_conflict",
       param: "Idempotency-Key",
     });
     for (const wire of rpcWires) {
-      const error = ConnectError.from(await createOver(wire, ann, "k1", "Pond").catch((thrown: unknown) => thrown));
+      const error = ConnectError.from(
+        await createOver(wire, ann, "k1", "Pond").catch((thrown: unknown) => thrown),
+      );
       expect([error.code, error.rawMessage]).toEqual([Code.AlreadyExists, why]);
     }
     expect(await projectNames(ann)).toEqual(["Garden"]);
@@ -131,19 +166,25 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
       expect([reportedText(reply), wasReplayed(reply)]).toEqual(["200 ok", false]);
       expect(reply.body["project"].id).not.toBe(body["project"].id);
     }
-    expect(reportedText(await keyed(ann, "k1", "task.create", { message: { content: "Hi" } }))).toBe("200 ok");
+    expect(reportedText(await keyed(ann, "k1", "task.create", { message: { content: "Hi" } }))).toBe(
+      "200 ok",
+    );
   });
 
   test("is the same under another key of the same account and space", async () => {
     const ann = await service.person();
     const { body } = await keyed(ann, "k1", "project.create", { name: "Garden" });
-    const reply = await keyed(await service.person({ as: ann, with: ann }), "k1", "project.create", { name: "Garden" });
+    const reply = await keyed(await service.person({ as: ann, with: ann }), "k1", "project.create", {
+      name: "Garden",
+    });
     expect([reply.body["project"].id, wasReplayed(reply)]).toEqual([body["project"].id, true]);
   });
 
   test("happens once when fifty arrive at once: the others wait for its answer", async () => {
     const ann = await service.person();
-    const replies = await Promise.all(Array.from({ length: 50 }, () => keyed(ann, "k1", "project.create", { name: "Garden" })));
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => keyed(ann, "k1", "project.create", { name: "Garden" })),
+    );
     expect(new Set(replies.map(reportedText))).toEqual(new Set(["200 ok"]));
     expect(new Set(replies.map(({ body }) => body["project"].id)).size).toBe(1);
     expect(new Set(replies.map(({ body }) => body.request_id)).size).toBe(50);
@@ -154,7 +195,9 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
   test("is one request when fifty of two kinds arrive at once: the other kind is refused", async () => {
     const ann = await service.person();
     const replies = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => keyed(ann, "k1", "project.create", { name: n % 2 ? "Garden" : "Pond" })),
+      Array.from({ length: 50 }, (_, n) =>
+        keyed(ann, "k1", "project.create", { name: n % 2 ? "Garden" : "Pond" }),
+      ),
     );
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(25);
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(25);
@@ -163,7 +206,9 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
 
   test("that was refused does not use its key", async () => {
     const ann = await service.person();
-    expect(reportedText(await keyed(ann, "k1", "project.create", { name: "" }))).toContain("400 invalid_argument");
+    expect(reportedText(await keyed(ann, "k1", "project.create", { name: "" }))).toContain(
+      "400 invalid_argument",
+    );
     expect(reportedText(await keyed(ann, "k1", "project.create", { name: "Garden" }))).toBe("200 ok");
     const { body } = await ann.v2("task.create", { message: { content: "Hi" } });
     const task = { task_id: body["task_id"] };
@@ -189,7 +234,13 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
   test("is stored encrypted: a reader of the database cannot find its answer", async () => {
     const ann = await service.person();
     const { body } = await keyed(ann, "k1", "project.create", { name: "Garden of secrets" });
-    const key: IdempotencyKey = { accountId: ann.accountId, spaceId: ann.spaceId, clientId: "", operation: createProject, key: "k1" };
+    const key: IdempotencyKey = {
+      accountId: ann.accountId,
+      spaceId: ann.spaceId,
+      clientId: "",
+      operation: createProject,
+      key: "k1",
+    };
     const record = await service.store.idempotency.find(key);
     const stored = Buffer.from(record?.answer ?? []);
     expect(stored.length).toBeGreaterThan(28);
@@ -225,7 +276,8 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
     });
     const ann = await limited.person();
     const answers: string[] = [];
-    for (let n = 0; n < 5; n++) answers.push(reportedText(await keyed(ann, "k1", "project.create", { name: "Garden" })));
+    for (let n = 0; n < 5; n++)
+      answers.push(reportedText(await keyed(ann, "k1", "project.create", { name: "Garden" })));
     expect(answers).toEqual([
       ...Array<string>(4).fill("200 ok"),
       "429 rate_limited: rate limit of 4 calls a minute for project.create exceeded",
@@ -237,8 +289,13 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
     const idempotency = idempotencyRecords(cipherFrom(Buffer.alloc(32, 7), systemRandom), () => 1);
     const begin = (structuredOutputSchema: JsonObject) =>
       opened.store.change(async (tx) => {
-        const begun = await idempotency.begin(tx, admissionOf("task.create"), create(CreateTaskRequestSchema, { structuredOutputSchema }));
-        if (begun !== null && "complete" in begun) await begun.complete(create(CreateTaskResponseSchema, { taskId: "t" }), "t");
+        const begun = await idempotency.begin(
+          tx,
+          admissionOf("task.create"),
+          create(CreateTaskRequestSchema, { structuredOutputSchema }),
+        );
+        if (begun !== null && "complete" in begun)
+          await begun.complete(create(CreateTaskResponseSchema, { taskId: "t" }), "t");
         return begun;
       });
     await begin({ a: 1, b: { c: [1, 2], d: null } });
@@ -262,7 +319,13 @@ describeOnPostgres("a change with an Idempotency-Key", (database) => {
       if (claimed === null || "answer" in claimed) throw new Error("not claimed");
       await claimed.complete(create(CreateWebhookResponseSchema), "webhook-1");
     });
-    const key: IdempotencyKey = { accountId: "a", spaceId: "s", clientId: "", operation: admission.operation.rpc, key: "k1" };
+    const key: IdempotencyKey = {
+      accountId: "a",
+      spaceId: "s",
+      clientId: "",
+      operation: admission.operation.rpc,
+      key: "k1",
+    };
     expect(await opened.store.idempotency.find(key)).toMatchObject({ answer: null, subject: "webhook-1" });
     const repeat = opened.store.change((tx) => idempotency.begin(tx, admission, message));
     await expect(repeat).rejects.toMatchObject({
@@ -286,7 +349,9 @@ describe("an Idempotency-Key", () => {
 
   test.each(bad)("is refused when it is none: %j", async (key) => {
     const ann = await service.person();
-    expect(reportedText(await keyed(ann, key, "project.create", { name: "Garden" }))).toBe(`400 invalid_argument: ${why}`);
+    expect(reportedText(await keyed(ann, key, "project.create", { name: "Garden" }))).toBe(
+      `400 invalid_argument: ${why}`,
+    );
     expect(await projectNames(ann)).toEqual([]);
   });
 
@@ -294,7 +359,9 @@ describe("an Idempotency-Key", () => {
     rpcWires.flatMap((wire) => ["", "two words"].map((key) => [wire, key] as const)),
   )("that is invalid is refused over %s: %j", async (wire, key) => {
     const ann = await service.person();
-    const error = ConnectError.from(await createOver(wire, ann, key, "Garden").catch((thrown: unknown) => thrown));
+    const error = ConnectError.from(
+      await createOver(wire, ann, key, "Garden").catch((thrown: unknown) => thrown),
+    );
     expect([error.code, error.rawMessage]).toEqual([Code.InvalidArgument, why]);
     expect(await projectNames(ann)).toEqual([]);
   });
@@ -302,10 +369,18 @@ describe("an Idempotency-Key", () => {
   test.each([
     ["v1", "POST /v1/projects", { name: "Garden" }, { code: 3, message: why, details: [] }],
     ["Responses", "POST /responses", { input: "x" }, { error: { param: "Idempotency-Key", message: why } }],
-    ["Responses below /v1", "POST /v1/responses", { input: "x" }, { error: { param: "Idempotency-Key", message: why } }],
+    [
+      "Responses below /v1",
+      "POST /v1/responses",
+      { input: "x" },
+      { error: { param: "Idempotency-Key", message: why } },
+    ],
   ])("that is empty is refused by %s, and nothing is created", async (_form, at, body, refusal) => {
     const ann = await service.person();
-    expect(await v1Of(service, ann)(at, body, { "idempotency-key": "" })).toMatchObject({ status: 400, body: refusal });
+    expect(await v1Of(service, ann)(at, body, { "idempotency-key": "" })).toMatchObject({
+      status: 400,
+      body: refusal,
+    });
     expect([await projectNames(ann), (await ann.v2("task.list")).body["data"]]).toEqual([[], []]);
   });
 
@@ -316,7 +391,12 @@ describe("an Idempotency-Key", () => {
     expect([reportedText(reply), hook.requests]).toEqual([`400 invalid_argument: ${why}`, []]);
   });
 
-  test.each(["x".repeat(255), "!", "a:b/c~", "8e03978e-40d5-43e8-bc93-6894a57f9324"])("may be %s", async (key) => {
+  test.each([
+    "x".repeat(255),
+    "!",
+    "a:b/c~",
+    "8e03978e-40d5-43e8-bc93-6894a57f9324",
+  ])("may be %s", async (key) => {
     const ann = await service.person();
     expect(reportedText(await keyed(ann, key, "project.create", { name: "Garden" }))).toBe("200 ok");
     expect(wasReplayed(await keyed(ann, key, "project.create", { name: "Garden" }))).toBe(true);

@@ -13,7 +13,11 @@ const number = (value: number) => create(ValueSchema, { kind: { case: "numberVal
 describe("a number that JSON has no form for", () => {
   test.each([
     ["a Struct", { schema: { a: [1, { b: Number.NaN }] } }, 'schema["a"][1]["b"]: must be a finite number'],
-    ["a list of Structs", { rows: [{}, { a: Number.POSITIVE_INFINITY }] }, 'rows[1]["a"]: must be a finite number'],
+    [
+      "a list of Structs",
+      { rows: [{}, { a: Number.POSITIVE_INFINITY }] },
+      'rows[1]["a"]: must be a finite number',
+    ],
     ["a Value", { result: number(Number.NEGATIVE_INFINITY) }, "result: must be a finite number"],
   ])("is refused in %s", (_where, init, message) => {
     expect(() => checkText(everyKind, create(everyKind, init))).toThrow(refusal(message));
@@ -27,7 +31,10 @@ describe("a number that JSON has no form for", () => {
   });
 
   test("does not include the numbers that JSON has", () => {
-    const request = create(everyKind, { schema: { a: [0, -1.5, Number.MAX_VALUE, Number.MIN_VALUE] }, result: number(1e308) });
+    const request = create(everyKind, {
+      schema: { a: [0, -1.5, Number.MAX_VALUE, Number.MIN_VALUE] },
+      result: number(1e308),
+    });
     expect(() => checkText(everyKind, request)).not.toThrow();
   });
 });
@@ -40,10 +47,14 @@ describe("a time that JSON has no form for", () => {
     ["with nanoseconds below 0", { seconds: 0n, nanos: -1 }],
     ["with a second of nanoseconds", { seconds: 0n, nanos: 1_000_000_000 }],
   ])("is refused: %s", (_what, startTime) => {
-    expect(() => checkText(ListTasksRequestSchema, create(ListTasksRequestSchema, { startTime }))).toThrow(refusal(rule));
+    expect(() => checkText(ListTasksRequestSchema, create(ListTasksRequestSchema, { startTime }))).toThrow(
+      refusal(rule),
+    );
   });
 
   test.each([-62_135_596_800_000, 0, Date.now(), 253_402_300_799_999])("is not %i", (ms) => {
-    expect(() => checkText(ListTasksRequestSchema, create(ListTasksRequestSchema, { startTime: timestampFromMs(ms) }))).not.toThrow();
+    expect(() =>
+      checkText(ListTasksRequestSchema, create(ListTasksRequestSchema, { startTime: timestampFromMs(ms) })),
+    ).not.toThrow();
   });
 });

@@ -29,17 +29,29 @@ async function sequentially<T>(count: number, work: (n: number) => Promise<T>): 
   return results;
 }
 
-const refusalOf = async (call: Promise<unknown>): Promise<ConnectError> => ConnectError.from(await call.catch((thrown: unknown) => thrown));
+const refusalOf = async (call: Promise<unknown>): Promise<ConnectError> =>
+  ConnectError.from(await call.catch((thrown: unknown) => thrown));
 
-const limited = (env: Record<string, string> = {}, options: Partial<Parameters<typeof openService>[0]> = {}) =>
-  openService({ idle: true, env: { RATE_LIMITS: "default", ...env }, ...options });
+const limited = (
+  env: Record<string, string> = {},
+  options: Partial<Parameters<typeof openService>[0]> = {},
+) => openService({ idle: true, env: { RATE_LIMITS: "default", ...env }, ...options });
 
 describe("the number of calls a minute", () => {
   /** From spec/api.md 4, and 14.1 for unpublished operations. */
   const published: Readonly<Record<number, readonly string[]>> = {
     10: ["task.create", "task.sendMessage", "schedule.runNow"],
     40: [
-      ...["task.update", "task.stop", "task.delete", "task.confirmAction", "project.create", "agent.update", "file.upload", "file.delete"],
+      ...[
+        "task.update",
+        "task.stop",
+        "task.delete",
+        "task.confirmAction",
+        "project.create",
+        "agent.update",
+        "file.upload",
+        "file.delete",
+      ],
       ...["webhook.create", "webhook.delete", "website.publish", "website.update"],
       // Beyond the specification.
       ...[
@@ -53,7 +65,13 @@ describe("the number of calls a minute", () => {
         "project.delete",
         "agentProfile.update",
         ...["create", "update", "pause", "resume", "delete"].map((verb) => `schedule.${verb}`),
-        ...["website.unpublish", "website.delete", "website.rollback", "website.addViewers", "website.removeViewers"],
+        ...[
+          "website.unpublish",
+          "website.delete",
+          "website.rollback",
+          "website.addViewers",
+          "website.removeViewers",
+        ],
         ...["website.linkDomain", "website.verifyDomain", "website.unlinkDomain", "browser.detach"],
         "import.finish",
       ],
@@ -70,7 +88,13 @@ describe("the number of calls a minute", () => {
         "agent.detail",
         "file.detail",
       ],
-      ...["webhook.list", "connector.list", "browser.onlineList", "website.status", "website.listCheckpoints"],
+      ...[
+        "webhook.list",
+        "connector.list",
+        "browser.onlineList",
+        "website.status",
+        "website.listCheckpoints",
+      ],
       ...["webhook.publicKey", "usage.availableCredits", "user.me"],
       // Beyond the specification.
       ...[
@@ -95,20 +119,26 @@ describe("the number of calls a minute", () => {
       ...["import.project", "import.task", "import.taskEvents", "import.file", "import.webhook"],
     ],
   };
-  const numbers = Object.entries(published).flatMap(([number, names]) => names.map((name) => [name, number] as const));
+  const numbers = Object.entries(published).flatMap(([number, names]) =>
+    names.map((name) => [name, number] as const),
+  );
 
   test("is the specification's, by operation", async () => {
     await using service = await limited({}, { clock: stillClock() });
     const ann = await service.person();
     // A key is refused before the call is counted.
     const counted = numbers.filter(([name]) => name !== "operator.status");
-    const reported = await Promise.all(counted.map(async ([name]) => [name, (await ann.v2(name)).headers.get("ratelimit-limit")] as const));
+    const reported = await Promise.all(
+      counted.map(async ([name]) => [name, (await ann.v2(name)).headers.get("ratelimit-limit")] as const),
+    );
     expect(reported).toEqual(counted);
   });
 
   test("is stated for every operation in the specification", () => {
     const names = operationTable().all.flatMap(({ name }) => name ?? []);
-    expect(names.filter((name) => !/^(team|enterprise)\./.test(name)).toSorted()).toEqual(numbers.map(([name]) => name).toSorted());
+    expect(names.filter((name) => !/^(team|enterprise)\./.test(name)).toSorted()).toEqual(
+      numbers.map(([name]) => name).toSorted(),
+    );
   });
 
   test.each([
@@ -165,14 +195,22 @@ describeOnOne("a limit", (database) => {
   test("admits exactly its number when many more arrive at once", async () => {
     const ann = await service.person();
     expect(tally(await times(150, () => ann.v2("project.list")))).toEqual({ letIn: 100, limited: 50 });
-    expect(tally(await times(60, () => ann.v2("project.create", { name: "Garden" })))).toEqual({ letIn: 40, limited: 20 });
+    expect(tally(await times(60, () => ann.v2("project.create", { name: "Garden" })))).toEqual({
+      letIn: 40,
+      limited: 20,
+    });
   });
 
   test("covers a fixed minute and reports when the next begins, in full seconds", async () => {
     const ann = await small.person();
     const readLimit = async () => {
       const { status, headers } = await ann.v2("project.create", { name: "Garden" });
-      return [status, headers.get("ratelimit-remaining"), headers.get("ratelimit-reset"), headers.get("retry-after")];
+      return [
+        status,
+        headers.get("ratelimit-remaining"),
+        headers.get("ratelimit-reset"),
+        headers.get("retry-after"),
+      ];
     };
     expect(await sequentially(4, readLimit)).toEqual([
       [200, "2", "45", null],
@@ -204,15 +242,23 @@ describeOnOne("a limit", (database) => {
     const hers = [ann, await small.person({ as: ann, with: ann }), await small.person({ as: ann })];
     for (const person of hers) expect((await person.v2("project.list")).status).toBe(200);
     for (const wire of rpcWires) await ann.client(ProjectService, wire).listProjects({});
-    expect((await ann.v2("project.list", {}, { method: "GET" })).headers.get("ratelimit-remaining")).toBe("0");
+    expect((await ann.v2("project.list", {}, { method: "GET" })).headers.get("ratelimit-remaining")).toBe(
+      "0",
+    );
     for (const person of hers) expect((await person.v2("project.list")).status).toBe(429);
     for (const wire of rpcWires)
-      await expect(ann.client(ProjectService, wire).listProjects({})).rejects.toMatchObject({ code: Code.ResourceExhausted });
+      await expect(ann.client(ProjectService, wire).listProjects({})).rejects.toMatchObject({
+        code: Code.ResourceExhausted,
+      });
   });
 
   test("counts calls by session apart from calls by key, over all sessions of the account", async () => {
     const ann = await small.person();
-    const sessions = [await ann.session(), await ann.session(), await (await small.person({ as: ann })).session()];
+    const sessions = [
+      await ann.session(),
+      await ann.session(),
+      await (await small.person({ as: ann })).session(),
+    ];
     const clients = sessions.map((session) => session.client(ProjectService));
     expect(tally(await times(10, () => ann.v2("project.list")))).toEqual({ letIn: 8, limited: 2 });
     const outcomes = await sequentially(12, async (n) => {
@@ -235,9 +281,14 @@ describeOnOne("a limit", (database) => {
 
   test("is separate for each operation and account", async () => {
     const ann = await small.person();
-    expect(tally(await times(4, () => ann.v2("project.create", { name: "Garden" })))).toEqual({ letIn: 3, limited: 1 });
+    expect(tally(await times(4, () => ann.v2("project.create", { name: "Garden" })))).toEqual({
+      letIn: 3,
+      limited: 1,
+    });
     expect((await ann.v2("project.list")).status).toBe(200);
-    expect((await (await small.person({ with: ann })).v2("project.create", { name: "Garden" })).status).toBe(200);
+    expect((await (await small.person({ with: ann })).v2("project.create", { name: "Garden" })).status).toBe(
+      200,
+    );
   });
 });
 
@@ -246,15 +297,18 @@ describe("a call", () => {
     await using service = await limited({ RATE_LIMITS: "0.1" }, { clock: stillClock() });
     const ann = await service.person();
     const siem = await service.person({ as: ann, with: ann, kind: "siem" });
-    for (const body of [{ name: "" }, { name: 5 }]) expect((await ann.v2("project.create", body)).status).toBe(400);
-    for (let n = 0; n < 3; n++) expect((await siem.v2("project.create", { name: "Garden" })).status).toBe(403);
+    for (const body of [{ name: "" }, { name: 5 }])
+      expect((await ann.v2("project.create", body)).status).toBe(400);
+    for (let n = 0; n < 3; n++)
+      expect((await siem.v2("project.create", { name: "Garden" })).status).toBe(403);
     const { headers } = await ann.v2("project.create", { name: "Garden" });
     expect([headers.get("ratelimit-limit"), headers.get("ratelimit-remaining")]).toEqual(["4", "1"]);
   });
 });
 
 describe("an unauthenticated caller", () => {
-  const callWithoutKey = (service: Service, headers: Record<string, string> = {}) => callV2(service.url, "project.list", {}, { headers });
+  const callWithoutKey = (service: Service, headers: Record<string, string> = {}) =>
+    callV2(service.url, "project.list", {}, { headers });
 
   /** Calls until the rate limit refuses, and returns the number of admitted calls. */
   async function allowance(service: Service, headers: Record<string, string>): Promise<number> {
@@ -278,16 +332,18 @@ describe("an unauthenticated caller", () => {
     ];
     for (let n = 0; n < 56; n++) expect((await callWithoutKey(service, shown[n % 4])).status).toBe(401);
     for (const wire of rpcWires) {
-      const error = await clientOf(ProjectService, wire, service.url, {}).listProjects({}).catch(ConnectError.from);
+      const error = await clientOf(ProjectService, wire, service.url, {})
+        .listProjects({})
+        .catch(ConnectError.from);
       expect(error).toMatchObject({ code: Code.Unauthenticated });
     }
     const over = await callWithoutKey(service);
-    expect([over.status, over.body.error?.code, over.headers.get("retry-after"), over.headers.get("ratelimit-limit")]).toEqual([
-      429,
-      "rate_limited",
-      "45",
-      "60",
-    ]);
+    expect([
+      over.status,
+      over.body.error?.code,
+      over.headers.get("retry-after"),
+      over.headers.get("ratelimit-limit"),
+    ]).toEqual([429, "rate_limited", "45", "60"]);
     for (const wire of rpcWires) {
       const error = ConnectError.from(
         await clientOf(ProjectService, wire, service.url, {})
@@ -311,7 +367,14 @@ describe("an unauthenticated caller", () => {
   test("is identified by its connection, not by headers, unless a proxy is trusted", async () => {
     await using service = await limited({ RATE_LIMITS: "0.05" }, { clock: stillClock() });
     for (let n = 0; n < 3; n++)
-      expect((await callWithoutKey(service, { "x-forwarded-for": `203.0.113.${n}`, forwarded: `for=203.0.113.${n}` })).status).toBe(401);
+      expect(
+        (
+          await callWithoutKey(service, {
+            "x-forwarded-for": `203.0.113.${n}`,
+            forwarded: `for=203.0.113.${n}`,
+          })
+        ).status,
+      ).toBe(401);
     expect((await callWithoutKey(service, { "x-forwarded-for": "203.0.113.9" })).status).toBe(429);
   });
 
@@ -331,7 +394,9 @@ describe("an unauthenticated caller", () => {
       expect((await callWithoutKey(service, from("203.0.113.9, 203.0.113.1"))).status).toBe(429);
       expect((await callWithoutKey(service, from("203.0.113.1, 203.0.113.2"))).status).toBe(401);
       for (const wire of rpcWires) {
-        const error = await refusalOf(clientOf(ProjectService, wire, service.url, from("203.0.113.1")).listProjects({}));
+        const error = await refusalOf(
+          clientOf(ProjectService, wire, service.url, from("203.0.113.1")).listProjects({}),
+        );
         expect(error.code).toBe(Code.ResourceExhausted);
       }
     });
@@ -400,7 +465,10 @@ describe.skipIf(postgresTemplate === undefined)("two processes over one PostgreS
   /** One person's calls to each of the two nodes. */
   async function pair(): Promise<readonly [here: V2, there: V2]> {
     const ann = await here.person();
-    return [ann.v2, (name, body = {}) => callV2(there.url, name, body, { headers: { "x-service-api-key": ann.key } })];
+    return [
+      ann.v2,
+      (name, body = {}) => callV2(there.url, name, body, { headers: { "x-service-api-key": ann.key } }),
+    ];
   }
 
   test.each([
@@ -433,7 +501,10 @@ describe("the bytes of bodies above 256 KiB", () => {
     const clock = stillClock();
     const [one, other] = [1, 1].map(() => limits(opened.store.counters, clock, 0.5));
     for (let body = 0; body < 4; body++) await one?.bodyBytes("a", 32 * MiB);
-    const refused = { reason: "rate_limited", message: "limit of 131072 KiB a minute in requests above 256 KiB exceeded" };
+    const refused = {
+      reason: "rate_limited",
+      message: "limit of 131072 KiB a minute in requests above 256 KiB exceeded",
+    };
     await expect(other?.bodyBytes("a", 300_000)).rejects.toMatchObject(refused);
     await expect(one?.bodyBytes("a", 0)).rejects.toMatchObject({
       ...refused,

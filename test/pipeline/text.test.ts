@@ -7,7 +7,10 @@ import { checkText } from "./check-text.ts";
 
 const everyKind = fixtureType("EveryKind");
 const refusal = (path: string) =>
-  expect.objectContaining({ reason: "invalid_argument", message: `${path}: must not contain U+0000 or a lone surrogate` });
+  expect.objectContaining({
+    reason: "invalid_argument",
+    message: `${path}: must not contain U+0000 or a lone surrogate`,
+  });
 
 describe("text", () => {
   test("of every language is accepted, with surrogates in pairs", () => {
@@ -70,7 +73,9 @@ describe("text", () => {
     const request = compileReader(CreateTaskRequestSchema)(json, "body");
     const counted = vi.spyOn(String.prototype, Symbol.iterator);
     try {
-      expect(() => checkText(CreateTaskRequestSchema, request)).toThrow(expect.objectContaining({ reason: "invalid_argument", message }));
+      expect(() => checkText(CreateTaskRequestSchema, request)).toThrow(
+        expect.objectContaining({ reason: "invalid_argument", message }),
+      );
       expect(counted).not.toHaveBeenCalled();
     } finally {
       counted.mockRestore();
@@ -78,6 +83,8 @@ describe("text", () => {
   });
 
   test("of exactly the maximum length is accepted, for any bytes per character", () => {
-    expect(() => checkText(CreateTaskRequestSchema, create(CreateTaskRequestSchema, { title: "😀".repeat(255) }))).not.toThrow();
+    expect(() =>
+      checkText(CreateTaskRequestSchema, create(CreateTaskRequestSchema, { title: "😀".repeat(255) })),
+    ).not.toThrow();
   });
 });

@@ -24,7 +24,9 @@ const unfinished = services.map((service) => ({
 
 /** A request with a text that no field accepts; null for an operation without text fields. */
 const broken = ({ method }: Operation): JsonObject | null => {
-  const field = method.input.fields.find(({ fieldKind, scalar }) => fieldKind === "scalar" && scalar === ScalarType.STRING);
+  const field = method.input.fields.find(
+    ({ fieldKind, scalar }) => fieldKind === "scalar" && scalar === ScalarType.STRING,
+  );
   return field ? { [field.name]: "\0" } : null;
 };
 
@@ -35,7 +37,15 @@ describe("an operation that is not implemented", () => {
   beforeAll(async () => {
     database = await openTestStore("sqlite");
     const audit = { write: async () => undefined, noteRefusal: () => undefined };
-    stub = await openStub({}, performer(database.store, handlerTable(services, unfinished), idempotencyRecords(cipher, Date.now), audit));
+    stub = await openStub(
+      {},
+      performer(
+        database.store,
+        handlerTable(services, unfinished),
+        idempotencyRecords(cipher, Date.now),
+        audit,
+      ),
+    );
   });
   afterAll(async () => {
     await stub[Symbol.asyncDispose]();
@@ -43,12 +53,18 @@ describe("an operation that is not implemented", () => {
   });
 
   /** The answer of each operation, with the text of the refusal where it is `unimplemented`. */
-  async function answers(wire: Wire, operations: readonly Operation[], bodyOf: (operation: Operation) => { json?: JsonObject }) {
+  async function answers(
+    wire: Wire,
+    operations: readonly Operation[],
+    bodyOf: (operation: Operation) => { json?: JsonObject },
+  ) {
     const call = callerOf(stub.url);
     const lines: string[] = [];
     for (const operation of operations) {
       const { outcome, message } = await call(wire, operation, bodyOf(operation));
-      lines.push(`${operation.rpc}: ${outcome}${outcome === refused("unimplemented", wire) ? `, ${message}` : ""}`);
+      lines.push(
+        `${operation.rpc}: ${outcome}${outcome === refused("unimplemented", wire) ? `, ${message}` : ""}`,
+      );
     }
     return lines;
   }
@@ -56,12 +72,16 @@ describe("an operation that is not implemented", () => {
   test.each(wires)("answers unimplemented to a sound call over %s", async (wire) => {
     const operations = servedBy(wire);
     expect(await answers(wire, operations, () => ({}))).toEqual(
-      operations.map(({ rpc, name }) => `${rpc}: ${refused("unimplemented", wire)}, ${name ?? rpc} is not built yet`),
+      operations.map(
+        ({ rpc, name }) => `${rpc}: ${refused("unimplemented", wire)}, ${name ?? rpc} is not built yet`,
+      ),
     );
   });
 
   test.each(wires)("looks at the fields first over %s", async (wire) => {
-    const withFields = servedBy(wire).filter((operation) => operation.method.methodKind !== "bidi_streaming" && broken(operation));
+    const withFields = servedBy(wire).filter(
+      (operation) => operation.method.methodKind !== "bidi_streaming" && broken(operation),
+    );
     expect(await answers(wire, withFields, (operation) => ({ json: broken(operation) ?? {} }))).toEqual(
       withFields.map(({ rpc }) => `${rpc}: ${refused("invalid_argument", wire)}`),
     );
@@ -70,8 +90,12 @@ describe("an operation that is not implemented", () => {
 
 describe("the handler table", () => {
   test("is refused when a service has no handlers, or lacks one", () => {
-    const [create, list] = ["CreateProject", "ListProjects"].map((name) => `project.v2.ProjectService/${name}`);
-    expect(() => handlerTable([ProjectService], [])).toThrow(`operations without a handler:\n${create}\n${list}`);
+    const [create, list] = ["CreateProject", "ListProjects"].map(
+      (name) => `project.v2.ProjectService/${name}`,
+    );
+    expect(() => handlerTable([ProjectService], [])).toThrow(
+      `operations without a handler:\n${create}\n${list}`,
+    );
     const half = { service: ProjectService, handlers: { createProject: unbuilt } };
     expect(() => handlerTable([ProjectService], [half])).toThrow(`operations without a handler:\n${list}`);
   });
@@ -86,7 +110,10 @@ describe("the check for unimplemented methods", () => {
     const project = await mkdtemp(join(tmpdir(), "unbuilt-"));
     const rpc = join(project, "src", "rpc");
     await mkdir(rpc, { recursive: true });
-    await writeFile(join(rpc, "project.ts"), 'import { unbuilt } from "./handlers.ts";\n\nconst all = {\n  renameProject: unbuilt,\n};\n');
+    await writeFile(
+      join(rpc, "project.ts"),
+      'import { unbuilt } from "./handlers.ts";\n\nconst all = {\n  renameProject: unbuilt,\n};\n',
+    );
     expect(unbuiltMethods(project)).toEqual(["src/rpc/project.ts:4: renameProject: unbuilt,"]);
     await rm(project, { recursive: true });
   });

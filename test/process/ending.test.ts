@@ -11,7 +11,12 @@ const farMs = 3_600_000;
 
 /** A program that ends in one of the ways of `program.ts`. */
 function start(way: string, limitMs: number, pipe?: string) {
-  const words = [join(import.meta.dirname, "program.ts"), way, `${limitMs}`, ...(pipe === undefined ? [] : [pipe])];
+  const words = [
+    join(import.meta.dirname, "program.ts"),
+    way,
+    `${limitMs}`,
+    ...(pipe === undefined ? [] : [pipe]),
+  ];
   const child = spawn(process.execPath, words, { env: ownEnvironment() });
   let [out, err] = ["", ""];
   child.stderr.on("data", (chunk) => {
@@ -30,7 +35,11 @@ function start(way: string, limitMs: number, pipe?: string) {
   return { child, says, ended };
 }
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s asks for the end, also if it arrives three times at once", async (signal) => {
+test.each([
+  "SIGTERM",
+  "SIGINT",
+  "SIGHUP",
+] as const)("%s asks for the end, also if it arrives three times at once", async (signal) => {
   const { child, says, ended } = start("prompt", farMs);
   await says("ready");
   for (let count = 0; count < 3; count += 1) child.kill(signal);
@@ -64,11 +73,18 @@ test("a second signal ends a process whose other thread is in a native call", as
   expect(await ended).toMatchObject({ code: null, signal: "SIGKILL" });
 });
 
-test.each(["waits", "blocks"])("a process whose end %s is killed at the limit, and the log says what was open", async (way) => {
+test.each([
+  "waits",
+  "blocks",
+])("a process whose end %s is killed at the limit, and the log says what was open", async (way) => {
   const { child, says, ended } = start(way, 300);
   await says("ready");
   child.kill("SIGTERM");
   const { signal, err } = await ended;
   expect(signal).toBe("SIGKILL");
-  expect(JSON.parse(err)).toMatchObject({ level: 50, open: ["calls"], msg: expect.stringContaining("open: calls") });
+  expect(JSON.parse(err)).toMatchObject({
+    level: 50,
+    open: ["calls"],
+    msg: expect.stringContaining("open: calls"),
+  });
 });

@@ -8,7 +8,12 @@ import { createSeal, openArchive } from "../../src/core/exports/seal.ts";
 import { fileLinks } from "../../src/core/files/links.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { refreshTokens } from "../../src/core/oauth/family.ts";
-import { finishRotation, followKey, type SealedValue, switchKey } from "../../src/core/processes/key-rotation.ts";
+import {
+  finishRotation,
+  followKey,
+  type SealedValue,
+  switchKey,
+} from "../../src/core/processes/key-rotation.ts";
 import { countByKey, reencrypt } from "../../src/core/processes/re-encrypt.ts";
 import type { Store } from "../../src/core/store.ts";
 import { schema } from "../../src/gen/prisma/tables.ts";
@@ -20,12 +25,18 @@ import { describeOnEach, openTestStore, rowsIn, type TestDatabase } from "../sup
 import { stillClock } from "../support/still-clock.ts";
 
 const [oldKey, newKey, otherKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
-const ringOf = (key: Uint8Array, previous: Uint8Array | null = null): KeyRing => cipherFrom(key, systemRandom, previous);
+const ringOf = (key: Uint8Array, previous: Uint8Array | null = null): KeyRing =>
+  cipherFrom(key, systemRandom, previous);
 const onProgress = () => undefined;
-const noBytes = { put: async (_id: string, bytes: Readable) => void bytes.destroy() } as unknown as Parameters<typeof fill>[1]; // Only `put` is called.
+const noBytes = {
+  put: async (_id: string, bytes: Readable) => void bytes.destroy(),
+} as unknown as Parameters<typeof fill>[1]; // Only `put` is called.
 
 /** A row in every table, whose encrypted values are sealed by this ring. */
-async function fillSealed(database: TestDatabase & { readonly store: Store }, ring: KeyRing): Promise<readonly Buffer[]> {
+async function fillSealed(
+  database: TestDatabase & { readonly store: Store },
+  ring: KeyRing,
+): Promise<readonly Buffer[]> {
   const { store } = database;
   await fill(database, noBytes, "ann", { accountId: "ann", spaceId: "north", teamId: "t" });
   await store.change(async (tx) => {
@@ -51,7 +62,11 @@ async function fillSealed(database: TestDatabase & { readonly store: Store }, ri
 
 async function valuesOf(store: Store): Promise<readonly (SealedValue & { readonly column: string })[]> {
   const all = await Promise.all(
-    store.sealed.listColumns().map(async (column) => (await store.sealed.page(column, null, 10)).map((value) => ({ ...value, column }))),
+    store.sealed
+      .listColumns()
+      .map(async (column) =>
+        (await store.sealed.page(column, null, 10)).map((value) => ({ ...value, column })),
+      ),
   );
   return all.flat();
 }
@@ -61,13 +76,16 @@ async function bytesIn({ url }: TestDatabase): Promise<string> {
   const texts: string[] = [];
   for (const { name } of Object.values(schema))
     for (const row of await rowsIn(url, `SELECT * FROM "${name}"`))
-      for (const value of Object.values(row)) if (value instanceof Uint8Array) texts.push(Buffer.from(value).toString("hex"));
+      for (const value of Object.values(row))
+        if (value instanceof Uint8Array) texts.push(Buffer.from(value).toString("hex"));
   return texts.join(" ");
 }
 
 test("every column of bytes is declared as encrypted", () => {
   const bytes = Object.entries(schema).flatMap(([table, { columns }]) =>
-    Object.entries(columns).flatMap(([member, [, kind]]) => ((kind as string) === "bytes" ? [`${table}.${member}`] : [])),
+    Object.entries(columns).flatMap(([member, [, kind]]) =>
+      (kind as string) === "bytes" ? [`${table}.${member}`] : [],
+    ),
   );
   expect(sealedColumns.map(({ table, member }) => `${table}.${member}`).toSorted()).toEqual(bytes.toSorted());
 });
@@ -97,7 +115,8 @@ describeOnEach("a rotation of the encryption key", (kind) => {
       expect(Buffer.from(only.open(sealed, context)).toString()).toBe(`secret of ${column}`);
     const bytes = await bytesIn(database);
     expect(before.filter((value) => bytes.includes(value.toString("hex")))).toEqual([]);
-    for (const counts of Object.values(await countByKey({ store, ring }))) expect(counts).toEqual({ newest: 1, previous: 0, neither: 0 });
+    for (const counts of Object.values(await countByKey({ store, ring })))
+      expect(counts).toEqual({ newest: 1, previous: 0, neither: 0 });
     await store.change((tx) => finishRotation(tx, ring, 100_000, 0));
     expect(await store.change((tx) => followKey(tx, only))).toBeNull();
     expect(await store.change((tx) => followKey(tx, ringOf(oldKey)))).toBe("other_key");
@@ -117,12 +136,20 @@ describeOnEach("a rotation of the encryption key", (kind) => {
       const [value] = read;
       const writer = column === "webhook.secret" ? writers.shift() : undefined;
       if (value && writer)
-        await store.change((tx) => tx.sealed.replace(column, value, writer.seal(Buffer.from(`written ${writers.length}`), value.context)));
+        await store.change((tx) =>
+          tx.sealed.replace(
+            column,
+            value,
+            writer.seal(Buffer.from(`written ${writers.length}`), value.context),
+          ),
+        );
       return read;
     };
     await reencrypt({ store: { ...store, sealed: { ...store.sealed, page } }, ring, onProgress });
     const [secret] = await store.sealed.page("webhook.secret", null, 1);
-    expect(secret && Buffer.from(ringOf(newKey).open(secret.sealed, secret.context)).toString()).toBe("written 0");
+    expect(secret && Buffer.from(ringOf(newKey).open(secret.sealed, secret.context)).toString()).toBe(
+      "written 0",
+    );
   });
 
   test("waits for processes that do not know the new key, is followed by the others within 5 s, and ends once all seal with it", async () => {
@@ -131,7 +158,13 @@ describeOnEach("a rotation of the encryption key", (kind) => {
     const clock = stillClock();
     const log = () => undefined;
     const show = (ring: KeyRing) =>
-      showKeys({ store, ring, clock, log, process: { id: systemIds.short(), role: "api", version: "1.0.0" } });
+      showKeys({
+        store,
+        ring,
+        clock,
+        log,
+        process: { id: systemIds.short(), role: "api", version: "1.0.0" },
+      });
     const stopOld = await show(ringOf(oldKey));
     const [serving, ring] = [ringOf(newKey, oldKey), ringOf(newKey, oldKey)];
     const stopServing = await show(serving);

@@ -28,7 +28,9 @@ describeOnOne("project.create", (database) => {
 
   beforeAll(async () => {
     opened = await openTestStore(database, { clock });
-    const store = storeWithFaults(opened.store, "projects", (rows) => ({ count: (spaceId) => slowCount(rows.count(spaceId)) }));
+    const store = storeWithFaults(opened.store, "projects", (rows) => ({
+      count: (spaceId) => slowCount(rows.count(spaceId)),
+    }));
     service = await openService({ idle: true, clock, over: { store, url: opened.url } });
     ann = await service.person();
   });
@@ -38,12 +40,20 @@ describeOnOne("project.create", (database) => {
   });
 
   test("returns the project with its instruction", async () => {
-    const { status, body } = await ann.v2("project.create", { name: "Garden", instruction: "Answer in verse." });
+    const { status, body } = await ann.v2("project.create", {
+      name: "Garden",
+      instruction: "Answer in verse.",
+    });
     expect(status).toBe(200);
     expect(body).toEqual({
       ok: true,
       request_id: expect.any(String),
-      project: { id: expect.stringMatching(shortId), name: "Garden", instruction: "Answer in verse.", created_at: quarterPast / 1000 },
+      project: {
+        id: expect.stringMatching(shortId),
+        name: "Garden",
+        instruction: "Answer in verse.",
+        created_at: quarterPast / 1000,
+      },
     });
   });
 
@@ -59,7 +69,11 @@ describeOnOne("project.create", (database) => {
   test.each(rpcWires)("gives the same answer over %s", async (wire) => {
     const projects = ann.client(ProjectService, wire);
     const { project } = await projects.createProject({ name: "Garden", instruction: "Answer in verse." });
-    expect(project).toMatchObject({ name: "Garden", instruction: "Answer in verse.", createdAt: BigInt(quarterPast / 1000) });
+    expect(project).toMatchObject({
+      name: "Garden",
+      instruction: "Answer in verse.",
+      createdAt: BigInt(quarterPast / 1000),
+    });
     expect(project?.id).toMatch(shortId);
     const bare = await projects.createProject({ name: "Garden", instruction: "" });
     expect(bare.project).not.toHaveProperty("instruction");
@@ -87,7 +101,9 @@ describeOnOne("project.create", (database) => {
   });
 
   test("makes another project each time, also with the same name", async () => {
-    const replies = await Promise.all(Array.from({ length: 20 }, () => ann.v2("project.create", { name: "Twin" })));
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => ann.v2("project.create", { name: "Twin" })),
+    );
     expect(new Set(replies.map(({ body }) => body["project"].id)).size).toBe(20);
   });
 
@@ -96,7 +112,9 @@ describeOnOne("project.create", (database) => {
     const colleague = await service.person({ with: owner });
     await fill(owner, projectsMax - 20);
     const replies = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => (n % 2 ? owner : colleague).v2("project.create", { name: "Last" })),
+      Array.from({ length: 50 }, (_, n) =>
+        (n % 2 ? owner : colleague).v2("project.create", { name: "Last" }),
+      ),
     );
     const outcomes = replies.map(({ status, body }) => `${status} ${body.error?.code ?? "ok"}`);
     expect(outcomes.filter((text) => text === "200 ok")).toHaveLength(20);
@@ -104,7 +122,10 @@ describeOnOne("project.create", (database) => {
     expect(await service.store.projects.count(owner.spaceId)).toBe(projectsMax);
 
     const { status, body } = await owner.v2("project.create", { name: "One more" });
-    expect([status, body.error]).toMatchObject([429, { code: "resource_exhausted", message: "a space holds at most 1000 projects" }]);
+    expect([status, body.error]).toMatchObject([
+      429,
+      { code: "resource_exhausted", message: "a space holds at most 1000 projects" },
+    ]);
     for (const wire of rpcWires) {
       const error = ConnectError.from(
         await colleague
@@ -112,9 +133,14 @@ describeOnOne("project.create", (database) => {
           .createProject({ name: "One more" })
           .catch((thrown: unknown) => thrown),
       );
-      expect([error.code, error.rawMessage]).toEqual([Code.ResourceExhausted, "a space holds at most 1000 projects"]);
+      expect([error.code, error.rawMessage]).toEqual([
+        Code.ResourceExhausted,
+        "a space holds at most 1000 projects",
+      ]);
     }
-    expect((await (await service.person({ as: owner })).v2("project.create", { name: "Elsewhere" })).status).toBe(200);
+    expect(
+      (await (await service.person({ as: owner })).v2("project.create", { name: "Elsewhere" })).status,
+    ).toBe(200);
     expect((await ann.v2("project.create", { name: "Elsewhere" })).status).toBe(200);
   });
 

@@ -50,7 +50,8 @@ describeOnOne("project.list", (database) => {
 
   test("is the same by GET, by POST and over every RPC wire, for projects made on any wire", async () => {
     const ann = await service.person();
-    for (const wire of rpcWires) await ann.client(ProjectService, wire).createProject({ name: wire, instruction: "Be brief." });
+    for (const wire of rpcWires)
+      await ann.client(ProjectService, wire).createProject({ name: wire, instruction: "Be brief." });
     await ann.v2("project.create", { name: "v2" });
     const { body: posted } = await ann.v2("project.list");
     const { body: listed } = await ann.v2("project.list", {}, { method: "GET" });

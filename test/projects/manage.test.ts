@@ -20,7 +20,12 @@ describeOnOne("a project", (database) => {
     const ann = await rig.person();
     const project_id = await createProject(ann, { instruction: "Be brief." });
     const { body: created } = await ann.v2("project.detail", { project_id }, { method: "GET" });
-    expect(created["project"]).toEqual({ id: project_id, name: "Garden", instruction: "Be brief.", created_at: expect.any(Number) });
+    expect(created["project"]).toEqual({
+      id: project_id,
+      name: "Garden",
+      instruction: "Be brief.",
+      created_at: expect.any(Number),
+    });
 
     const renamed = { ...created["project"], name: "Pond" };
     const changed = { ...renamed, instruction: "Answer in verse." };
@@ -35,14 +40,20 @@ describeOnOne("a project", (database) => {
       expect((await ann.v2("project.detail", { project_id })).body["project"]).toEqual(project);
       expect((await ann.v2("project.list")).body["data"]).toEqual([project]);
     }
-    expect(await rig.auditRow("project.v2.ProjectService/UpdateProject", project_id)).toMatchObject({ outcome: "done" });
+    expect(await rig.auditRow("project.v2.ProjectService/UpdateProject", project_id)).toMatchObject({
+      outcome: "done",
+    });
   });
 
   test.each([
     ["no change", {}, "name or instruction is required"],
     ["an empty name", { name: "" }, "name: must not be empty"],
     ["a name of 256 characters", { name: "🌱".repeat(256) }, "name: must be at most 255 characters"],
-    ["an instruction of 20,001 characters", { instruction: "x".repeat(20_001) }, "instruction: must be at most 20000 characters"],
+    [
+      "an instruction of 20,001 characters",
+      { instruction: "x".repeat(20_001) },
+      "instruction: must be at most 20000 characters",
+    ],
   ])("is not changed by a request with %s", async (_what, edit, message) => {
     const ann = await rig.person();
     const project_id = await createProject(ann);
@@ -56,8 +67,16 @@ describeOnOne("a project", (database) => {
     const project_id = await createProject(ann);
     const deleted = await createProject(ann);
     await ann.v2("project.delete", { project_id: deleted });
-    const others = [await rig.person({ with: ann, role: "admin" }), await rig.person({ as: ann }), await rig.person()];
-    const calls = [...others.map((person) => [person, project_id] as const), [ann, deleted] as const, [ann, "unknown"] as const];
+    const others = [
+      await rig.person({ with: ann, role: "admin" }),
+      await rig.person({ as: ann }),
+      await rig.person(),
+    ];
+    const calls = [
+      ...others.map((person) => [person, project_id] as const),
+      [ann, deleted] as const,
+      [ann, "unknown"] as const,
+    ];
     for (const [person, id] of calls)
       for (const [operation, more] of [
         ["project.detail", {}],
@@ -65,7 +84,10 @@ describeOnOne("a project", (database) => {
         ["project.delete", {}],
       ] as const) {
         const { status, body } = await person.v2(operation, { project_id: id, ...more });
-        expect([status, body.error]).toMatchObject([404, { code: "not_found", message: "project not found" }]);
+        expect([status, body.error]).toMatchObject([
+          404,
+          { code: "not_found", message: "project not found" },
+        ]);
       }
     expect((await ann.v2("project.detail", { project_id })).body["project"].name).toBe("Garden");
   });
@@ -94,7 +116,8 @@ describeOnOne("a project", (database) => {
         `INSERT INTO project_connector (project_id, uid, space_id) VALUES ('${projectId}', '${uid}', '${ann.spaceId}')`,
       );
     const budgets = ann.client(BudgetService);
-    for (const subject of [project_id, other]) await budgets.setBudget({ kind: BudgetKind.PROJECT, subject, credits: 5n });
+    for (const subject of [project_id, other])
+      await budgets.setBudget({ kind: BudgetKind.PROJECT, subject, credits: 5n });
 
     expect(await ann.v2("project.delete", { project_id })).toMatchObject({ status: 200, body: { ok: true } });
 
@@ -104,7 +127,10 @@ describeOnOne("a project", (database) => {
     expect(await rig.service.store.connectors.defaultsOf(project_id)).toEqual([]);
     expect(await rig.service.store.connectors.defaultsOf(other)).toEqual([uid]);
     expect((await budgets.listBudgets({})).data.map(({ subject }) => subject)).toEqual([other]);
-    const stored = await rowsIn(rig.db.url, `SELECT name, instruction FROM project WHERE id = '${project_id}'`);
+    const stored = await rowsIn(
+      rig.db.url,
+      `SELECT name, instruction FROM project WHERE id = '${project_id}'`,
+    );
     expect(stored).toEqual([{ name: "", instruction: "" }]);
     const row = await rig.auditRow("project.v2.ProjectService/DeleteProject", project_id);
     expect(JSON.stringify(row)).toContain('\\"skills\\":1');
@@ -138,20 +164,26 @@ describeOnOne("the tasks of a deleted project", (database) => {
     const put = (projectId: string, count: number) =>
       store.change(async (tx) => {
         const { accountId, spaceId } = ann;
-        for (let n = 0; n < count; n++) await tx.tasks.insert(sampleTask({ accountId, spaceId, projectId, type: "project" }), []);
+        for (let n = 0; n < count; n++)
+          await tx.tasks.insert(sampleTask({ accountId, spaceId, projectId, type: "project" }), []);
       });
     await put(project_id, 1_100);
     await put(other, 3);
     await ann.v2("project.delete", { project_id });
     // A round that is stopped ends after its first batch of 500.
     for (let round = 0; round < 3; round++) await runJobs(store, clock);
-    const types = await rowsIn(rig.db.url, "SELECT type, COUNT(*) AS count FROM task WHERE agent_id IS NULL GROUP BY type ORDER BY type");
+    const types = await rowsIn(
+      rig.db.url,
+      "SELECT type, COUNT(*) AS count FROM task WHERE agent_id IS NULL GROUP BY type ORDER BY type",
+    );
     expect(types.map(({ type, count }) => [type, Number(count)])).toEqual([
       ["project", 3],
       ["standard", 1_101],
     ]);
     expect((await store.tasks.byId(body["task_id"]))?.projectId).toBeNull();
-    expect((await ann.v2("task.list", { scope: "standard" })).body["data"].map(({ id }: { id: string }) => id)).toContain(body["task_id"]);
+    expect(
+      (await ann.v2("task.list", { scope: "standard" })).body["data"].map(({ id }: { id: string }) => id),
+    ).toContain(body["task_id"]);
     const tombstones = () => rowsIn(rig.db.url, `SELECT id FROM project WHERE id = '${project_id}'`);
     expect(await tombstones()).toHaveLength(1);
 
@@ -161,6 +193,8 @@ describeOnOne("the tasks of a deleted project", (database) => {
     await runJobs(store, clock);
     await runJobs(store, clock);
     expect(await tombstones()).toHaveLength(0);
-    expect(await rowsIn(rig.db.url, `SELECT id FROM task WHERE project_id = '${project_id}'`)).toHaveLength(0);
+    expect(await rowsIn(rig.db.url, `SELECT id FROM task WHERE project_id = '${project_id}'`)).toHaveLength(
+      0,
+    );
   });
 });

@@ -22,9 +22,19 @@ describeOnOne("user.me", (database) => {
     expect([status, body]).toEqual([
       200,
       {
-        ...{ ok: true, request_id: expect.any(String), message: "ok", user_id: ann.accountId, credential_kind: "key" },
+        ...{
+          ok: true,
+          request_id: expect.any(String),
+          message: "ok",
+          user_id: ann.accountId,
+          credential_kind: "key",
+        },
         space: { id: ann.spaceId, name: `Team ${ann.spaceId}` },
-        ...{ email: expect.stringMatching(/^person-.*@example\.com$/), locale: "en", role: "TEAM_MEMBER_ROLE_OWNER" },
+        ...{
+          email: expect.stringMatching(/^person-.*@example\.com$/),
+          locale: "en",
+          role: "TEAM_MEMBER_ROLE_OWNER",
+        },
       },
     ]);
     expect(body["user_id"]).toMatch(uuid);
@@ -34,7 +44,10 @@ describeOnOne("user.me", (database) => {
 
   test.each(rpcWires)("returns the same over %s", async (wire) => {
     const ann = await service.person();
-    expect(await ann.client(UserService, wire).getCurrentUser({})).toMatchObject({ message: "ok", userId: ann.accountId });
+    expect(await ann.client(UserService, wire).getCurrentUser({})).toMatchObject({
+      message: "ok",
+      userId: ann.accountId,
+    });
   });
 
   test("shows a session the same as a key of its person, and the name that the person has set", async () => {
@@ -47,7 +60,9 @@ describeOnOne("user.me", (database) => {
       role: TeamMemberRole.GUEST,
     });
     const scim = await service.person({ personal: true });
-    await service.store.change((tx) => tx.accounts.setProfile(scim.accountId, { name: "Ann Lee", locale: "pt-BR" }));
+    await service.store.change((tx) =>
+      tx.accounts.setProfile(scim.accountId, { name: "Ann Lee", locale: "pt-BR" }),
+    );
     const { body } = await scim.v2("user.me");
     expect(body).toMatchObject({ name: "Ann Lee", locale: "pt-BR", space: { id: scim.spaceId } });
     expect(body["space"]).not.toHaveProperty("name");
@@ -63,7 +78,11 @@ describeOnOne("user.me", (database) => {
     const { body } = await callV2(service.url, "user.me", {}, { headers });
     expect(body).toEqual({
       ...{ ok: true, request_id: expect.any(String), message: "ok", user_id: ann.accountId },
-      ...{ credential_kind: "token", space: { id: ann.spaceId }, scopes: expect.arrayContaining([...scopes]) },
+      ...{
+        credential_kind: "token",
+        space: { id: ann.spaceId },
+        scopes: expect.arrayContaining([...scopes]),
+      },
     });
     expect(body["scopes"]).toHaveLength(scopes.length);
   });

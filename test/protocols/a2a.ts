@@ -1,7 +1,18 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
 import { expect } from "vitest";
-import { a2aClient, asTask, type Binding, data, factsOf, readCard, sending, stateIn, text, withEvents } from "../a2a/client.ts";
+import {
+  a2aClient,
+  asTask,
+  type Binding,
+  data,
+  factsOf,
+  readCard,
+  sending,
+  stateIn,
+  text,
+  withEvents,
+} from "../a2a/client.ts";
 import { tokenOf } from "../support/token.ts";
 import { untilStatus } from "../support/until.ts";
 import { eventsOf, isPart, plain, type RunStory, storyMessage } from "./story.ts";
@@ -31,12 +42,18 @@ export const storyByA2a =
     const facts = waiting.status?.message?.parts.at(-1)?.content;
     // biome-ignore lint/suspicious/noExplicitAny: the part is JSON of the server
     const { event_id } = (facts?.$case === "data" ? facts.value : {}) as any;
-    const done = asTask(await client.sendMessage(sending(data({ event_id, input: { accept: true } }), { taskId }), options));
+    const done = asTask(
+      await client.sendMessage(sending(data({ event_id, input: { accept: true } }), { taskId }), options),
+    );
     expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     did("approval");
     expect(done.history.at(-1)?.parts[0]?.content).toEqual(done.status?.message?.parts[0]?.content);
-    const [file] = done.artifacts.flatMap(({ parts }) => parts.filter(({ filename }) => filename === "sums.csv"));
-    expect(await (await fetch(file?.content?.$case === "url" ? file.content.value : "")).text()).toBe("tea,12");
+    const [file] = done.artifacts.flatMap(({ parts }) =>
+      parts.filter(({ filename }) => filename === "sums.csv"),
+    );
+    expect(await (await fetch(file?.content?.$case === "url" ? file.content.value : "")).text()).toBe(
+      "tea,12",
+    );
     did("file");
 
     await client.sendMessage(sending(text("[[forever]]"), { contextId, returnImmediately: true }), options);
@@ -49,9 +66,15 @@ export const storyByA2a =
     const recorded = await eventsOf(person, taskId);
     for (const lastSeq of [0, 5, recorded.length]) {
       const items: StreamResponse[] = [];
-      for await (const item of client.resubscribeTask({ tenant: "", id: taskId }, withEvents(headers, lastSeq))) items.push(item);
+      for await (const item of client.resubscribeTask(
+        { tenant: "", id: taskId },
+        withEvents(headers, lastSeq),
+      ))
+        items.push(item);
       const events = factsOf(items).flatMap(({ event }) => event ?? []);
-      expect(events.map(({ id, seq }) => [id, seq])).toEqual(recorded.slice(lastSeq).map(({ id, seq }) => [id, seq]));
+      expect(events.map(({ id, seq }) => [id, seq])).toEqual(
+        recorded.slice(lastSeq).map(({ id, seq }) => [id, seq]),
+      );
       expect(plain(events)).toEqual(plain(recorded.slice(lastSeq)));
       expect(stateIn(items)).toBe(TaskState.TASK_STATE_CANCELED);
     }

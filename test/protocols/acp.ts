@@ -5,7 +5,10 @@ import { expect } from "vitest";
 import { newSession, say, told, withEditor } from "../acp/editor.ts";
 import { isPart, type RunStory, storyMessage, storyWords } from "./story.ts";
 
-/** Runs the story in an editor by `atp acp`, and loads it in another program, as after a restart of the editor. */
+/**
+ * Runs the story in an editor by `atp acp`, and loads it in another program, as after a restart of the
+ * editor.
+ */
 export const storyByEditor: RunStory = async ({ service, person, did }) => {
   const options = { url: service.url, key: person.key, home: mkdtempSync(join(tmpdir(), "acp-")) };
   let sessionId = "";
@@ -15,7 +18,9 @@ export const storyByEditor: RunStory = async ({ service, person, did }) => {
     did("create");
     expect(told(editor.updates)).toEqual([`agent_message ${storyWords}`, "agent_message Which colour?"]);
     did("question");
-    expect(editor.updates.some((update) => "content" in update && isPart(Object(update.content).text))).toBe(true);
+    expect(editor.updates.some((update) => "content" in update && isPart(Object(update.content).text))).toBe(
+      true,
+    );
     did("delta");
     expect(await say(editor, sessionId, "blue")).toEqual({ stopReason: "end_turn" });
     did("answer");
@@ -23,12 +28,20 @@ export const storyByEditor: RunStory = async ({ service, person, did }) => {
       {
         sessionId,
         options: [{ kind: "allow_once" }, { kind: "allow_always" }, { kind: "reject_once" }],
-        toolCall: { kind: "execute", content: [{ content: { text: expect.stringContaining("terminalExecute") } }] },
+        toolCall: {
+          kind: "execute",
+          content: [{ content: { text: expect.stringContaining("terminalExecute") } }],
+        },
       },
     ]);
     did("approval");
     expect(told(editor.updates)).toEqual(
-      expect.arrayContaining(["tool_call", "tool_call_update", "agent_message sums.csv", "agent_message Done"]),
+      expect.arrayContaining([
+        "tool_call",
+        "tool_call_update",
+        "agent_message sums.csv",
+        "agent_message Done",
+      ]),
     );
     did("file");
     const stopped = say(editor, sessionId, "[[forever]]");

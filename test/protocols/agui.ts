@@ -9,8 +9,14 @@ export const storyByFrontEnd: RunStory = async ({ service, person, did }) => {
   say(storyMessage);
   const [question] = interruptsOf(await run());
   did("create");
-  expect(typed("TEXT_MESSAGE_CONTENT").some((event) => "delta" in event && isPart(event["delta"]))).toBe(true);
-  expect(texts(agent.messages)).toEqual([`user: ${storyMessage}`, `assistant: ${storyWords}`, "assistant: Which colour?"]);
+  expect(typed("TEXT_MESSAGE_CONTENT").some((event) => "delta" in event && isPart(event["delta"]))).toBe(
+    true,
+  );
+  expect(texts(agent.messages)).toEqual([
+    `user: ${storyMessage}`,
+    `assistant: ${storyWords}`,
+    "assistant: Which colour?",
+  ]);
   did("delta");
   expect(question).toMatchObject({
     reason: "question",
@@ -19,7 +25,11 @@ export const storyByFrontEnd: RunStory = async ({ service, person, did }) => {
   });
   did("question");
 
-  const answer = { interruptId: question?.id ?? "", status: "resolved", payload: { choice: "blue" } } as const;
+  const answer = {
+    interruptId: question?.id ?? "",
+    status: "resolved",
+    payload: { choice: "blue" },
+  } as const;
   const [approval] = interruptsOf(await run({ resume: [answer] }));
   did("answer");
   expect(approval).toMatchObject({
@@ -29,7 +39,9 @@ export const storyByFrontEnd: RunStory = async ({ service, person, did }) => {
   });
   expect(typed("TOOL_CALL_START")).toHaveLength(1);
 
-  const end = await run({ resume: [{ interruptId: approval?.id ?? "", status: "resolved", payload: { accept: true } }] });
+  const end = await run({
+    resume: [{ interruptId: approval?.id ?? "", status: "resolved", payload: { accept: true } }],
+  });
   expect(end).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "success" } });
   did("approval");
   const files = agent.messages.flatMap(
@@ -43,7 +55,10 @@ export const storyByFrontEnd: RunStory = async ({ service, person, did }) => {
 
   say("[[forever]]");
   await agent.runAgent({}, { onStateSnapshotEvent: () => agent.abortRun() });
-  expect(await run({ forwardedProps: { stop: true } })).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } });
+  expect(await run({ forwardedProps: { stop: true } })).toMatchObject({
+    type: "RUN_FINISHED",
+    outcome: { type: "cancelled" },
+  });
   did("stop");
 
   const id = String(agent.state["task_id"]);

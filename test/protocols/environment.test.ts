@@ -22,7 +22,11 @@ test.each([
   ["AG-UI", "/ag-ui", { threadId: "t", runId: "r", messages: [{ id: "m", role: "user", content }] }],
 ])("%s takes no credential from the server's environment: a request without one is refused, and others act for their own", async (_, path, body) => {
   const send = async (credential: Readonly<Record<string, string>>) => {
-    const headers = { accept: "application/json, text/event-stream", "a2a-version": "1.0", "content-type": "application/json" };
+    const headers = {
+      accept: "application/json, text/event-stream",
+      "a2a-version": "1.0",
+      "content-type": "application/json",
+    };
     const answer = await fetch(`${rig.service.url}${path}`, {
       method: "POST",
       headers: { ...headers, ...credential },

@@ -22,7 +22,10 @@ async function storyByTools(client: Client, { service, did }: StoryRun): Promise
   const call = (name: string, input: Record<string, unknown>) =>
     client.callTool(
       { name, arguments: input },
-      { timeout: 60_000, onprogress: ({ message: text = "" }) => void (name === "task_create" && progress.push(text)) },
+      {
+        timeout: 60_000,
+        onprogress: ({ message: text = "" }) => void (name === "task_create" && progress.push(text)),
+      },
     );
   const created = jsonOf(await call("task_create", { message: storyMessage }));
   expect(created).toMatchObject({ status: "stopped", outcome: "finished" });
@@ -32,7 +35,9 @@ async function storyByTools(client: Client, { service, did }: StoryRun): Promise
   did("delta");
   const id = String(created["task_id"]);
   const { data } = jsonOf(await call("file_list", { task_id: id }));
-  expect((await call("file_read", { file_id: data[0]?.id, task_id: id })).content).toEqual([{ type: "text", text: "tea,12" }]);
+  expect((await call("file_read", { file_id: data[0]?.id, task_id: id })).content).toEqual([
+    { type: "text", text: "tea,12" },
+  ]);
   did("file");
   await call("task_send_message", { task_id: id, message: "[[forever]]", wait_seconds: 0 });
   await call("task_stop", { task_id: id });
@@ -67,7 +72,9 @@ export const storyByEarlierClient: RunStory = async (run) => {
   // Without negotiation, the library is such a client.
   const client = new Client({ name: "earlier", version: "1" }, { capabilities: { elicitation: {} } });
   const answer = answerFor(run.did);
-  client.setRequestHandler("elicitation/create", async ({ params }) => answer(params as ElicitRequestFormParams));
+  client.setRequestHandler("elicitation/create", async ({ params }) =>
+    answer(params as ElicitRequestFormParams),
+  );
   await client.connect(stdio(run));
   expect(client.getNegotiatedProtocolVersion()).toBe("2025-11-25");
   return storyByTools(client, run);

@@ -19,18 +19,30 @@ export const storyBy =
       if (!operation) throw new Error(`${name} is no operation`);
       const { outcome, message, body } = await over(wire, operation, { headers: person.headers, json });
       if (outcome !== "ok") throw new Error(`${name}: ${outcome} ${message}`);
-      return wire === "v2" ? (body as V2Body) : JSON.parse(compileBareWriter(operation.method.output)(body as Message)); // An answer of this operation.
+      return wire === "v2"
+        ? (body as V2Body)
+        : JSON.parse(compileBareWriter(operation.method.output)(body as Message)); // An answer of this operation.
     }
 
-    const { task_id: id } = await call("task.create", { message: { content: storyMessage }, interactive_mode: true });
+    const { task_id: id } = await call("task.create", {
+      message: { content: storyMessage },
+      interactive_mode: true,
+    });
     did("create");
-    const watched = watcher(url, person, wire === "v2" ? "sse" : wire, { taskId: id, untilSettled: true, deltas: true });
+    const watched = watcher(url, person, wire === "v2" ? "sse" : wire, {
+      taskId: id,
+      untilSettled: true,
+      deltas: true,
+    });
     expect(await watched.end).toBe("ok");
     expect(watched.deltas.some(({ text }) => isPart(text))).toBe(true);
     did("delta");
 
-    const said = async () => (await call("task.listMessages", { task_id: id }))["messages"] as readonly V2Body[];
-    expect((await said()).some((event) => event["assistant_message"]?.content === "Which colour?")).toBe(true);
+    const said = async () =>
+      (await call("task.listMessages", { task_id: id }))["messages"] as readonly V2Body[];
+    expect((await said()).some((event) => event["assistant_message"]?.content === "Which colour?")).toBe(
+      true,
+    );
     did("question");
     await call("task.sendMessage", { task_id: id, message: { content: "blue" } });
     did("answer");

@@ -6,12 +6,16 @@ import { approveByV2, isPart, type RunStory, stopByV2, storyMessage, storyWords 
 /** Runs the story by v1. */
 export const storyByV1: RunStory = async (run) => {
   const { service, person, did } = run;
-  const tasks = (method: string, path = "", body?: object) => call(service.url, person, method, `/v1/tasks${path}`, body);
+  const tasks = (method: string, path = "", body?: object) =>
+    call(service.url, person, method, `/v1/tasks${path}`, body);
   const { task_id: id } = (await tasks("POST", "", { prompt: storyMessage, interactiveMode: true })).body;
   did("create");
   await untilStatus(service.store, id, "waiting");
   const asked = (await tasks("GET", `/${id}`)).body;
-  expect([asked.status, JSON.stringify(asked.output)]).toEqual(["pending", expect.stringContaining("Which colour?")]);
+  expect([asked.status, JSON.stringify(asked.output)]).toEqual([
+    "pending",
+    expect.stringContaining("Which colour?"),
+  ]);
   did("question");
   await tasks("POST", "", { task_id: id, prompt: "blue" });
   did("answer");
@@ -55,7 +59,9 @@ export const storyByResponses: RunStory = async (run) => {
 
 /** The content of the one file of an output. */
 async function contentOf(output: unknown): Promise<string> {
-  const parts = (output as { content: { type: string; fileUrl: string }[] }[]).flatMap(({ content }) => content);
+  const parts = (output as { content: { type: string; fileUrl: string }[] }[]).flatMap(
+    ({ content }) => content,
+  );
   const [file] = parts.filter(({ type }) => type === "output_file");
   return (await fetch(file?.fileUrl ?? "")).text();
 }

@@ -13,7 +13,9 @@ import { type RunStory, recordedStory, type Step, steps } from "./story.ts";
 
 // Addresses of files lead to the server.
 const port = await freePort();
-const rig = taskRig({ env: { PORT: String(port), BASE_URL: `http://127.0.0.1:${port}`, A2A: "on", A2A_PROFILES: "manus-1.6" } });
+const rig = taskRig({
+  env: { PORT: String(port), BASE_URL: `http://127.0.0.1:${port}`, A2A: "on", A2A_PROFILES: "manus-1.6" },
+});
 
 /** What a protocol cannot show or do, with the reason. The run does it by v2. */
 type Gaps = Readonly<Partial<Record<Step, string>>>;
@@ -25,7 +27,11 @@ const protocols: readonly (readonly [name: string, story: RunStory, gaps: Gaps])
   [
     "REST /v1",
     storyByV1,
-    { delta: "it has no streams", approval: approvalsOfV2, stop: "it has no stop: its DELETE stops a task and deletes it" },
+    {
+      delta: "it has no streams",
+      approval: approvalsOfV2,
+      stop: "it has no stop: its DELETE stops a task and deletes it",
+    },
   ],
   ["Responses", storyByResponses, { approval: approvalsOfV2 }],
   ["MCP at /mcp", storyByMcp, {}],
@@ -41,7 +47,11 @@ test("one story has the same events over every wire and protocol: a create, delt
     protocols.map(async ([name, story, gaps]) => {
       const done = new Set<Step>();
       const person = await rig.service.person();
-      const run = { service: rig.service, person, did: (...some: readonly Step[]) => void some.map((step) => done.add(step)) };
+      const run = {
+        service: rig.service,
+        person,
+        did: (...some: readonly Step[]) => void some.map((step) => done.add(step)),
+      };
       const events = await recordedStory(run, await story(run));
       expect(
         steps.filter((step) => !done.has(step)),

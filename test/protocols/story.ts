@@ -5,10 +5,16 @@ import type { V2Body } from "../support/wires.ts";
 
 /** The text that the agent of the story writes word by word. */
 export const storyWords = "one two three four five six seven eight nine ten";
-/** The message of the story, which every protocol runs: deltas, a question, an approval and a file. A turn that is stopped follows. */
+/**
+ * The message of the story, which every protocol runs: deltas, a question, an approval and a file. A turn
+ * that is stopped follows.
+ */
 export const storyMessage = `[[stream ${storyWords}]] [[ask Which colour? | red | blue]] [[confirm terminalExecute]] [[file sums.csv | tea,12]] [[say Done]]`;
 
-/** Whether a text that arrived alone is a part of the agent's: deltas are hints, and a slow machine misses some (spec/api.md 8.72). */
+/**
+ * Whether a text that arrived alone is a part of the agent's: deltas are hints, and a slow machine misses
+ * some (spec/api.md 8.72).
+ */
 export const isPart = (text: unknown): boolean =>
   typeof text === "string" && text !== "" && text !== storyWords && storyWords.includes(text);
 
@@ -32,7 +38,9 @@ const taskOf = async ({ v2 }: Person, id: string) => (await v2("task.detail", { 
 /** Waits until the task asks for the approval, and returns the id of its event. */
 export async function untilApproval(person: Person, id: string): Promise<string> {
   const detail = async () => (await taskOf(person, id)).status_detail;
-  await expect.poll(async () => (await detail())?.waiting_for_event_type, { timeout: 10_000 }).toBe("terminalExecute");
+  await expect
+    .poll(async () => (await detail())?.waiting_for_event_type, { timeout: 10_000 })
+    .toBe("terminalExecute");
   return (await detail()).waiting_for_event_id;
 }
 
@@ -49,10 +57,15 @@ export async function stopByV2({ service, person }: StoryRun, id: string): Promi
   await untilStatus(service.store, id, "stopped");
 }
 
-/** The events of a story without what differs from task to task, as both `task.listMessages` and `task.watch` have them. */
+/**
+ * The events of a story without what differs from task to task, as both `task.listMessages` and `task.watch`
+ * have them.
+ */
 export async function recordedStory({ person, service }: StoryRun, id: string): Promise<unknown> {
   const watch = `${service.url}/v2/task.watch?task_id=${id}&after_seq=0&until_settled=true`;
-  const frames = (await (await fetch(watch, { headers: person.headers })).text()).matchAll(/^id: \d+\nevent: \w+\ndata: (.*)$/gm);
+  const frames = (await (await fetch(watch, { headers: person.headers })).text()).matchAll(
+    /^id: \d+\nevent: \w+\ndata: (.*)$/gm,
+  );
   const watched = plain(Array.from(frames, ([, data = ""]) => JSON.parse(data)));
   expect(watched).toEqual(plain(await eventsOf(person, id)));
   return watched;
@@ -67,6 +80,9 @@ export const plain = (events: readonly V2Body[]): unknown =>
   JSON.parse(
     JSON.stringify(
       events.map(({ timestamp: _, ...event }) => event),
-      (name, value) => (/^(id|url|action_id|step_id|waiting_for_event_id|started_at|end_at)$/.test(name) ? `a ${name}` : value),
+      (name, value) =>
+        /^(id|url|action_id|step_id|waiting_for_event_id|started_at|end_at)$/.test(name)
+          ? `a ${name}`
+          : value,
     ),
   );

@@ -24,29 +24,47 @@ function refusedClient() {
     performer: {} as Performer, // No call reaches it.
     report: () => undefined,
   };
-  return { seen, client: clientOver(inProcessTransport(callsOf(parts, request), new AbortController().signal)) };
+  return {
+    seen,
+    client: clientOver(inProcessTransport(callsOf(parts, request), new AbortController().signal)),
+  };
 }
 
 describe("a client of operations in the process", () => {
-  beforeEach(() => void Object.assign(process.env, { ATP_KEY: "sk-of-the-server", ATP_URL: "http://127.0.0.1:1" }));
+  beforeEach(
+    () => void Object.assign(process.env, { ATP_KEY: "sk-of-the-server", ATP_URL: "http://127.0.0.1:1" }),
+  );
   afterEach(() => {
     delete process.env["ATP_KEY"];
     delete process.env["ATP_URL"];
   });
 
   test.each([
-    ["a change", (client: ReturnType<typeof clientOver>) => client.call("task.create", { message: { content: "hi" } })],
-    ["a read over RPC", (client: ReturnType<typeof clientOver>) => client.rpc("file.v2.FileService/ListFiles")],
+    [
+      "a change",
+      (client: ReturnType<typeof clientOver>) => client.call("task.create", { message: { content: "hi" } }),
+    ],
+    [
+      "a read over RPC",
+      (client: ReturnType<typeof clientOver>) => client.rpc("file.v2.FileService/ListFiles"),
+    ],
     ["a watch", (client: ReturnType<typeof clientOver>) => client.tasks.watch("a").next()],
   ])("makes %s once, with the credential of its request: no key of the environment, no repeat, no idempotency key", async (_, call) => {
     const { seen, client } = refusedClient();
-    await expect(call(client)).rejects.toMatchObject({ code: "unavailable", status: 503, retryAfter: 1, requestId: "call-1" });
+    await expect(call(client)).rejects.toMatchObject({
+      code: "unavailable",
+      status: 503,
+      retryAfter: 1,
+      requestId: "call-1",
+    });
     expect(seen).toEqual([{ ...request, idempotencyKey: null }]);
   });
 
   test("passes the idempotency key of a call on", async () => {
     const { seen, client } = refusedClient();
-    await expect(client.call("task.stop", { task_id: "a" }, { idempotencyKey: "mine" })).rejects.toMatchObject({ code: "unavailable" });
+    await expect(
+      client.call("task.stop", { task_id: "a" }, { idempotencyKey: "mine" }),
+    ).rejects.toMatchObject({ code: "unavailable" });
     expect(seen).toMatchObject([{ idempotencyKey: "mine" }]);
   });
 });

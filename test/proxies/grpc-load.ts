@@ -10,11 +10,15 @@ export interface GrpcLoad {
   end(): Promise<void>;
 }
 
-/** Calls without a pause between them, and a watch of a task that talks for ever. A drain ends the watch, and it is opened again. */
+/**
+ * Calls without a pause between them, and a watch of a task that talks for ever. A drain ends the watch, and
+ * it is opened again.
+ */
 export async function startGrpcLoad(url: string, key: string): Promise<GrpcLoad> {
   const client = clientOf(TaskService, "grpc", url, { "x-service-api-key": key });
   const stats: GrpcLoad["stats"] = { calls: 0, streams: 0, failed: [] };
-  const note = (what: string) => (thrown: unknown) => void stats.failed.push(`${what} over gRPC: ${String(thrown)}`);
+  const note = (what: string) => (thrown: unknown) =>
+    void stats.failed.push(`${what} over gRPC: ${String(thrown)}`);
   const over = new AbortController();
 
   async function call(): Promise<void> {
@@ -32,7 +36,8 @@ export async function startGrpcLoad(url: string, key: string): Promise<GrpcLoad>
       try {
         for await (const _ of client.watchTask({ taskId }, { signal: over.signal })) received += 1;
       } catch (thrown) {
-        const isEnd = over.signal.aborted || (received > 0 && ConnectError.from(thrown).code === Code.Unavailable);
+        const isEnd =
+          over.signal.aborted || (received > 0 && ConnectError.from(thrown).code === Code.Unavailable);
         if (!isEnd) note(`WatchTask after ${received} events`)(thrown);
       }
     }

@@ -25,7 +25,10 @@ const processesOf = ({ processes: [first, second] }: Ports) => ({
 /** Shorter times than those of the files fit a shorter NOTICE_SECONDS. */
 function startNginx(ports: Ports): Promise<Daemon> {
   const secure = "listen 443 ssl http2;\n    server_name";
-  const certificate = ["    ssl_certificate     /etc/ssl/api.example.com.pem;", "    ssl_certificate_key /etc/ssl/api.example.com.key;"];
+  const certificate = [
+    "    ssl_certificate     /etc/ssl/api.example.com.pem;",
+    "    ssl_certificate_key /etc/ssl/api.example.com.key;",
+  ];
   const text = withReplaced(read("nginx.conf"), {
     ...processesOf(ports),
     "keepalive_timeout 5s": "keepalive_timeout 500ms",
@@ -34,7 +37,9 @@ function startNginx(ports: Ports): Promise<Daemon> {
     [`${secure} grpc.example.com`]: `listen 127.0.0.1:${ports.grpc} http2;\n    server_name _`,
     ...Object.fromEntries(certificate.map((line) => [line, ""])),
   });
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path FOLDER/${name};`);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path FOLDER/${name};`,
+  );
   const main = `daemon off; pid FOLDER/pid; error_log stderr; events {}\nhttp { access_log off; ${temporary.join(" ")}\n${text}}\n`;
   const command = ["nginx", "-p", "FOLDER", "-e", "stderr", "-c", "FOLDER/nginx.conf"] as const;
   return startDaemon({ files: { "nginx.conf": main }, command, port: ports.calls });
@@ -47,7 +52,11 @@ function startHaproxy(ports: Ports): Promise<Daemon> {
     "bind :443 ssl crt /etc/ssl/api.example.com.pem alpn h2,http/1.1": `bind 127.0.0.1:${ports.calls}\n    bind 127.0.0.1:${ports.grpc} proto h2`,
     "gt 256": "gt 10000",
   });
-  return startDaemon({ files: { "haproxy.cfg": text }, command: ["haproxy", "-f", "FOLDER/haproxy.cfg"], port: ports.calls });
+  return startDaemon({
+    files: { "haproxy.cfg": text },
+    command: ["haproxy", "-f", "FOLDER/haproxy.cfg"],
+    port: ports.calls,
+  });
 }
 
 function startCaddy(ports: Ports): Promise<Daemon> {

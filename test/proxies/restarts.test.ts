@@ -23,7 +23,11 @@ async function restartBehind(name: ProxyName): Promise<void> {
   const database = stack.use(await databaseUrl("postgresql"));
   const place = stack.use(
     installation({
-      ...{ DATABASE_URL: database.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"), WATCH_LIMIT: "1000" },
+      ...{
+        DATABASE_URL: database.url,
+        ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+        WATCH_LIMIT: "1000",
+      },
       ...{ NOTICE_SECONDS: noticeSeconds, TRUST_PROXY: "x-forwarded-for" },
     }),
   );
@@ -46,10 +50,14 @@ async function restartBehind(name: ProxyName): Promise<void> {
     expect(await old?.ended, "the process drains").toBe(0);
     const life = await start(ports[nth] ?? 0);
     processes[nth] = life;
-    await eventually("the proxy uses the new process", async () => life.stderrText().includes('"operation":"task.'));
+    await eventually("the proxy uses the new process", async () =>
+      life.stderrText().includes('"operation":"task.'),
+    );
     await load.more(some);
     const failed = [...load.stats.failed, ...grpc.stats.failed];
-    console.info(`${name}, restart ${restart + 1}: ${load.stats.calls} calls, ${failed.length} failed ${failed[0] ?? ""}`);
+    console.info(
+      `${name}, restart ${restart + 1}: ${load.stats.calls} calls, ${failed.length} failed ${failed[0] ?? ""}`,
+    );
   }
   await grpc.end();
   const counts = await load.prove();
@@ -59,11 +67,14 @@ async function restartBehind(name: ProxyName): Promise<void> {
   expect(streams, "streams of the old processes ended").toBeGreaterThan(1);
 }
 
-describe.skipIf(postgresTemplate === undefined || depth === "short")("two processes that are restarted one by one", () => {
-  for (const name of names)
-    test.skipIf(lacks(name))(
-      `lose no call and no event behind ${name}, with the file of deploy/proxy`,
-      { timeout: testMs + restarts * 60_000 },
-      () => restartBehind(name),
-    );
-});
+describe.skipIf(postgresTemplate === undefined || depth === "short")(
+  "two processes that are restarted one by one",
+  () => {
+    for (const name of names)
+      test.skipIf(lacks(name))(
+        `lose no call and no event behind ${name}, with the file of deploy/proxy`,
+        { timeout: testMs + restarts * 60_000 },
+        () => restartBehind(name),
+      );
+  },
+);

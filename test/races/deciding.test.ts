@@ -24,13 +24,18 @@ describeOnPostgres("a decision", (kind) => {
     const id = await rig.create(`[[confirm terminalExecute]] ${rest}`);
     const { lastSeq } = await untilStatus(rig.store, id, "waiting");
     const event_id = eventId(id, lastSeq - 1);
-    return { id, confirm: (input: object = { accept: true }) => rig.call("task.confirmAction", id, { event_id, input }) };
+    return {
+      id,
+      confirm: (input: object = { accept: true }) => rig.call("task.confirmAction", id, { event_id, input }),
+    };
   }
   const states = async (id: string) => (await rig.store.actions.after(id, 0)).map(({ state }) => state);
 
   test(`requested ${callCount} times at once takes effect exactly once`, async () => {
     const { id, confirm } = await waiting("[[say After]]");
-    const replies = await atOnce((i) => confirm(i % 2 === 0 ? { accept: true } : { accept: true, always_allow: true }));
+    const replies = await atOnce((i) =>
+      confirm(i % 2 === 0 ? { accept: true } : { accept: true, always_allow: true }),
+    );
     expect(replies.filter(isConfirmed)).toHaveLength(1);
     expect(replies.filter(({ status }) => status === 412)).toHaveLength(callCount - 1);
     await untilStatus(rig.store, id, "stopped");
@@ -51,7 +56,11 @@ describeOnPostgres("a decision", (kind) => {
       expect(stopped?.status).toBe(200);
       expect(await rig.waitUntilSettled(id)).toMatchObject({ status: "stopped", nodeId: null });
       checkTask(await taskInStore(rig.store, id));
-      return { confirmed: confirmed !== undefined && isConfirmed(confirmed), status: confirmed?.status, states: await states(id) };
+      return {
+        confirmed: confirmed !== undefined && isConfirmed(confirmed),
+        status: confirmed?.status,
+        states: await states(id),
+      };
     });
     for (const { confirmed, status, states } of outcomes) {
       expect(states).toEqual([confirmed ? "accepted" : "dismissed"]);
@@ -66,14 +75,20 @@ describeOnPostgres("a decision", (kind) => {
       const [first, second] = await Promise.all(i % 2 === 0 ? [confirm(), send()] : [send(), confirm()]);
       const [confirmed, sent] = i % 2 === 0 ? [first, second] : [second, first];
       expect(sent?.status).toBe(200);
-      await until(rig.store, id, ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq);
+      await until(
+        rig.store,
+        id,
+        ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq,
+      );
       const seen = await taskInStore(rig.store, id);
       checkTask(seen);
       return { seen, confirmed: confirmed !== undefined && isConfirmed(confirmed), states: await states(id) };
     });
     for (const { seen, confirmed, states } of outcomes) {
       expect(countOf(seen, "Message"), `${seen.id}: answered once`).toBe(1);
-      expect(countOf(seen, "After"), `${seen.id}: the rest runs only when it was allowed`).toBe(confirmed ? 1 : 0);
+      expect(countOf(seen, "After"), `${seen.id}: the rest runs only when it was allowed`).toBe(
+        confirmed ? 1 : 0,
+      );
       expect(states).toEqual([confirmed ? "accepted" : "dismissed"]);
     }
   });
@@ -83,7 +98,11 @@ describeOnPostgres("a decision", (kind) => {
     await untilStatus(rig.store, id, "waiting");
     const sent = await atOnce((i) => rig.send(id, `[[say Answer ${i}]]`));
     expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 200));
-    await until(rig.store, id, ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq);
+    await until(
+      rig.store,
+      id,
+      ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq,
+    );
     const seen = await taskInStore(rig.store, id);
     checkTask(seen);
     expect(countOf(seen, "Left")).toBe(1);
@@ -98,15 +117,23 @@ describeOnPostgres("a decision", (kind) => {
         structured_output_schema: schemaOf("old"),
       });
       const id = String(body["task_id"]);
-      const sent = await rig.call("task.sendMessage", id, { message: { content: "More" }, structured_output_schema: schemaOf("new") });
+      const sent = await rig.call("task.sendMessage", id, {
+        message: { content: "More" },
+        structured_output_schema: schemaOf("new"),
+      });
       expect(sent.status).toBe(200);
-      await until(rig.store, id, ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq);
+      await until(
+        rig.store,
+        id,
+        ({ status, messageSeq, consumedSeq }) => status === "stopped" && messageSeq <= consumedSeq,
+      );
       checkTask(await taskInStore(rig.store, id));
       const events = await rig.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
       expect((await rig.store.tasks.byId(id))?.hasOutputSchema, "it fires once").toBe(false);
       return {
         stops: events.filter(
-          ({ type, payload }) => type === "status_update" && "agentStatus" in payload && payload.agentStatus === "stopped",
+          ({ type, payload }) =>
+            type === "status_update" && "agentStatus" in payload && payload.agentStatus === "stopped",
         ).length,
         values: events.flatMap((event) => (event.type === "structured_output_result" ? [event.payload] : [])),
       };

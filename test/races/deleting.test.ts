@@ -11,8 +11,11 @@ describeOnPostgres("deleting", (kind) => {
   const rig = raceRig(kind);
 
   const eventsLeft = async (id: string) =>
-    Number((await runDirectly(rig.db, `SELECT COUNT(*) AS n FROM task_event WHERE task_id = '${id}'`))[0]?.["n"]);
-  const tombstone = async (id: string) => (await runDirectly(rig.db, `SELECT status, node_id, deleted_at FROM task WHERE id = '${id}'`))[0];
+    Number(
+      (await runDirectly(rig.db, `SELECT COUNT(*) AS n FROM task_event WHERE task_id = '${id}'`))[0]?.["n"],
+    );
+  const tombstone = async (id: string) =>
+    (await runDirectly(rig.db, `SELECT status, node_id, deleted_at FROM task WHERE id = '${id}'`))[0];
 
   async function expectGone(id: string): Promise<void> {
     expect((await rig.call("task.detail", id)).status).toBe(404);
@@ -43,7 +46,9 @@ describeOnPostgres("deleting", (kind) => {
       async function writeOn(): Promise<void> {
         for (let after = 0; after < 3; after += deleted ? 1 : 0) {
           await turn();
-          await rig.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), when: { fence }, events: [agentMessage("On and on")] }));
+          await rig.store.change((tx) =>
+            tx.tasks.advance(id, { now: Date.now(), when: { fence }, events: [agentMessage("On and on")] }),
+          );
         }
       }
       async function deleteIt(): Promise<void> {

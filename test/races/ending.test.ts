@@ -50,7 +50,8 @@ describeOnPostgres("the end of a turn", (kind) => {
       for (const task of seen) {
         checkAnswered(task);
         expect(count(task, "user_message")).toBe(2);
-        for (const text of ["First", "Second", "Third"]) expect(count(task, "assistant_message", text), `${task.id}: ${text}`).toBe(1);
+        for (const text of ["First", "Second", "Third"])
+          expect(count(task, "assistant_message", text), `${task.id}: ${text}`).toBe(1);
       }
     });
 
@@ -62,7 +63,8 @@ describeOnPostgres("the end of a turn", (kind) => {
       const seen = await taskInStore(rig.store, id);
       checkAnswered(seen);
       expect(count(seen, "user_message")).toBe(1 + callCount);
-      for (let i = 0; i < callCount; i += 1) expect(count(seen, "assistant_message", `Answer ${i}`), `answer ${i}`).toBe(1);
+      for (let i = 0; i < callCount; i += 1)
+        expect(count(seen, "assistant_message", `Answer ${i}`), `answer ${i}`).toBe(1);
     });
   });
 

@@ -5,7 +5,12 @@ import { describeOnPostgres } from "../support/database.ts";
 import { eventsFor, type OutboxEvent, putWebhook } from "../support/webhooks.ts";
 import { atOnce, raceRig } from "./race-rig.ts";
 
-const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"], additionalProperties: false };
+const schema = {
+  type: "object",
+  properties: { total: { type: "number" } },
+  required: ["total"],
+  additionalProperties: false,
+};
 
 describeOnPostgres("what webhooks are notified", (kind) => {
   const rig = raceRig(kind);
@@ -15,7 +20,10 @@ describeOnPostgres("what webhooks are notified", (kind) => {
   });
 
   const create = async (content: string): Promise<string> => {
-    const { body } = await rig.person.v2("task.create", { message: { content }, structured_output_schema: schema });
+    const { body } = await rig.person.v2("task.create", {
+      message: { content },
+      structured_output_schema: schema,
+    });
     return String(body["task_id"]);
   };
   const eventsByTask = async () => Map.groupBy(await eventsFor(rig.db, webhookId), ({ taskId }) => taskId);
@@ -38,9 +46,12 @@ describeOnPostgres("what webhooks are notified", (kind) => {
       const events = await eventsOf(id);
       const notified = all[i] ?? [];
       expect(notified.map(({ seq, type }) => `${seq} ${type}`)).toEqual(calledFor(events));
-      for (const { seq, body } of notified) expect(JSON.parse(body).task_detail.task_event_id).toBe(eventId(id, seq));
+      for (const { seq, body } of notified)
+        expect(JSON.parse(body).task_detail.task_event_id).toBe(eventId(id, seq));
       const results = events.filter(({ type }) => type === "structured_output_result").length;
-      expect(notified.filter(({ body }) => "structured_output" in JSON.parse(body).task_detail)).toHaveLength(results);
+      expect(notified.filter(({ body }) => "structured_output" in JSON.parse(body).task_detail)).toHaveLength(
+        results,
+      );
     }
     return all;
   }
@@ -66,7 +77,9 @@ describeOnPostgres("what webhooks are notified", (kind) => {
       const stops = notified.filter(({ type }) => type === "task_stopped");
       expect([1, 2]).toContain(stops.length);
       // A turn that is followed by another at once sends no notification: the value is the second message's.
-      expect(JSON.parse(stops[0]?.body ?? "").task_detail.structured_output.value).toEqual({ total: stops.length === 1 ? 2 : 1 });
+      expect(JSON.parse(stops[0]?.body ?? "").task_detail.structured_output.value).toEqual({
+        total: stops.length === 1 ? 2 : 1,
+      });
     }
   });
 

@@ -19,7 +19,8 @@ describeOnPostgres("a project that is deleted while it gets a skill and a budget
 
   test("leaves neither of them", async () => {
     const ann = await service.person();
-    const create = async () => String((await ann.v2("project.create", { name: "Garden" })).body["project"].id);
+    const create = async () =>
+      String((await ann.v2("project.create", { name: "Garden" })).body["project"].id);
     const projects = await Promise.all(Array.from({ length: 8 }, create));
     const budgets = ann.client(BudgetService);
     await Promise.allSettled(
@@ -31,7 +32,9 @@ describeOnPostgres("a project that is deleted while it gets a skill and a budget
     );
     expect((await ann.v2("project.list")).body["data"]).toEqual([]);
     expect((await budgets.listBudgets({})).data).toEqual([]);
-    expect(await rowsIn(db.url, "SELECT id FROM skill WHERE deleted_at IS NULL AND project_id IS NOT NULL")).toEqual([]);
+    expect(
+      await rowsIn(db.url, "SELECT id FROM skill WHERE deleted_at IS NULL AND project_id IS NOT NULL"),
+    ).toEqual([]);
   });
 
   test.skipIf(database === "sqlite")(
@@ -51,7 +54,8 @@ describeOnPostgres("a project that is deleted while it gets a skill and a budget
       await locked.promise;
       const deleting = ann.v2("project.delete", { project_id: id }).then(() => order.push("deleted"));
       // The deletion waits in the database as soon as it has a lock to wait for.
-      const waiting = async () => (await rowsIn(db.url, "SELECT 1 FROM pg_locks WHERE NOT granted")).length > 0;
+      const waiting = async () =>
+        (await rowsIn(db.url, "SELECT 1 FROM pg_locks WHERE NOT granted")).length > 0;
       while (!(await waiting())) await new Promise(setImmediate);
       held.resolve();
       await Promise.all([holding, deleting]);

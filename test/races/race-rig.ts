@@ -18,7 +18,12 @@ export interface RaceRig {
   /** Creates a task and returns its id. */
   create(content: string): Promise<string>;
   /** Calls an operation on a task. */
-  call(operation: string, id: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<V2Reply>;
+  call(
+    operation: string,
+    id: string,
+    body?: object,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<V2Reply>;
   send(id: string, content: string): Promise<V2Reply>;
   /** The task once it has no run and nothing waits. */
   waitUntilSettled(id: string): Promise<Task>;
@@ -40,7 +45,8 @@ export function raceRig(kind: DatabaseKind): RaceRig {
     if (!open) throw new Error("the platform is opened before the first test");
     return open;
   };
-  const call: RaceRig["call"] = (operation, id, body = {}, headers = {}) => rig().ann.v2(operation, { task_id: id, ...body }, { headers });
+  const call: RaceRig["call"] = (operation, id, body = {}, headers = {}) =>
+    rig().ann.v2(operation, { task_id: id, ...body }, { headers });
   return {
     get db() {
       return rig().db;

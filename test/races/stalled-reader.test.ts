@@ -27,7 +27,9 @@ const overHttp1 =
   (head: (taskId: string) => string, body: (taskId: string) => Buffer): OpenWatch =>
   (url, { key }, taskId) => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    socket.write(`${head(taskId)}\r\nHost: x\r\nx-service-api-key: ${key}\r\nContent-Length: ${body(taskId).length}\r\n\r\n`);
+    socket.write(
+      `${head(taskId)}\r\nHost: x\r\nx-service-api-key: ${key}\r\nContent-Length: ${body(taskId).length}\r\n\r\n`,
+    );
     socket.write(body(taskId));
     return socket;
   };
@@ -46,7 +48,8 @@ const overHttp2 =
 const query = (taskId: string) => `/v2/task.watch?task_id=${taskId}&until_settled=true`;
 const none = () => Buffer.alloc(0);
 const json = (taskId: string) => framed(Buffer.from(JSON.stringify({ taskId })));
-const binary = (taskId: string) => framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId })));
+const binary = (taskId: string) =>
+  framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId })));
 
 /** Reads the unread rest to the end. */
 type ReadRest = (body: Duplex) => Promise<number[]>;
@@ -58,17 +61,33 @@ interface Wire {
 }
 
 const wires: readonly Wire[] = [
-  { wire: "server-sent events over HTTP/1.1", openWatch: overHttp1((taskId) => `GET ${query(taskId)} HTTP/1.1`, none) },
-  { wire: "server-sent events over HTTP/2", openWatch: overHttp2((taskId) => ({ ":path": query(taskId) }), none), readRest: seqsIn },
+  {
+    wire: "server-sent events over HTTP/1.1",
+    openWatch: overHttp1((taskId) => `GET ${query(taskId)} HTTP/1.1`, none),
+  },
+  {
+    wire: "server-sent events over HTTP/2",
+    openWatch: overHttp2((taskId) => ({ ":path": query(taskId) }), none),
+    readRest: seqsIn,
+  },
   {
     wire: "gRPC",
-    openWatch: overHttp2(() => ({ ":method": "POST", ":path": rpc, "content-type": "application/grpc", te: "trailers" }), binary),
+    openWatch: overHttp2(
+      () => ({ ":method": "POST", ":path": rpc, "content-type": "application/grpc", te: "trailers" }),
+      binary,
+    ),
   },
-  { wire: "Connect over HTTP/1.1", openWatch: overHttp1(() => `POST ${rpc} HTTP/1.1\r\nContent-Type: application/connect+json`, json) },
+  {
+    wire: "Connect over HTTP/1.1",
+    openWatch: overHttp1(() => `POST ${rpc} HTTP/1.1\r\nContent-Type: application/connect+json`, json),
+  },
 ];
 
 // In a short run one over HTTP/1.1 and one over HTTP/2.
-describe.each(share(wires, 0, 2))("a watch over $wire whose client reads nothing", ({ openWatch, readRest }) => {
+describe.each(share(wires, 0, 2))("a watch over $wire whose client reads nothing", ({
+  openWatch,
+  readRest,
+}) => {
   let db: TestStore;
   let stalling: Service;
   let other: Service;
@@ -100,7 +119,9 @@ describe.each(share(wires, 0, 2))("a watch over $wire whose client reads nothing
 
   const write = (id: string, count: number, status?: "stopped") => {
     const statusLine = Array.from({ length: count }, () => step(content));
-    return db.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: statusLine, ...(status ? { set: { status } } : {}) }));
+    return db.store.change((tx) =>
+      tx.tasks.advance(id, { now: Date.now(), events: statusLine, ...(status ? { set: { status } } : {}) }),
+    );
   };
 
   test("gets only what the sockets hold, delays no other watch, and gets every event in the end", async () => {
@@ -139,6 +160,7 @@ describe.each(share(wires, 0, 2))("a watch over $wire whose client reads nothing
 
 async function seqsIn(body: Duplex): Promise<number[]> {
   const found: number[] = [];
-  for await (const frame of framesIn(body)) if (!("comment" in frame) && frame.event !== "end") found.push(JSON.parse(frame.data).seq);
+  for await (const frame of framesIn(body))
+    if (!("comment" in frame) && frame.event !== "end") found.push(JSON.parse(frame.data).seq);
   return found;
 }

@@ -11,7 +11,10 @@ import { openService, type Person, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { type Watcher, type WatchQuery, type WatchWire, watcher } from "../support/watcher.ts";
 
-/** Two services on one database: the stores of two processes on PostgreSQL, of one process on SQLite, which has only one. */
+/**
+ * Two services on one database: the stores of two processes on PostgreSQL, of one process on SQLite, which
+ * has only one.
+ */
 export interface WatchingRig {
   readonly ann: Person;
   readonly store: Store;
@@ -33,8 +36,12 @@ export function watchingRig(kind: DatabaseKind): WatchingRig {
   let open: { db: TestStore; other: Store; services: readonly [Service, Service]; ann: Person } | undefined;
   beforeAll(async () => {
     const db = await openTestStore(kind);
-    const other = kind === "sqlite" ? db.store : await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom });
-    const serve = (store: Store) => openService({ over: { store, url: db.url }, clock, idle: true, env: { WATCH_LIMIT: "1000" } });
+    const other =
+      kind === "sqlite"
+        ? db.store
+        : await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom });
+    const serve = (store: Store) =>
+      openService({ over: { store, url: db.url }, clock, idle: true, env: { WATCH_LIMIT: "1000" } });
     const services = [await serve(db.store), await serve(other)] as const;
     open = { db, other, services, ann: await services[0].person() };
   });
@@ -71,7 +78,9 @@ export function watchingRig(kind: DatabaseKind): WatchingRig {
       await clock.advance(lookMs);
     },
     async remove(id) {
-      await rig().db.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), set: { status: "stopped" } }));
+      await rig().db.store.change((tx) =>
+        tx.tasks.advance(id, { now: clock.now(), set: { status: "stopped" } }),
+      );
       const { body } = await rig().ann.v2("task.delete", { task_id: id });
       if (!body.ok) throw new Error(JSON.stringify(body));
       await clock.advance(lookMs);

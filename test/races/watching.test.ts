@@ -10,7 +10,8 @@ import { watchingRig } from "./watching-rig.ts";
 
 /** The wires in rotation, for the i-th watcher. */
 const wireOf = (i: number): WatchWire => watchWires[i % watchWires.length] ?? "sse";
-const all = <T>(count: number, work: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => work(i));
+const all = <T>(count: number, work: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => work(i));
 
 /** A connection that is cut after `after` events, and the way in which it resumes. */
 interface Cut {
@@ -21,7 +22,12 @@ interface Cut {
 }
 
 const cuts = fc.array(
-  fc.record<Cut>({ wire: fc.constantFrom(...watchWires), through: fc.nat(1), after: fc.nat(6), byHeader: fc.boolean() }),
+  fc.record<Cut>({
+    wire: fc.constantFrom(...watchWires),
+    through: fc.nat(1),
+    after: fc.nat(6),
+    byHeader: fc.boolean(),
+  }),
   { maxLength: 8 },
 );
 /** Events of each transaction. */
@@ -43,7 +49,11 @@ describeOnPostgres("watching", (kind) => {
         id,
         all(size, () => step()),
       );
-    await rig.write(id, [{ type: "status_update", payload: { agentStatus: "stopped", brief: "Done" } }], "stopped");
+    await rig.write(
+      id,
+      [{ type: "status_update", payload: { agentStatus: "stopped", brief: "Done" } }],
+      "stopped",
+    );
     return 3 + transactions.reduce((sum, size) => sum + size, 0);
   }
 
@@ -55,7 +65,8 @@ describeOnPostgres("watching", (kind) => {
       const seen = received.at(-1) ?? 0;
       const from = byHeader && wire.startsWith("sse") ? { lastEventId: `${seen}` } : { afterSeq: seen };
       const watching = rig.watch(wire, { taskId, untilSettled: true, ...from }, through);
-      if (after < Number.POSITIVE_INFINITY) await Promise.race([watching.until(after).catch(() => undefined), watching.end]);
+      if (after < Number.POSITIVE_INFINITY)
+        await Promise.race([watching.until(after).catch(() => undefined), watching.end]);
       else expect(await watching.end).toBe("ok");
       received.push(...seqsOf(watching));
       watching.close();
@@ -102,7 +113,9 @@ describeOnPostgres("watching", (kind) => {
     const watchers = all(callCount, (i) => rig.watch(wireOf(i), { taskId: id }, i));
     await Promise.all(watchers.map(({ until }) => until(2)));
     await rig.remove(id);
-    expect(await Promise.all(watchers.map(({ end }) => end))).toEqual(watchers.map(() => "not_found: task not found"));
+    expect(await Promise.all(watchers.map(({ end }) => end))).toEqual(
+      watchers.map(() => "not_found: task not found"),
+    );
   });
 
   test(`${callCount} tasks that are deleted at that moment ends with not_found, before or after the first event`, async () => {

@@ -8,7 +8,10 @@ import { buildText } from "../../src/config/version.ts";
 
 let folder = "";
 const git = (...words: readonly string[]): string =>
-  execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...words], { cwd: folder, encoding: "utf8" }).trim();
+  execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...words], {
+    cwd: folder,
+    encoding: "utf8",
+  }).trim();
 const write = (name: string, value: object): void => writeFileSync(join(folder, name), JSON.stringify(value));
 function commit(): string {
   git("commit", "--quiet", "--allow-empty", "--all", "--message", "A change");
@@ -51,6 +54,7 @@ test("a clone without the release's commit, and a folder that is not a clone, sa
   expect(await shown(join(folder, "shallow"))).toBe(`0.2.0+${git("rev-parse", "HEAD").slice(0, 8)}`);
   const inside = join(folder, "unpacked");
   mkdirSync(inside);
-  for (const name of ["package.json", "releases.json"]) writeFileSync(join(inside, name), git("show", `HEAD:${name}`));
+  for (const name of ["package.json", "releases.json"])
+    writeFileSync(join(inside, name), git("show", `HEAD:${name}`));
   expect(await buildOfClone(inside)).toEqual({ version: "0.2.0", commit: "" });
 });

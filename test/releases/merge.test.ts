@@ -16,7 +16,12 @@ afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
 const path = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
 const run = (file: string, ...words: readonly string[]): string =>
-  execFileSync(file, words, { cwd: clone, encoding: "utf8", env: { ...process.env, PATH: path, UPDATE_GOLDEN: "1" }, stdio: "pipe" });
+  execFileSync(file, words, {
+    cwd: clone,
+    encoding: "utf8",
+    env: { ...process.env, PATH: path, UPDATE_GOLDEN: "1" },
+    stdio: "pipe",
+  });
 
 /** An operation with three members in its request, one in its answer. */
 function addOperation(noun: string, verb: string): void {
@@ -28,7 +33,9 @@ function addOperation(noun: string, verb: string): void {
     .exec(text)?.[0]
     .replace(/name: ".*"/, `name: "${noun}.${verb}"`);
   const method = `\n  // Changes what the caller names.\n  rpc ${name}(${name}Request) returns (${name}Response) {\n    ${option}\n  }\n}\n`;
-  const fields = ["id", "unit", "note"].map((field, at) => `  // The ${field}.\n  string ${field} = ${at + 1};\n`).join("");
+  const fields = ["id", "unit", "note"]
+    .map((field, at) => `  // The ${field}.\n  string ${field} = ${at + 1};\n`)
+    .join("");
   const messages = `\n// Names what is changed.\nmessage ${name}Request {\n${fields}}\n\n// What is left.\nmessage ${name}Response {\n  // In grams.\n  int64 grams = 1;\n}\n`;
   writeFileSync(file, text.replace(/\n\}\n/, method) + messages);
 }
@@ -57,7 +64,9 @@ test.skipIf(depth !== "full")(
       run("git", "switch", "--quiet", "--create", noun, "trunk");
       addOperation(noun, verb);
       generate();
-      const counts = run("git", "diff", "--numstat", "--", "api", "test/golden", "docs", "packages").trim().split("\n");
+      const counts = run("git", "diff", "--numstat", "--", "api", "test/golden", "docs", "packages")
+        .trim()
+        .split("\n");
       const added = counts.reduce((sum, line) => sum + Number(line.split("\t")[0]), 0);
       console.info(`${noun}.${verb}: ${counts.join(", ")}`);
       expect(added).toBeGreaterThan(10);

@@ -30,7 +30,9 @@ test("a changed released migration is refused, and the error says how to restore
 
 test("a deleted released migration is refused", () => {
   rmSync(join(folder, "postgresql/migrations/0002_waiting_and_agents"), { recursive: true });
-  expect(migrationComplaints(folder)).toEqual([expect.stringMatching(/^postgresql\/migrations\/0002_waiting_and_agents\S+ is missing/)]);
+  expect(migrationComplaints(folder)).toEqual([
+    expect.stringMatching(/^postgresql\/migrations\/0002_waiting_and_agents\S+ is missing/),
+  ]);
 });
 
 test("a new migration needs a digest, which a command appends", () => {

@@ -4,7 +4,9 @@ import { readReleases } from "../../scripts/releases.ts";
 
 const jsonOf = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 const { version } = jsonOf("package.json");
-const headings = [...readFileSync("CHANGELOG.md", "utf8").matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+const headings = [...readFileSync("CHANGELOG.md", "utf8").matchAll(/^## (.*)$/gm)].map(
+  ([, heading]) => heading,
+);
 
 test("the lock file has the version of package.json", () => {
   const lock = jsonOf("package-lock.json");
@@ -19,7 +21,9 @@ test("the changelog has every release with its date, the newest first, and befor
   const released = readReleases().all.map((release) => `[${release.version}] - ${release.date}`);
   const next = headings.slice(0, -released.length);
   expect(headings).toEqual([...next, ...released.toReversed()]);
-  expect(next.map((heading) => heading?.replace(/^\[\d+\.\d+\.\d+\] - /, ""))).toEqual(next.length === 0 ? [] : ["Unreleased"]);
+  expect(next.map((heading) => heading?.replace(/^\[\d+\.\d+\.\d+\] - /, ""))).toEqual(
+    next.length === 0 ? [] : ["Unreleased"],
+  );
 });
 
 test("the Python client has the version of the platform", () => {

@@ -18,11 +18,13 @@ function wireNames(schema: FileDescriptorSet): ReadonlySet<string> {
       }
     }
     if (type.kind === "enum")
-      for (const value of type.values) names.push(`word "${getOption(value, word)}" of ${type.typeName}.${value.name} = ${value.number}`);
+      for (const value of type.values)
+        names.push(`word "${getOption(value, word)}" of ${type.typeName}.${value.name} = ${value.number}`);
     if (type.kind === "message")
       for (const field of type.fields) {
         names.push(`member "${field.name}" of ${type.typeName}`);
-        for (const alias of getOption(field, wire).aliases) names.push(`member "${alias}" of ${type.typeName}`);
+        for (const alias of getOption(field, wire).aliases)
+          names.push(`member "${alias}" of ${type.typeName}`);
       }
   }
   return new Set(names);
@@ -32,10 +34,14 @@ const missingNames = (before: FileDescriptorSet, now: FileDescriptorSet): readon
   ...wireNames(before).difference(wireNames(now)),
 ];
 
-const built = execFileSync("node_modules/.bin/buf", ["build", "--exclude-source-info", "-o", "-"], { maxBuffer: 2 ** 26 });
+const built = execFileSync("node_modules/.bin/buf", ["build", "--exclude-source-info", "-o", "-"], {
+  maxBuffer: 2 ** 26,
+});
 const now = (): FileDescriptorSet => fromBinary(FileDescriptorSetSchema, built);
 
-test.each(readReleases().all)("no service, method, v2 name, member or value of $version is removed", (release) => {
+test.each(
+  readReleases().all,
+)("no service, method, v2 name, member or value of $version is removed", (release) => {
   expect(missingNames(schemaOf(release), now())).toEqual([]);
 });
 

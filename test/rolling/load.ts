@@ -4,12 +4,18 @@ import { expect } from "vitest";
 import { refusals, type Watcher, watch } from "../faults/harness/watch-record.ts";
 import { hangMs } from "../support/patience.ts";
 
-/** Users of an installation whose processes are replaced. A call that is not answered by 200 has failed: none is repeated. */
+/**
+ * Users of an installation whose processes are replaced. A call that is not answered by 200 has failed: none
+ * is repeated.
+ */
 export interface Load {
   readonly stats: { calls: number; readonly failed: string[] };
   /** Resolves after this many more calls. */
   more(count: number): Promise<void>;
-  /** Ends the load: every task has ended, and each watcher has seen each of its events once. Returns the counts. */
+  /**
+   * Ends the load: every task has ended, and each watcher has seen each of its events once. Returns the
+   * counts.
+   */
   prove(): Promise<Readonly<Record<"calls" | "tasks" | "reconnections", number>>>;
 }
 
@@ -19,7 +25,10 @@ const watchedMax = 4;
 /** Longer than a wait of a call, and than a drain. */
 const attemptMs = 60_000;
 
-/** The events of a task that talks, works for a moment and ends: some are written by another process than the first. */
+/**
+ * The events of a task that talks, works for a moment and ends: some are written by another process than the
+ * first.
+ */
 const content = "[[say one]] [[sleep 0.4]] [[say two]] [[sleep 0.4]] [[say three]]";
 
 // The fetch of undici: that of the tests compares each answer with the documents of this release only.
@@ -36,13 +45,20 @@ export function startLoad(address: () => string, key: string): Load {
     stats.calls += 1;
     const url = address();
     try {
-      const options = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(attemptMs) };
+      const options = {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(attemptMs),
+      };
       const reply = await fetch(`${url}/v2/${name}`, options);
       const text = await reply.text();
       if (reply.status === 200) return JSON.parse(text) as Readonly<Record<string, unknown>>;
       stats.failed.push(`${name} at ${url}: ${reply.status} ${text.slice(0, 300)}`);
     } catch (thrown) {
-      stats.failed.push(`${name} at ${url}: ${thrown instanceof Error ? `${thrown.message} (${String(thrown.cause)})` : thrown}`);
+      stats.failed.push(
+        `${name} at ${url}: ${thrown instanceof Error ? `${thrown.message} (${String(thrown.cause)})` : thrown}`,
+      );
     }
     return {};
   }
@@ -69,7 +85,11 @@ export function startLoad(address: () => string, key: string): Load {
   }
 
   async function proveTask(id: string, { record, until, close }: Watcher): Promise<void> {
-    const detail = () => call("task.detail", { task_id: id, wait_seconds: 5 }) as Promise<{ task?: { status: string }; last_seq?: number }>;
+    const detail = () =>
+      call("task.detail", { task_id: id, wait_seconds: 5 }) as Promise<{
+        task?: { status: string };
+        last_seq?: number;
+      }>;
     const begun = performance.now();
     let last = await detail();
     while (last.task?.status !== "stopped" && performance.now() - begun < hangMs) last = await detail();

@@ -37,7 +37,8 @@ describeOnOne("files of an agent", (kind) => {
   });
   afterEach(() => files.remove());
 
-  const change = (id: string, step: Omit<Advance, "now">) => db.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), ...step }));
+  const change = (id: string, step: Omit<Advance, "now">) =>
+    db.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), ...step }));
   const put = () => putTask(db.store, { createdAt: Date.now() }, firstEvents("Hello"));
 
   async function claim(id: string, node = "n1"): Promise<Task> {
@@ -49,22 +50,35 @@ describeOnOne("files of an agent", (kind) => {
 
   const run = (claimed: Task, script: Script, more: Partial<RunParts> = {}) => {
     const agent: Agent = script;
-    const parts = { store: db.store, clock: systemClock, ids: systemIds, cipher, log: () => undefined, agentFor: () => agent };
+    const parts = {
+      store: db.store,
+      clock: systemClock,
+      ids: systemIds,
+      cipher,
+      log: () => undefined,
+      agentFor: () => agent,
+    };
     return runTask(claimed, new AbortController().signal, { ...parts, ...files, ...more });
   };
 
   const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
   const attachments = async (id: string): Promise<readonly Attachment[]> =>
-    (await events(id)).flatMap((event) => (event.type === "assistant_message" ? (event.payload.attachments ?? []) : []));
+    (await events(id)).flatMap((event) =>
+      event.type === "assistant_message" ? (event.payload.attachments ?? []) : [],
+    );
   const names = async (id: string) => (await attachments(id)).map(({ filename }) => filename);
-  const artefacts = async (id: string) => runDirectly(db, `SELECT id, filename, expires_at FROM file WHERE task_id = '${id}'`);
+  const artefacts = async (id: string) =>
+    runDirectly(db, `SELECT id, filename, expires_at FROM file WHERE task_id = '${id}'`);
   const blobs = () => runDirectly(db, "SELECT id, state, account_id FROM blob");
-  const text = async (fileId: string) => Buffer.concat(await Array.fromAsync(files.readFile(fileId))).toString();
+  const text = async (fileId: string) =>
+    Buffer.concat(await Array.fromAsync(files.readFile(fileId))).toString();
 
   /** A sweep at a later time. */
   async function sweepLater(): Promise<void> {
     const clock: Clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
-    await fileSweep({ changeBytes: db.store.change, blobs: files.blobs, clock, log: () => undefined }).sweep(new AbortController().signal);
+    await fileSweep({ changeBytes: db.store.change, blobs: files.blobs, clock, log: () => undefined }).sweep(
+      new AbortController().signal,
+    );
   }
 
   test("become artifacts of the task once their event is written, and count toward no quota", async () => {
@@ -82,8 +96,14 @@ describeOnOne("files of an agent", (kind) => {
       { type: "slides", filename: "c.pptx" },
     ]);
     expect(await text(a?.fileId ?? "")).toBe("a,b");
-    expect(await artefacts(id)).toMatchObject([{ expires_at: null }, { expires_at: null }, { expires_at: null }]);
-    expect((await events(id)).find(({ payload }) => "content" in payload && payload.content === "First")?.payload).toEqual({
+    expect(await artefacts(id)).toMatchObject([
+      { expires_at: null },
+      { expires_at: null },
+      { expires_at: null },
+    ]);
+    expect(
+      (await events(id)).find(({ payload }) => "content" in payload && payload.content === "First")?.payload,
+    ).toEqual({
       content: "First",
     });
     await sweepLater();
@@ -136,7 +156,11 @@ describeOnOne("files of an agent", (kind) => {
   const siteOf = (paths: Readonly<Record<string, Iterable<Uint8Array>>>, title = "Tea"): AgentEvent => ({
     type: "tool_used",
     payload: { tool: "save_site", actionId: "1", status: "success", brief: "Saved" },
-    site: { title, message: "", files: Object.entries(paths).map(([path, content]) => ({ path, file: { filename: "page", content } })) },
+    site: {
+      title,
+      message: "",
+      files: Object.entries(paths).map(([path, content]) => ({ path, file: { filename: "page", content } })),
+    },
   });
 
   test("of a website become a checkpoint of the task's site once, however the run ends, and no artifacts", async () => {
@@ -157,7 +181,8 @@ describeOnOne("files of an agent", (kind) => {
     expect(JSON.stringify(used)).not.toContain('site":');
   });
 
-  const megabytes = (count: number): Iterable<Uint8Array> => Array.from({ length: count }, () => Buffer.alloc(1024 ** 2));
+  const megabytes = (count: number): Iterable<Uint8Array> =>
+    Array.from({ length: count }, () => Buffer.alloc(1024 ** 2));
   test.each([
     ["of more than 100 MB together", { "index.html": megabytes(60), "film.mp4": megabytes(60) }, "Tea"],
     ["without a file", {}, "Tea"],
@@ -194,7 +219,9 @@ describeOnOne("files of an agent", (kind) => {
     await change(id, { set: { allowed: ["terminalExecute"] } });
     await run(await claim(id), async function* ({ decisions }) {
       yield { events: [messageWith(fileOf("a.txt"))] };
-      return decisions.length > 0 ? { kind: "finish", content: "Done" } : { kind: "confirm", action: "terminalExecute", variant: "" };
+      return decisions.length > 0
+        ? { kind: "finish", content: "Done" }
+        : { kind: "confirm", action: "terminalExecute", variant: "" };
     });
     expect(await names(id)).toEqual(["a.txt"]);
     expect(await artefacts(id)).toHaveLength(1);
@@ -220,19 +247,27 @@ describeOnOne("files of an agent", (kind) => {
       return { kind: "finish", content: "Done" };
     });
     expect(await db.store.tasks.byId(id)).toMatchObject({ status: "error" });
-    expect((await events(id)).at(-2)).toMatchObject({ type: "error_message", payload: { errorType: "internal" } });
+    expect((await events(id)).at(-2)).toMatchObject({
+      type: "error_message",
+      payload: { errorType: "internal" },
+    });
     expect(JSON.stringify(await events(id))).not.toContain("hunter2");
     expect(await artefacts(id)).toEqual([]);
   });
 
   test("that cannot be stored for a while are not the agent's fault: the run fails and is resumed", async () => {
     const { id } = await put();
-    const full = { ...files.staging, stage: () => Promise.reject(new Failure("unavailable", "the disk is full")) };
+    const full = {
+      ...files.staging,
+      stage: () => Promise.reject(new Failure("unavailable", "the disk is full")),
+    };
     const script: Script = async function* () {
       yield { events: [messageWith(fileOf("a.txt"))] };
       return { kind: "finish", content: "Done" };
     };
-    await expect(run(await claim(id), script, { staging: full })).rejects.toMatchObject({ reason: "unavailable" });
+    await expect(run(await claim(id), script, { staging: full })).rejects.toMatchObject({
+      reason: "unavailable",
+    });
     expect(await db.store.tasks.byId(id)).toMatchObject({ status: "running" });
     await run(await claim(id, "n2"), script);
     expect(await names(id)).toEqual(["a.txt"]);

@@ -15,7 +15,8 @@ describeOnEach("claims", (kind) => {
   });
   afterAll(() => test_[Symbol.asyncDispose]());
 
-  const claim = (claimable: readonly ClaimableTask[], node = "n1") => test_.store.change((tx) => claimTasks(tx, claimable, node, now));
+  const claim = (claimable: readonly ClaimableTask[], node = "n1") =>
+    test_.store.change((tx) => claimTasks(tx, claimable, node, now));
   const readTask = async ({ id }: Pick<Task, "id">): Promise<Task> => {
     const task = await test_.store.tasks.byId(id);
     if (!task) throw new Error(`no task ${id}`);
@@ -26,11 +27,24 @@ describeOnEach("claims", (kind) => {
     test("of a waiting task begins its turn with all its messages", async () => {
       const task = await putTask(test_.store, { fence: 4 }, [userMessage()]);
       const [claimed] = await claim([task]);
-      expect(claimed).toMatchObject({ id: task.id, nodeId: "n1", fence: 5, claims: 1, idleClaims: 0, consumedSeq: 1 });
+      expect(claimed).toMatchObject({
+        id: task.id,
+        nodeId: "n1",
+        fence: 5,
+        claims: 1,
+        idleClaims: 0,
+        consumedSeq: 1,
+      });
     });
 
     test("of a task whose run was lost resumes its turn", async () => {
-      const task = await putTask(test_.store, { nodeId: "dead", claims: 2, idleClaims: 1, lastSeq: 9, consumedSeq: 3 });
+      const task = await putTask(test_.store, {
+        nodeId: "dead",
+        claims: 2,
+        idleClaims: 1,
+        lastSeq: 9,
+        consumedSeq: 3,
+      });
       const [claimed] = await claim([task]);
       expect(claimed).toMatchObject({ nodeId: "n1", claims: 3, idleClaims: 2, consumedSeq: 3 });
     });
@@ -46,7 +60,9 @@ describeOnEach("claims", (kind) => {
     ];
     test.each(changed)("leaves alone a task that $why since it was read", async ({ change, fence }) => {
       const seen = await putTask(test_.store, { nodeId: null }, [userMessage()]);
-      await test_.store.change((tx) => tx.tasks.advance(seen.id, { now, set: { ...change, ...(fence ? { raiseFence: true } : {}) } }));
+      await test_.store.change((tx) =>
+        tx.tasks.advance(seen.id, { now, set: { ...change, ...(fence ? { raiseFence: true } : {}) } }),
+      );
       const before = await readTask(seen);
       expect(await claim([seen])).toEqual([]);
       expect(await readTask(seen)).toEqual(before);
@@ -54,7 +70,9 @@ describeOnEach("claims", (kind) => {
 
     test("is won by one of many at once", async () => {
       const tasks = await Promise.all(Array.from({ length: 5 }, () => putTask(test_.store)));
-      const won = await Promise.all(Array.from({ length: 8 }, (_, i) => claim(i % 2 ? tasks : tasks.toReversed(), `n${i}`)));
+      const won = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => claim(i % 2 ? tasks : tasks.toReversed(), `n${i}`)),
+      );
       expect(
         won
           .flat()
@@ -66,7 +84,8 @@ describeOnEach("claims", (kind) => {
 
   describe(`${idleClaimsMax} claims without an event`, () => {
     async function claimOften(task: Task, times: number): Promise<void> {
-      for (let i = 0; i < times; i += 1) expect(await claim([await readTask(task)]), `claim ${i + 1}`).toHaveLength(1);
+      for (let i = 0; i < times; i += 1)
+        expect(await claim([await readTask(task)]), `claim ${i + 1}`).toHaveLength(1);
     }
 
     test("are granted, and the next one ends the task in an internal error", async () => {
@@ -74,7 +93,11 @@ describeOnEach("claims", (kind) => {
       await claimOften(task, idleClaimsMax);
       expect(await claim([await readTask(task)])).toEqual([]);
       expect(await readTask(task)).toMatchObject({ status: "error", nodeId: null, lastSeq: 3 });
-      const [, error, status] = await test_.store.events.list(task.id, { order: "asc", limit: 10, verbose: true });
+      const [, error, status] = await test_.store.events.list(task.id, {
+        order: "asc",
+        limit: 10,
+        verbose: true,
+      });
       expect(error).toMatchObject({ type: "error_message", payload: { errorType: "internal" } });
       expect(status).toMatchObject({ type: "status_update", payload: { agentStatus: "error" } });
     });

@@ -23,7 +23,11 @@ describeOnEach("a profile with a limit of runs", (kind) => {
   const limit = (concurrency: number | null, { spaceId } = ann) =>
     db.store.change((tx) => tx.agentProfiles.set({ spaceId, profile, updatedAt: 1 }, { concurrency }));
   const put = (count: number, members = {}) =>
-    Promise.all(Array.from({ length: count }, () => putTask(db.store, { status: "running", agentProfile: profile, ...members })));
+    Promise.all(
+      Array.from({ length: count }, () =>
+        putTask(db.store, { status: "running", agentProfile: profile, ...members }),
+      ),
+    );
   const waiting = () => db.store.tasks.listUnowned(50, { profiles: [profile] });
   const claim = (tasks: readonly ClaimableTask[], node = "n") =>
     db.store.change((tx) => claimWithinLimits(tx, tasks, { nodeId: node, now: 1, publishTask: unpublished }));
@@ -41,14 +45,17 @@ describeOnEach("a profile with a limit of runs", (kind) => {
   test("has the oldest of its tasks run, and another one when a run ends", async () => {
     await limit(2);
     const ids: string[] = [];
-    for (const queuedAt of [5, 3, 4]) ids.push((await putTask(db.store, { status: "running", agentProfile: profile, queuedAt })).id);
+    for (const queuedAt of [5, 3, 4])
+      ids.push((await putTask(db.store, { status: "running", agentProfile: profile, queuedAt })).id);
     const claimed = await claim(await waiting());
     expect(claimed.map(({ id }) => id).toSorted()).toEqual([ids[1], ids[2]].toSorted());
     for (const set of [
       { status: "waiting", nodeId: null },
       { nodeId: null, raiseFence: true },
     ] as const) {
-      const [run] = await db.store.tasks.listOwned(["n"]).then((owned) => owned.filter(({ agentProfile }) => agentProfile === profile));
+      const [run] = await db.store.tasks
+        .listOwned(["n"])
+        .then((owned) => owned.filter(({ agentProfile }) => agentProfile === profile));
       await db.store.change((tx) => tx.tasks.advance(run?.id ?? "", { now: 2, set }));
       expect(await claim(await waiting())).toHaveLength(1);
     }

@@ -49,7 +49,8 @@ describe("a turn that a change claims for its process", () => {
   afterAll(() => db[Symbol.asyncDispose]());
 
   beforeEach(async () => {
-    for (const table of ["task", "task_event", "node", "job", "agent_profile"]) await runDirectly(db, `DELETE FROM ${table}`);
+    for (const table of ["task", "task_event", "node", "job", "agent_profile"])
+      await runDirectly(db, `DELETE FROM ${table}`);
     [turns, gate, most] = [[], Promise.withResolvers(), 0];
   });
   afterEach(() => runs.drain());
@@ -61,28 +62,54 @@ describe("a turn that a change claims for its process", () => {
     await Promise.race([gate.promise, aborted]);
     return finish;
   };
-  const parts = () => ({ store: watched.store, clock: systemClock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles });
+  const parts = () => ({
+    store: watched.store,
+    clock: systemClock,
+    ids: systemIds,
+    cipher,
+    log: () => undefined,
+    ...withoutFiles,
+  });
 
   async function open(concurrency: number): Promise<void> {
     watched = watchedStore(db.store);
     const lease = await openLease(watched.store, systemClock, systemIds, true);
     nodeId = lease.nodeId();
-    runs = startRuns({ ...parts(), lease, concurrency, excludedProfiles: ["manus-1.6-max"], agentFor: () => agent });
+    runs = startRuns({
+      ...parts(),
+      lease,
+      concurrency,
+      excludedProfiles: ["manus-1.6-max"],
+      agentFor: () => agent,
+    });
     db.store.feed.onJob((kind) => void (kind === "run" && runs.hasCapacity() && runs.wake()));
   }
 
   const operations = () =>
     tasks({
-      ...{ clock: systemClock, ids: systemIds, backlog: { add: () => undefined }, keepsEvents: false, publishTask: unpublished },
+      ...{
+        clock: systemClock,
+        ids: systemIds,
+        backlog: { add: () => undefined },
+        keepsEvents: false,
+        publishTask: unpublished,
+      },
       steps: taskSteps(systemClock, [], runs.direct),
     });
   const createIn = (tx: Tx, accountId = "ann", more = {}) =>
-    operations().create(tx, callerOf(accountId), { ...input, input: { texts: ["Sort it"], references: [] }, ...more });
+    operations().create(tx, callerOf(accountId), {
+      ...input,
+      input: { texts: ["Sort it"], references: [] },
+      ...more,
+    });
   const create = (accountId?: string, more = {}) => db.store.change((tx) => createIn(tx, accountId, more));
   const send = (id: string) =>
-    db.store.change((tx) => operations().send(tx, callerOf("ann"), id, { texts: ["And this"], references: [] }, {}));
+    db.store.change((tx) =>
+      operations().send(tx, callerOf("ann"), id, { texts: ["And this"], references: [] }, {}),
+    );
   const stop = (id: string) => db.store.change((tx) => operations().stop(tx, callerOf("ann"), id));
-  const rowOf = async (id: string): Promise<Task> => (await db.store.tasks.byId(id)) ?? expect.fail("no such task");
+  const rowOf = async (id: string): Promise<Task> =>
+    (await db.store.tasks.byId(id)) ?? expect.fail("no such task");
   const ended = (...ids: readonly string[]) =>
     eventually(async () => {
       for (const id of ids) expect((await rowOf(id)).status).toBe("stopped");
@@ -91,9 +118,21 @@ describe("a turn that a change claims for its process", () => {
 
   test("begins from memory, as a run that reads it would", async () => {
     await open(2);
-    const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
+    const schema = {
+      type: "object",
+      properties: { n: { type: "integer" } },
+      required: ["n"],
+      additionalProperties: false,
+    };
     const created = await create("ann", { outputSchema: schema });
-    expect(created).toMatchObject({ nodeId, fence: 1, claims: 1, idleClaims: 0, answeredSeq: 0, consumedSeq: 2 });
+    expect(created).toMatchObject({
+      nodeId,
+      fence: 1,
+      claims: 1,
+      idleClaims: 0,
+      answeredSeq: 0,
+      consumedSeq: 2,
+    });
     expect(await rowOf(created.id), "the row is the one in memory").toEqual(created);
     await eventually(() => expect(begun()).toEqual([created.id]));
     expect(watched.calls("events.list"), "its events were not read").toBe(0);
@@ -161,11 +200,19 @@ describe("a turn that a change claims for its process", () => {
 
   test("is refused for a profile that a space limits, and for one without an agent here", async () => {
     await open(3);
-    await db.store.change((tx) => tx.agentProfiles.set({ spaceId: ann.spaceId, profile: defaultProfile, updatedAt: 1 }, { timeLimit: 60 }));
+    await db.store.change((tx) =>
+      tx.agentProfiles.set(
+        { spaceId: ann.spaceId, profile: defaultProfile, updatedAt: 1 },
+        { timeLimit: 60 },
+      ),
+    );
     expect((await create()).nodeId, "limited").toBeNull();
     await eventually(() => expect(begun()).toHaveLength(1));
     expect((await create("ann", { agentProfile: "manus-1.6-lite" })).nodeId).toBe(nodeId);
-    expect((await create("ann", { agentProfile: "manus-1.6-max" })).nodeId, "left to remote workers").toBeNull();
+    expect(
+      (await create("ann", { agentProfile: "manus-1.6-max" })).nodeId,
+      "left to remote workers",
+    ).toBeNull();
     gate.resolve();
   });
 
@@ -209,7 +256,9 @@ describe("a turn that a change claims for its process", () => {
     gate.resolve();
     await ended(id);
     expect(await rowOf(id)).toMatchObject({ fence: 2, consumedSeq: 2 });
-    expect(turns.map(({ messages, claim }) => ({ messages, claim }))).toEqual([{ messages: ["Sort it"], claim: 2 }]);
+    expect(turns.map(({ messages, claim }) => ({ messages, claim }))).toEqual([
+      { messages: ["Sort it"], claim: 2 },
+    ]);
   });
 
   test("is neither lost nor doubled among many creates, stops and failures at once", async () => {

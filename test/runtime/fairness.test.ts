@@ -74,7 +74,9 @@ describeOnPostgres("with 10,000 queued tasks of one account", (kind) => {
     }
   }
 
-  test.each([1, 3])("another account's first task begins within one run's length, with %i at once in each process", async (concurrency) => {
+  test.each([
+    1, 3,
+  ])("another account's first task begins within one run's length, with %i at once in each process", async (concurrency) => {
     await openNodes(concurrency);
     await passTime(clock, 2.5 * runMs, ...watched);
     expect(begun.length, "all processes are busy").toBe(3 * concurrency * nodesOf(kind));

@@ -84,7 +84,9 @@ describeOnEach("a lease", (kind) => {
 
     test("is dead at once to the holder of the folder, which knows that it is alone", async () => {
       const alone = await openProcess(true);
-      expect((await alone.lease.findDeadPeers()).toSorted()).toEqual([first.lease.nodeId(), second.lease.nodeId()].toSorted());
+      expect((await alone.lease.findDeadPeers()).toSorted()).toEqual(
+        [first.lease.nodeId(), second.lease.nodeId()].toSorted(),
+      );
     });
   });
 
@@ -127,7 +129,9 @@ describeOnEach("a lease", (kind) => {
       expect(await store.tasks.byId(task.id)).toMatchObject({ nodeId: null, fence: 0 });
       expect(first.lease.nodeId()).not.toBe(oldNodeId);
       expect(await nodeIds()).toContain(first.lease.nodeId());
-      expect(await first.lease.changeIfLive((tx, nodeId) => claimTasks(tx, [task], nodeId, 0))).toHaveLength(1);
+      expect(await first.lease.changeIfLive((tx, nodeId) => claimTasks(tx, [task], nodeId, 0))).toHaveLength(
+        1,
+      );
     });
 
     test("gets one new row, however many of its parts notice at once", async () => {

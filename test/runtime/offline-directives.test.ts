@@ -6,7 +6,10 @@ import { acceptance, answerOf, confirmable, plansIn, playTurn, textsIn } from ".
 
 describe("a reporting directive", () => {
   test.each([
-    ["[[progress half]]", { type: "assistant_message", payload: { content: "half", deliveryKind: "progress" } }],
+    [
+      "[[progress half]]",
+      { type: "assistant_message", payload: { content: "half", deliveryKind: "progress" } },
+    ],
     ["[[think hm]]", { type: "explanation", payload: { content: "hm" } }],
     [
       "[[plan A | B]]",
@@ -41,9 +44,15 @@ describe("a reporting directive", () => {
   });
 
   test("is obeyed in order, and the remaining text is answered at the end", async () => {
-    const { events, outcome } = await playTurn(["[[say one]] Tell me about owls [[progress two]]", "[[say three]] and cats"]);
+    const { events, outcome } = await playTurn([
+      "[[say one]] Tell me about owls [[progress two]]",
+      "[[say three]] and cats",
+    ]);
     expect(textsIn(events)).toEqual(["one", "two", "three"]);
-    expect(outcome).toMatchObject({ kind: "finish", content: expect.stringContaining("You wrote: Tell me about owls and cats") });
+    expect(outcome).toMatchObject({
+      kind: "finish",
+      content: expect.stringContaining("You wrote: Tell me about owls and cats"),
+    });
   });
 
   test("spends the given credits", async () => {
@@ -55,9 +64,15 @@ describe("a reporting directive", () => {
   });
 
   test("has a tool's id that differs per use and turn, and is stable for the same turn", async () => {
-    const ids = async (more = {}) => (await playTurn("[[tool a]] [[tool a]]", more)).events.map((event) => JSON.stringify(event.payload));
+    const ids = async (more = {}) =>
+      (await playTurn("[[tool a]] [[tool a]]", more)).events.map((event) => JSON.stringify(event.payload));
     const earlier = [{ role: "user", content: "[[tool a]] [[tool a]]" }] as const;
-    const [one, again, later, other] = [await ids(), await ids({ claim: 2 }), await ids({ earlier }), await ids({ taskId: "u" })];
+    const [one, again, later, other] = [
+      await ids(),
+      await ids({ claim: 2 }),
+      await ids({ earlier }),
+      await ids({ taskId: "u" }),
+    ];
     expect(one).toEqual(again);
     expect(new Set([...one, ...later, ...other]).size).toBe(6);
   });
@@ -109,7 +124,9 @@ describe("a plan", () => {
   }
 
   test("is done step by step, with complete snapshots in order", async () => {
-    const { events } = await playTurn("[[plan A | B]] [[step]] [[step]] [[step]]", { clock: movableClock(1_790_000_000_999) });
+    const { events } = await playTurn("[[plan A | B]] [[step]] [[step]] [[step]]", {
+      clock: movableClock(1_790_000_000_999),
+    });
     const at = 1_790_000_000;
     const [a, b] = [{ title: "A" }, { title: "B" }];
     expect(events).toStrictEqual([
@@ -165,7 +182,10 @@ describe("a plan", () => {
         .at(-1)
         ?.map(({ status }) => status),
     ).toEqual(statuses);
-    expect(run.events.at(-1)).toMatchObject({ type: "plan_update", payload: { steps: [{ endAt: expect.any(Number) }, {}] } });
+    expect(run.events.at(-1)).toMatchObject({
+      type: "plan_update",
+      payload: { steps: [{ endAt: expect.any(Number) }, {}] },
+    });
   });
 
   test.each([
@@ -183,13 +203,9 @@ describe("a plan", () => {
       { stepId: "step_1", title: "A" },
       { stepId: "step_2", title: "C" },
     ]);
-    expect(plansIn(events).map((steps) => steps.map(({ title, status }) => `${title} ${status}`).join())).toEqual([
-      "A todo,B todo",
-      "A doing,B todo",
-      "C todo",
-      "C doing",
-      "C done",
-    ]);
+    expect(
+      plansIn(events).map((steps) => steps.map(({ title, status }) => `${title} ${status}`).join()),
+    ).toEqual(["A todo,B todo", "A doing,B todo", "C todo", "C doing", "C done"]);
   });
 });
 
@@ -197,12 +213,18 @@ describe("a value", () => {
   const outputSchema = { type: "object" };
 
   test("is the output of the finish, and the last one wins", async () => {
-    const { outcome } = await playTurn('[[value {"total": 1}]] [[value {"total": 7}]] [[say one]]', { outputSchema });
+    const { outcome } = await playTurn('[[value {"total": 1}]] [[value {"total": 7}]] [[say one]]', {
+      outputSchema,
+    });
     expect(outcome).toStrictEqual({ kind: "finish", content: "one", files: [], output: { total: 7 } });
   });
 
   test("may be any JSON, also null; others check it against the schema", async () => {
-    expect((await playTurn("[[value null]]", { outputSchema })).outcome).toStrictEqual({ kind: "finish", content: "Done.", output: null });
+    expect((await playTurn("[[value null]]", { outputSchema })).outcome).toStrictEqual({
+      kind: "finish",
+      content: "Done.",
+      output: null,
+    });
   });
 
   test("is ignored in a turn that fails", async () => {
@@ -239,7 +261,10 @@ describe("a directive that ends the turn", () => {
   });
 
   test("crash abandons the first run of a turn, and a later run passes over it", async () => {
-    expect(await playTurn("[[say one]] [[crash]] [[say two]]")).toMatchObject({ events: [{}], outcome: { kind: "abandon" } });
+    expect(await playTurn("[[say one]] [[crash]] [[say two]]")).toMatchObject({
+      events: [{}],
+      outcome: { kind: "abandon" },
+    });
     const { events, outcome } = await playTurn("[[say one]] [[crash]] [[say two]] [[crash]]", { claim: 2 });
     expect([textsIn(events), outcome]).toMatchObject([["one"], { kind: "finish", content: "two" }]);
   });
@@ -262,9 +287,18 @@ describe("a directive that ends the turn", () => {
     expect(inputSchema(kind, variant)).toBeDefined();
   });
 
-  test.each(["gmailSendAction", "outlookSendMailsAction"])("confirm %s has mails that a decision can select", async (kind) => {
-    const mail = { to: expect.any(Array), subject: expect.stringMatching(/./), body: expect.stringMatching(/./) };
-    expect((await playTurn(`[[confirm ${kind}]]`)).outcome).toMatchObject({ params: { messages: [mail, mail] } });
+  test.each([
+    "gmailSendAction",
+    "outlookSendMailsAction",
+  ])("confirm %s has mails that a decision can select", async (kind) => {
+    const mail = {
+      to: expect.any(Array),
+      subject: expect.stringMatching(/./),
+      body: expect.stringMatching(/./),
+    };
+    expect((await playTurn(`[[confirm ${kind}]]`)).outcome).toMatchObject({
+      params: { messages: [mail, mail] },
+    });
   });
 
   test("confirm is skipped once it is decided, either way, and one decision counts for one of them", async () => {
@@ -306,7 +340,10 @@ describe("a fault of the run", () => {
     };
     expect(await lostRuns("reset; times=2")).toEqual([true, true, false, false]);
     expect(await lostRuns("reset; skip=1; times=2")).toEqual([false, true, true, false]);
-    const decided = await playTurn("[[confirm deployAction]] [[fault reset]]", { claim: 2, decisions: [acceptance] });
+    const decided = await playTurn("[[confirm deployAction]] [[fault reset]]", {
+      claim: 2,
+      decisions: [acceptance],
+    });
     expect(decided.outcome).toEqual(lost);
   });
 

@@ -5,7 +5,9 @@ import { growthOf, linearGrowth } from "../support/growth.ts";
 import { answerOf, anyDirective, anyText, confirmable, playTurn, printDirective } from "./offline-turn.ts";
 
 const expectLinear = async (textOf: (length: number) => string): Promise<void> =>
-  expect(await growthOf((length) => readDirectives(textOf(length)), 12_500), textOf(50)).toBeLessThan(linearGrowth);
+  expect(await growthOf((length) => readDirectives(textOf(length)), 12_500), textOf(50)).toBeLessThan(
+    linearGrowth,
+  );
 
 const plainText = anyText.filter((text) => !text.includes("[["));
 const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
@@ -13,7 +15,9 @@ const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 /** The directives of a text, without their positions. */
 function directivesIn(text: string): readonly unknown[] {
   const outcome = readDirectives(text);
-  return "fault" in outcome ? [outcome.fault] : outcome.directives.map(({ name, parts }) => ({ name, parts }));
+  return "fault" in outcome
+    ? [outcome.fault]
+    : outcome.directives.map(({ name, parts }) => ({ name, parts }));
 }
 
 describe("a message", () => {
@@ -26,7 +30,9 @@ describe("a message", () => {
   });
 
   test("has its directives in order, and the text around them", () => {
-    const written = fc.array(fc.record({ directive: anyDirective, after: plainText.filter((text) => !/^\]|\[$/.test(text)) }));
+    const written = fc.array(
+      fc.record({ directive: anyDirective, after: plainText.filter((text) => !/^\]|\[$/.test(text)) }),
+    );
     const read = fc.property(written, (parts) => {
       const text = parts.map(({ directive, after }) => printDirective(directive) + after).join("");
       expect(directivesIn(text)).toEqual(parts.map(({ directive }) => directive));
@@ -52,7 +58,9 @@ describe("a message", () => {
       const text = written.map(([before, directive]) => before + printDirective(directive)).join("");
       const outcome = readDirectives(text);
       const found = "fault" in outcome ? [] : outcome.directives;
-      expect(found.map(({ source }) => source)).toEqual(written.map(([, directive]) => printDirective(directive)));
+      expect(found.map(({ source }) => source)).toEqual(
+        written.map(([, directive]) => printDirective(directive)),
+      );
       expect(found.map(({ position, source }) => text.slice(position, position + source.length))).toEqual(
         found.map(({ source }) => source),
       );
@@ -88,7 +96,10 @@ describe("a directive", () => {
   test.each([
     ["[[say Hello there]]", { name: "say", parts: ["Hello there"] }],
     ["[[subtask Count | owls]]", { name: "subtask", parts: ["Count | owls"] }],
-    ["[[ subtask [[say A]] and [[subtask [[forever]]]]]]", { name: "subtask", parts: ["[[say A]] and [[subtask [[forever]]]]"] }],
+    [
+      "[[ subtask [[say A]] and [[subtask [[forever]]]]]]",
+      { name: "subtask", parts: ["[[say A]] and [[subtask [[forever]]]]"] },
+    ],
     ["[[wait all]]", { name: "wait", parts: ["all"] }],
     ["[[wait any | 1.5]]", { name: "wait", parts: ["any", "1.5"] }],
     ["[[wait any | 604800]]", { name: "wait", parts: ["any", "604800"] }],
@@ -106,7 +117,10 @@ describe("a directive", () => {
     ["[[credits 1000000]]", { name: "credits", parts: ["1000000"] }],
     ["[[value 1]]", { name: "value", parts: ["1"] }],
     ["[[value [[1, 2], [3]]]]", { name: "value", parts: ["[[1, 2], [3]]"] }],
-    ['[[value {"a": "]]", "b": [[]], "[[c": "\\"]]"}]]', { name: "value", parts: ['{"a": "]]", "b": [[]], "[[c": "\\"]]"}'] }],
+    [
+      '[[value {"a": "]]", "b": [[]], "[[c": "\\"]]"}]]',
+      { name: "value", parts: ['{"a": "]]", "b": [[]], "[[c": "\\"]]"}'] },
+    ],
     ['[[value "|"]]', { name: "value", parts: ['"|"'] }],
     [`[[value ${deep(100)}]]`, { name: "value", parts: [deep(100)] }],
     ["[[sleep 0]]", { name: "sleep", parts: ["0"] }],
@@ -122,7 +136,10 @@ describe("a directive", () => {
     ["[[fail timeout | Too slow | really]]", { name: "fail", parts: ["timeout", "Too slow | really"] }],
     ["[[forever]]", { name: "forever", parts: [""] }],
     ["[[fault status=503 ;times=2]]", { name: "fault", parts: ["status=503 ;times=2"] }],
-    ["[[fault cut-event=3; after-commit; delay=0.5; skip=1]]", { name: "fault", parts: ["cut-event=3; after-commit; delay=0.5; skip=1"] }],
+    [
+      "[[fault cut-event=3; after-commit; delay=0.5; skip=1]]",
+      { name: "fault", parts: ["cut-event=3; after-commit; delay=0.5; skip=1"] },
+    ],
     ["[[ crash ]]", { name: "crash", parts: [""] }],
   ])("%j is read", (text, directive) => {
     expect(directivesIn(`Before ${text} after`)).toEqual([directive]);
@@ -164,7 +181,10 @@ describe("a malformed directive", () => {
     ["[[file ../a.txt | Hello]]", /file: the name: must be a name, not a path/],
     ["[[file a.exe | Hello]]", /file: the name: executables and scripts are not accepted/],
     ["[[file a\u202etxt.pdf | Hello]]", /file: the name: must not hold control or bidirectional characters/],
-    ["[[file aaaaaa.txt | Hello]]".replace("aaaaaa", "a".repeat(300)), /file: the name: must be at most 255 bytes/],
+    [
+      "[[file aaaaaa.txt | Hello]]".replace("aaaaaa", "a".repeat(300)),
+      /file: the name: must be at most 255 bytes/,
+    ],
     ["[[plan]]", /plan needs 1 to 50 titles/],
     ["[[plan A || B]]", /plan needs 1 to 50 titles/],
     [`[[plan ${"a|".repeat(50)}a]]`, /plan needs 1 to 50 titles/],
@@ -201,7 +221,10 @@ describe("a malformed directive", () => {
     ["[[ask | Red]]", /ask needs a question/],
     ["[[ask Which? | ]]", /up to 20 options, each after a \| and not empty/],
     [`[[ask Which?${"| a".repeat(21)}]]`, /up to 20 options/],
-    ["[[confirm]]", /nothing is not a kind of confirmation: use one of needConnectMyBrowser, gmailSendAction,/],
+    [
+      "[[confirm]]",
+      /nothing is not a kind of confirmation: use one of needConnectMyBrowser, gmailSendAction,/,
+    ],
     ["[[confirm terminal]]", /terminal is not a kind of confirmation/],
     ["[[confirm toString]]", /toString is not a kind of confirmation/],
     ["[[confirm messageAskUser]]", /messageAskUser is a question: use ask/],
@@ -224,19 +247,31 @@ describe("a malformed directive", () => {
   ])("%s is a fault that names its position and rule, and nothing before it was done", async (text, rule) => {
     const { events, outcome } = await playTurn(`[[say ok]] then ${text}`);
     expect(events).toEqual([]);
-    expect(outcome).toMatchObject({ kind: "fail", errorType: "invalid_directive", content: expect.stringMatching(/^at position 16: /) });
+    expect(outcome).toMatchObject({
+      kind: "fail",
+      errorType: "invalid_directive",
+      content: expect.stringMatching(/^at position 16: /),
+    });
     expect(outcome).toMatchObject({ content: expect.stringMatching(rule) });
   });
 
   test("names the message that contains it", async () => {
-    expect(await answerOf(["[[say a", "b]]"])).toBe("message 1 of 2, at position 0: a directive ends with ]]");
-    expect(await answerOf(["fine", "not [[so]]"])).toMatch(/^message 2 of 2, at position 4: so is not a directive/);
+    expect(await answerOf(["[[say a", "b]]"])).toBe(
+      "message 1 of 2, at position 0: a directive ends with ]]",
+    );
+    expect(await answerOf(["fine", "not [[so]]"])).toMatch(
+      /^message 2 of 2, at position 4: so is not a directive/,
+    );
   });
 
   test("is a step beyond the plan's last, in any message", async () => {
-    expect(await answerOf("[[plan A]] [[step]] [[step]] [[step]]")).toBe("at position 29: the plan has no more steps");
+    expect(await answerOf("[[plan A]] [[step]] [[step]] [[step]]")).toBe(
+      "at position 29: the plan has no more steps",
+    );
     expect(await answerOf(["[[plan A]] [[step]]", "[[step]]"])).toBe("Done.");
-    expect(await answerOf(["[[plan A]] [[step]]", "[[step]] [[step]]"])).toBe("message 2 of 2, at position 9: the plan has no more steps");
+    expect(await answerOf(["[[plan A]] [[step]]", "[[step]] [[step]]"])).toBe(
+      "message 2 of 2, at position 9: the plan has no more steps",
+    );
     expect(await answerOf("[[plan A]] [[step]] [[step]] [[plan B]] [[step]] [[step]]")).toBe("Done.");
   });
 

@@ -3,13 +3,23 @@ import { describe, expect, test } from "vitest";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
 import type { Decision, Outcome, Turn, TurnSkill } from "../../src/runtime/agent.ts";
 import { movableClock } from "../support/clock.ts";
-import { acceptance, answerTurn, anyDirective, plansIn, playTurn, printDirective, textsIn } from "./offline-turn.ts";
+import {
+  acceptance,
+  answerTurn,
+  anyDirective,
+  plansIn,
+  playTurn,
+  printDirective,
+  textsIn,
+} from "./offline-turn.ts";
 
 /** Directives whose steps have a plan, without endless ones. */
 const script = fc
   .array(
     fc.oneof(
-      anyDirective.filter(({ name }) => !["forever", "step", "ask", "fail"].includes(name)).map(printDirective),
+      anyDirective
+        .filter(({ name }) => !["forever", "step", "ask", "fail"].includes(name))
+        .map(printDirective),
       fc.constantFrom("[[plan A | B]] [[step]]", "[[plan C]] [[step]] [[step]]", "[[plan D | E]]"),
     ),
     { maxLength: 12 },
@@ -22,12 +32,16 @@ const script = fc
 
 /** Without the times of steps, which depend on the clock. */
 const timeless = (events: readonly NewEvent[]): unknown =>
-  JSON.parse(JSON.stringify(events, (name, value) => (name === "startedAt" || name === "endAt" ? undefined : value)));
+  JSON.parse(
+    JSON.stringify(events, (name, value) => (name === "startedAt" || name === "endAt" ? undefined : value)),
+  );
 
 /** Runs a turn to its end: resumed where it crashes, approved where it asks. */
-async function wholeTurn(
-  text: string,
-): Promise<{ readonly events: readonly NewEvent[]; readonly outcome: Outcome; readonly decisions: readonly Decision[] }> {
+async function wholeTurn(text: string): Promise<{
+  readonly events: readonly NewEvent[];
+  readonly outcome: Outcome;
+  readonly decisions: readonly Decision[];
+}> {
   const decisions: Decision[] = [];
   let written: readonly NewEvent[] = [];
   for (let claim = 1; ; claim++) {
@@ -39,7 +53,8 @@ async function wholeTurn(
     });
     expect(events.slice(0, written.length)).toEqual(written);
     written = events;
-    if (outcome.kind === "confirm") decisions.push({ kind: outcome.action, accepted: claim % 2 === 0, input: {} });
+    if (outcome.kind === "confirm")
+      decisions.push({ kind: outcome.action, accepted: claim % 2 === 0, input: {} });
     else if (outcome.kind !== "abandon") return { events, outcome, decisions };
   }
 }
@@ -72,27 +87,47 @@ describe("a turn that is resumed", () => {
       const whole = await playTurn(text, { skills: forced.map(skill), clock });
       for (const now of [[], ["a"], ["b"], ["c", "a", "b"]])
         for (let cut = forced.length + 1; cut <= whole.events.length; cut++) {
-          const again = await playTurn(text, { skills: now.map(skill), written: whole.events.slice(0, cut), claim: 2, clock });
+          const again = await playTurn(text, {
+            skills: now.map(skill),
+            written: whole.events.slice(0, cut),
+            claim: 2,
+            clock,
+          });
           expect(again.events).toEqual(whole.events);
         }
     }
     // Cut among them, it continues with the remaining ones.
     const { events } = await playTurn(text, { skills: ["a", "b"].map(skill), clock });
-    const again = await playTurn(text, { skills: ["b", "a"].map(skill), written: events.slice(0, 1), claim: 2, clock });
+    const again = await playTurn(text, {
+      skills: ["b", "a"].map(skill),
+      written: events.slice(0, 1),
+      claim: 2,
+      clock,
+    });
     expect(again.events).toEqual(events);
   });
 
   test("keeps the time at which a step began, and the clock's time as its end", async () => {
     const text = "[[plan A]] [[step]] [[crash]]";
     const first = await playTurn(text, { clock: movableClock(1_790_000_000_000) });
-    const second = await playTurn(text, { clock: movableClock(1_790_000_060_000), written: first.events, claim: 2 });
+    const second = await playTurn(text, {
+      clock: movableClock(1_790_000_060_000),
+      written: first.events,
+      claim: 2,
+    });
     expect(second.events.slice(0, first.events.length)).toEqual(first.events);
-    expect(plansIn(second.events).at(-1)).toEqual([{ title: "A", status: "done", startedAt: 1_790_000_000, endAt: 1_790_000_060 }]);
+    expect(plansIn(second.events).at(-1)).toEqual([
+      { title: "A", status: "done", startedAt: 1_790_000_000, endAt: 1_790_000_060 },
+    ]);
   });
 
   test.each<[text: string, more: Partial<Turn>, slept: number]>([
     ["[[sleep 5]] [[say one]] [[sleep 7]] [[say two]]", {}, 12_000],
-    ["[[sleep 5]] [[say one]] [[sleep 7]] [[say two]]", { written: [{ type: "assistant_message", payload: { content: "one" } }] }, 7_000],
+    [
+      "[[sleep 5]] [[say one]] [[sleep 7]] [[say two]]",
+      { written: [{ type: "assistant_message", payload: { content: "one" } }] },
+      7_000,
+    ],
     ["[[sleep 5]] [[confirm deployAction]] [[sleep 7]]", { decisions: [acceptance] }, 7_000],
   ])("%s does not repeat the part of a sleep that has passed (%#)", async (text, more, slept) => {
     const clock = movableClock();
@@ -104,7 +139,10 @@ describe("a turn that is resumed", () => {
 
 describe("the turn that answers a question", () => {
   test("does the remaining work first, then the answer's", async () => {
-    const { events, outcome } = await answerTurn("[[say one]] [[ask Which?]] [[say two]] [[sleep 1]] [[say three]]", "[[say four]] Red");
+    const { events, outcome } = await answerTurn(
+      "[[say one]] [[ask Which?]] [[say two]] [[sleep 1]] [[say three]]",
+      "[[say four]] Red",
+    );
     expect(textsIn(events)).toEqual(["two", "three"]);
     expect(outcome).toMatchObject({ kind: "finish", content: "four" });
   });
@@ -112,7 +150,11 @@ describe("the turn that answers a question", () => {
   test.each([
     ["[[ask Which?]] [[say lesson]]", [], "lesson"],
     ["[[ask Which?]] [[say one]] [[stream lesson]]", ["one"], "lesson"],
-    ["Teach me [[ask Which?]] [[say lesson]]", ["lesson"], expect.stringContaining("You wrote: Teach me go on")],
+    [
+      "Teach me [[ask Which?]] [[say lesson]]",
+      ["lesson"],
+      expect.stringContaining("You wrote: Teach me go on"),
+    ],
     ["[[ask Which?]]", [], expect.stringContaining("You wrote: go on")],
   ])("has the last say as its result, for each answer, where the message before it had only directives: %s", async (asking, texts, content) => {
     const { events, outcome } = await answerTurn(asking, "go on");
@@ -138,10 +180,17 @@ describe("the turn that answers a question", () => {
     const earlier = [{ role: "user", content: "Tell me about tea" }] as const;
     const { outcome } = await playTurn("Tell me about owls [[ask Which?]]", { earlier });
     const memo = outcome.kind === "ask" ? outcome.memo : null;
-    const more = { memo, earlier: [...earlier, { role: "user", content: "Tell me about owls [[ask Which?]]" }] as const };
+    const more = {
+      memo,
+      earlier: [...earlier, { role: "user", content: "Tell me about owls [[ask Which?]]" }] as const,
+    };
     const content = (await playTurn("Barn owls", more)).outcome;
-    expect(content).toMatchObject({ content: expect.stringContaining("You wrote: Tell me about owls Barn owls") });
-    expect(content).toMatchObject({ content: expect.stringContaining("Before this you wrote: Tell me about tea") });
+    expect(content).toMatchObject({
+      content: expect.stringContaining("You wrote: Tell me about owls Barn owls"),
+    });
+    expect(content).toMatchObject({
+      content: expect.stringContaining("Before this you wrote: Tell me about tea"),
+    });
   });
 
   test("repeats the remaining questions one by one", async () => {
@@ -169,14 +218,21 @@ describe("the turn that answers a question", () => {
       { type: "new_plan_step", payload: { stepId: "step_2", title: "B" } },
       {
         type: "plan_update",
-        payload: { steps: [{ status: "done" }, { status: "done", endAt: at }].map((step) => expect.objectContaining(step)) },
+        payload: {
+          steps: [{ status: "done" }, { status: "done", endAt: at }].map((step) =>
+            expect.objectContaining(step),
+          ),
+        },
       },
     ]);
   });
 
   test("knows the remaining steps: one too many is a fault, and the current step has failed", async () => {
     const { events, outcome } = await answerTurn("[[plan A]] [[step]] [[ask Go on?]]", "[[step]] [[step]]");
-    expect(outcome).toMatchObject({ errorType: "invalid_directive", content: "at position 9: the plan has no more steps" });
+    expect(outcome).toMatchObject({
+      errorType: "invalid_directive",
+      content: "at position 9: the plan has no more steps",
+    });
     expect(plansIn(events)).toEqual([[expect.objectContaining({ title: "A", status: "failed" })]]);
   });
 
@@ -190,7 +246,8 @@ describe("the turn that answers a question", () => {
     const equalRemainder = fc.asyncProperty(script, async (remaining) => {
       const text = `[[say one]] ${remaining}`;
       const [after, alone] = [await answerTurn(`[[ask Q]] ${text}`, ""), await playTurn(text)];
-      const withoutIds = (events: readonly NewEvent[]) => JSON.stringify(events).replace(/"actionId":"\w+"/g, "");
+      const withoutIds = (events: readonly NewEvent[]) =>
+        JSON.stringify(events).replace(/"actionId":"\w+"/g, "");
       expect(withoutIds(after.events)).toBe(withoutIds(alone.events));
       expect(after.credits).toBe(alone.credits);
       expect(after.outcome.kind === "ask" ? { ...after.outcome, memo: null } : after.outcome).toEqual(

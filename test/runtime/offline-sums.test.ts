@@ -19,7 +19,12 @@ describe("a sum", () => {
 
   test("is searched in linear time", async () => {
     const search = (length: number) => {
-      const texts = [`${"1 + ".repeat(length / 4)}1x`, `${"1+".repeat(length / 2)}x`, "1".repeat(length), `1${" ".repeat(length)}+ x`];
+      const texts = [
+        `${"1 + ".repeat(length / 4)}1x`,
+        `${"1+".repeat(length / 2)}x`,
+        "1".repeat(length),
+        `1${" ".repeat(length)}+ x`,
+      ];
       for (const text of texts) expect(findSums(text)).toEqual([]);
     };
     expect(await growthOf(search, 5_000)).toBeLessThan(linearGrowth);
@@ -40,5 +45,6 @@ describe("a sum", () => {
     "-5",
     "5 +",
   ];
-  test.each(others)("%j has none that could be computed by itself", (text) => expect(findSums(text)).toEqual([]));
+  test.each(others)("%j has none that could be computed by itself", (text) =>
+    expect(findSums(text)).toEqual([]));
 });

@@ -15,7 +15,10 @@ export interface PlayedTurn {
 }
 
 /** Runs a turn with these messages, by default the first of a task without an interactive user. */
-export async function playTurn(messages: string | readonly string[], more: Partial<Turn> = {}): Promise<PlayedTurn> {
+export async function playTurn(
+  messages: string | readonly string[],
+  more: Partial<Turn> = {},
+): Promise<PlayedTurn> {
   const turn: Turn = {
     taskId: "t",
     title: "",
@@ -50,13 +53,20 @@ export async function playTurn(messages: string | readonly string[], more: Parti
 }
 
 /** The final text of a turn; empty when it ends without one. */
-export async function answerOf(messages: string | readonly string[], more: Partial<Turn> = {}): Promise<string> {
+export async function answerOf(
+  messages: string | readonly string[],
+  more: Partial<Turn> = {},
+): Promise<string> {
   const { outcome } = await playTurn(messages, more);
   return "content" in outcome ? outcome.content : "";
 }
 
 /** The turn after a question: the agent gets its memo. */
-export async function answerTurn(asking: string, answer: string | readonly string[], more: Partial<Turn> = {}): Promise<PlayedTurn> {
+export async function answerTurn(
+  asking: string,
+  answer: string | readonly string[],
+  more: Partial<Turn> = {},
+): Promise<PlayedTurn> {
   const { outcome } = await playTurn(asking, more);
   if (outcome.kind !== "ask") throw new Error(`no question but ${JSON.stringify(outcome)}`);
   const earlier = [
@@ -83,7 +93,9 @@ export const confirmable: readonly (readonly [kind: KindName, variant: string])[
   // The keys of a record of kinds are kinds.
   .map((kind) => kind as KindName)
   .filter((kind) => !isQuestion(kind))
-  .flatMap((kind) => (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => [kind, variant] as const));
+  .flatMap((kind) =>
+    (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => [kind, variant] as const),
+  );
 
 /** Any text, with pieces of directives among it. */
 export const anyText = fc
@@ -128,9 +140,13 @@ const json = fc
 /** A directive in its parsed form. */
 export type Parsed = Pick<Directive, "name" | "parts">;
 
-const one = (name: Directive["name"], part: fc.Arbitrary<string>): fc.Arbitrary<Parsed> => part.map((text) => ({ name, parts: [text] }));
-const two = (name: Directive["name"], first: fc.Arbitrary<string>, second: fc.Arbitrary<string>): fc.Arbitrary<Parsed> =>
-  fc.tuple(first, second).map((parts) => ({ name, parts }));
+const one = (name: Directive["name"], part: fc.Arbitrary<string>): fc.Arbitrary<Parsed> =>
+  part.map((text) => ({ name, parts: [text] }));
+const two = (
+  name: Directive["name"],
+  first: fc.Arbitrary<string>,
+  second: fc.Arbitrary<string>,
+): fc.Arbitrary<Parsed> => fc.tuple(first, second).map((parts) => ({ name, parts }));
 
 /** Any directive, in its parsed form. */
 export const anyDirective: fc.Arbitrary<Parsed> = fc.oneof(
@@ -148,9 +164,10 @@ export const anyDirective: fc.Arbitrary<Parsed> = fc.oneof(
   ),
   two("file", fc.stringMatching(/^[a-z]{1,20}\.(txt|csv|json)$/), trimmed),
   fc.array(part, { minLength: 1, maxLength: 21 }).map((parts) => ({ name: "ask" as const, parts })),
-  fc
-    .constantFrom(...confirmable)
-    .map(([kind, variant]) => ({ name: "confirm" as const, parts: variant === "" ? [kind] : [kind, variant] })),
+  fc.constantFrom(...confirmable).map(([kind, variant]) => ({
+    name: "confirm" as const,
+    parts: variant === "" ? [kind] : [kind, variant],
+  })),
   two("fail", word, trimmed),
   one("step", fc.constant("")),
   one("plain", fc.constant("")),

@@ -8,7 +8,9 @@ describe("an answer", () => {
   test("is the same for the same turn, as are all events before it", async () => {
     const same = fc.asyncProperty(anyText, fc.string(), async (text, instruction) => {
       const earlier = [{ role: "user", content: text }] as const;
-      expect(await playTurn(text, { instruction, earlier })).toEqual(await playTurn(text, { instruction, earlier }));
+      expect(await playTurn(text, { instruction, earlier })).toEqual(
+        await playTurn(text, { instruction, earlier }),
+      );
     });
     await fc.assert(same);
   });
@@ -33,7 +35,9 @@ describe("an answer", () => {
 
   test("leaves out the request and the skills after plain", async () => {
     const fail = () => Promise.reject(new Error("unused"));
-    const skills = [{ id: "s", name: "Owls", description: "", forced: false, list: async () => [], read: fail, open: fail }];
+    const skills = [
+      { id: "s", name: "Owls", description: "", forced: false, list: async () => [], read: fail, open: fail },
+    ];
     expect(await answerOf("Tell me about owls", { skills })).toMatch(/You wrote: .*Available skills: Owls/s);
     expect(await answerOf("Tell me about 3 + 4 owls [[plain]]", { skills })).toMatch(/^3 \+ 4 = 7\nThis is/);
     expect(await answerOf("[[plain]] [[think hm]]", { skills })).toBe("Done.");
@@ -55,7 +59,9 @@ describe("an answer", () => {
   });
 
   test("combines the messages of a turn", async () => {
-    expect(await answerOf(["Tell me about cats", "And about dogs"])).toContain("You wrote: Tell me about cats And about dogs");
+    expect(await answerOf(["Tell me about cats", "And about dogs"])).toContain(
+      "You wrote: Tell me about cats And about dogs",
+    );
   });
 });
 
@@ -68,7 +74,9 @@ describe("a plan", () => {
     const begun = events.flatMap((event) => (event.type === "new_plan_step" ? [event.payload] : []));
     expect(begun).toEqual(titles.map((title, i) => ({ stepId: `step_${i + 1}`, title })));
     expect(plansIn(events).map((steps) => steps.map(({ status }) => status))).toEqual(
-      [...titles, "end"].map((_, at) => titles.map((_, i) => (i < at ? "done" : i === at ? "doing" : "todo"))),
+      [...titles, "end"].map((_, at) =>
+        titles.map((_, i) => (i < at ? "done" : i === at ? "doing" : "todo")),
+      ),
     );
     expect(events.filter(({ type }) => type === "explanation")).toHaveLength(titles.length);
   });
@@ -94,7 +102,13 @@ describe("a plan", () => {
 describe("an unclear request", () => {
   const interactive = true;
 
-  test.each(["", "Hi", "Tea please", "漢字", "…!"])("%j leads to one question, where the user is interactive", async (text) => {
+  test.each([
+    "",
+    "Hi",
+    "Tea please",
+    "漢字",
+    "…!",
+  ])("%j leads to one question, where the user is interactive", async (text) => {
     const { events, outcome } = await playTurn(text, { interactive });
     expect(events).toEqual([]);
     expect(outcome).toMatchObject({ kind: "ask", options: ["Do your best with it"] });
@@ -105,7 +119,9 @@ describe("an unclear request", () => {
   });
 
   test("is answered together with the reply, as new work", async () => {
-    const { events, outcome } = await answerTurn("Tea please", "Compare green and black tea.", { interactive });
+    const { events, outcome } = await answerTurn("Tea please", "Compare green and black tea.", {
+      interactive,
+    });
     expect(plansIn(events)[0]).toHaveLength(2);
     expect(outcome).toMatchObject({
       content: expect.stringContaining("You wrote: Tea please Compare green and black tea."),

@@ -70,6 +70,8 @@ describeOnOne("another process on the database", (kind) => {
     await lease.announce("http://127.0.0.1:8081");
     await store.change((tx) => tx.nodes.remove(lease.nodeId()));
     expect(await lease.changeIfLive(async () => "done")).toBeNull();
-    expect(await store.nodes.list()).toMatchObject([{ id: lease.nodeId(), address: "http://127.0.0.1:8081" }]);
+    expect(await store.nodes.list()).toMatchObject([
+      { id: lease.nodeId(), address: "http://127.0.0.1:8081" },
+    ]);
   });
 });

@@ -15,10 +15,13 @@ describeOnOne("the tasks that a task refers to", (kind) => {
     const references = referencesOf(db.store, { ...own, references: ids });
     const opened = await references.open(own.id);
     expect(opened).toMatchObject({ id: own.id, title: "Own", lastSeq: 2 });
-    expect(await opened?.events({ order: "asc", limit: 1, verbose: true })).toMatchObject([{ seq: 1, type: "user_message" }]);
+    expect(await opened?.events({ order: "asc", limit: 1, verbose: true })).toMatchObject([
+      { seq: 1, type: "user_message" },
+    ]);
     for (const { id } of hidden) expect(await references.open(id)).toBeNull();
     const unnamed = await put();
-    for (const id of [unnamed.id, "agent-default-main_task", ""]) expect(await references.open(id)).toBeNull();
+    for (const id of [unnamed.id, "agent-default-main_task", ""])
+      expect(await references.open(id)).toBeNull();
     await db.store.change((tx) => tx.tasks.tombstone(own.id, 1, false));
     expect(await references.open(own.id)).toBeNull();
   });

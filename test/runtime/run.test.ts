@@ -34,7 +34,8 @@ describeOnOne("a run", (kind) => {
     logged = [];
   });
 
-  const put = (text = "Hello", members: Partial<Task> = {}) => putTask(db.store, { createdAt: clock.now(), ...members }, firstEvents(text));
+  const put = (text = "Hello", members: Partial<Task> = {}) =>
+    putTask(db.store, { createdAt: clock.now(), ...members }, firstEvents(text));
 
   const taskRow = async (id: string): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
@@ -49,7 +50,8 @@ describeOnOne("a run", (kind) => {
     return claimed;
   }
 
-  const change = (id: string, step: Omit<Advance, "now">) => db.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
+  const change = (id: string, step: Omit<Advance, "now">) =>
+    db.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
 
   const run = (claimed: Task, agent: Agent = offlineAgent, abort = new AbortController(), live?: LiveTexts) =>
     runTask(claimed, abort.signal, {
@@ -66,7 +68,8 @@ describeOnOne("a run", (kind) => {
   const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
   /** An agent's events, without numbers and times. */
   const payloads = async (id: string) => (await events(id)).map(({ type, payload }) => ({ type, payload }));
-  const texts = async (id: string) => (await taskInStore(db.store, id)).events.flatMap(({ text }) => text ?? []);
+  const texts = async (id: string) =>
+    (await taskInStore(db.store, id)).events.flatMap(({ text }) => text ?? []);
   const types = async (id: string) => (await events(id)).map(({ type }) => type);
 
   test("takes a task from its claim to its answer", async () => {
@@ -81,10 +84,22 @@ describeOnOne("a run", (kind) => {
 
   test.each([
     { why: "no value", output: {}, error: "Failed to extract structured output" },
-    { why: "another value", output: { output: { total: "7" } }, error: "Extracted value does not conform to the provided schema" },
-  ])("whose agent returns $why sends the zero value and the reason (spec/api.md 9.5)", async ({ output, error }) => {
+    {
+      why: "another value",
+      output: { output: { total: "7" } },
+      error: "Extracted value does not conform to the provided schema",
+    },
+  ])("whose agent returns $why sends the zero value and the reason (spec/api.md 9.5)", async ({
+    output,
+    error,
+  }) => {
     const { id } = await put();
-    const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"], additionalProperties: false };
+    const schema = {
+      type: "object",
+      properties: { total: { type: "number" } },
+      required: ["total"],
+      additionalProperties: false,
+    };
     await change(id, { set: { outputSchema: schema } });
     const agent = scripted(async function* () {
       return { kind: "finish", content: "Done", ...output };
@@ -139,7 +154,10 @@ describeOnOne("a run", (kind) => {
         throw new Error("password is hunter2");
       }),
     );
-    expect((await events(id)).at(-2)).toMatchObject({ type: "error_message", payload: { errorType: "internal" } });
+    expect((await events(id)).at(-2)).toMatchObject({
+      type: "error_message",
+      payload: { errorType: "internal" },
+    });
     expect(JSON.stringify(await events(id))).not.toContain("hunter2");
     expect(logged).toEqual([{ level: "error", text: "an agent failed" }]);
     checkAnswered(await taskInStore(db.store, id));
@@ -200,7 +218,12 @@ describeOnOne("a run", (kind) => {
       const peers = await claim(id, "n2");
       gate.resolve();
       await ended;
-      expect(await taskRow(id)).toMatchObject({ status: "running", nodeId: "n2", fence: peers.fence, claims: 2 });
+      expect(await taskRow(id)).toMatchObject({
+        status: "running",
+        nodeId: "n2",
+        fence: peers.fence,
+        claims: 2,
+      });
       expect(cleanedUp).toBe(true);
       return texts(id);
     }
@@ -297,7 +320,12 @@ describeOnOne("a run", (kind) => {
 
     test("an output schema is filled once, at the last finish, after its `stopped`", async () => {
       const { id } = await put("One");
-      const outputSchema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
+      const outputSchema = {
+        type: "object",
+        properties: { n: { type: "integer" } },
+        required: ["n"],
+        additionalProperties: false,
+      };
       await change(id, { set: { outputSchema } });
       const schemas: unknown[] = [];
       await run(

@@ -132,7 +132,8 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
 
   const watchedStores = () => processes.map(({ watched }) => watched);
   const pass = (ms: number, own = clock) => passTime(own, ms, ...watchedStores());
-  const passUntilHere = (holds: () => Promise<boolean> | boolean, own = clock) => passUntil(own, holds, ...watchedStores());
+  const passUntilHere = (holds: () => Promise<boolean> | boolean, own = clock) =>
+    passUntil(own, holds, ...watchedStores());
 
   const put = (text = "Hello", members: Partial<Task> = {}) => putTask(db.store, members, firstEvents(text));
   const taskRow = async ({ id }: Pick<Task, "id">): Promise<Task> => {
@@ -146,8 +147,11 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
       const rows = await Promise.all(tasks.map(taskRow));
       return rows.every((task) => task.status === status);
     };
-  const advance = (process: Process, { id }: Task, step: { readonly set: object; readonly events: readonly NewEvent[] }) =>
-    process.watched.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
+  const advance = (
+    process: Process,
+    { id }: Task,
+    step: { readonly set: object; readonly events: readonly NewEvent[] },
+  ) => process.watched.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), ...step }));
 
   test("take waiting tasks at start, and later ones after a notification", async () => {
     const before = await put();
@@ -166,7 +170,9 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
     await pass(500);
     const task = await put();
     expect(
-      await passUntilHere(async () => (await taskRow(task)).nodeId !== null || (await taskRow(task)).status === "stopped"),
+      await passUntilHere(
+        async () => (await taskRow(task)).nodeId !== null || (await taskRow(task)).status === "stopped",
+      ),
     ).toBeLessThanOrEqual(1_000);
   });
 
@@ -176,7 +182,10 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
     await passUntilHere(() => process.runs.size() === 1);
     await pass(100);
     // By another process, without a notification to this one.
-    await runDirectly(db, `UPDATE task SET fence = fence + 1, node_id = NULL, status = 'stopped' WHERE id = '${running.id}'`);
+    await runDirectly(
+      db,
+      `UPDATE task SET fence = fence + 1, node_id = NULL, status = 'stopped' WHERE id = '${running.id}'`,
+    );
     await process.watched.quiet();
     expect(process.runs.size()).toBe(1);
     process.watched.notifyLoss();
@@ -200,7 +209,9 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
   describe("have a limit", () => {
     test("that is never exceeded, and the next begins when one ends, in less than a second", async () => {
       const holdingAgent = createHoldingAgent();
-      const tasks = await Promise.all(Array.from({ length: 7 }, () => put("Hello", { lastTimestamp: 0, createdAt: 0 })));
+      const tasks = await Promise.all(
+        Array.from({ length: 7 }, () => put("Hello", { lastTimestamp: 0, createdAt: 0 })),
+      );
       const process = await openProcess({ concurrency: 3, agent: holdingAgent.agent });
       await process.runs.wake();
       await passUntilHere(() => holdingAgent.begun.length === 3);
@@ -347,7 +358,9 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
   describe("of a dead peer", () => {
     test("are all taken over after 15 s, and its row is removed with the last one", async () => {
       const tasks = await Promise.all(
-        Array.from({ length: 40 }, () => put("Hello", { nodeId: "dead", claims: 1, consumedSeq: 2, fence: 3 })),
+        Array.from({ length: 40 }, () =>
+          put("Hello", { nodeId: "dead", claims: 1, consumedSeq: 2, fence: 3 }),
+        ),
       );
       await db.store.change((tx) => tx.nodes.insert({ id: "dead", beat: 3, startedAt: 0, address: null }));
       const { runs } = await openProcess();
@@ -365,7 +378,9 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
     });
 
     test("are taken over at once by the holder of the folder, which knows that no peer exists", async () => {
-      const tasks = await Promise.all(Array.from({ length: 5 }, () => put("Hello", { nodeId: "before", claims: 1, consumedSeq: 2 })));
+      const tasks = await Promise.all(
+        Array.from({ length: 5 }, () => put("Hello", { nodeId: "before", claims: 1, consumedSeq: 2 })),
+      );
       await db.store.change((tx) => tx.nodes.insert({ id: "before", beat: 3, startedAt: 0, address: null }));
       const { watched } = await openProcess({ alone: true });
       await watched.quiet();
@@ -417,7 +432,10 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
   test("are at most one per task that two processes claim", async () => {
     const holdingAgent = createHoldingAgent();
     await Promise.all(Array.from({ length: 40 }, () => put("Hello")));
-    const two = [await openProcess({ agent: holdingAgent.agent }), await openProcess({ agent: holdingAgent.agent })];
+    const two = [
+      await openProcess({ agent: holdingAgent.agent }),
+      await openProcess({ agent: holdingAgent.agent }),
+    ];
     await passUntilHere(() => holdingAgent.begun.length >= 40);
     await pass(2_500);
     expect(new Set(holdingAgent.begun).size).toBe(40);
@@ -442,7 +460,10 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
 
     describe("that waits for calls of a model", () => {
       const tokens = { inputTokens: 10, outputTokens: 10, toolCalls: 0 };
-      /** An agent that calls a model for each text, and reports it with its event; each call lasts until it is answered. */
+      /**
+       * An agent that calls a model for each text, and reports it with its event; each call lasts until it is
+       * answered.
+       */
       function createModelAgent() {
         const asked: PromiseWithResolvers<void>[] = [];
         const aborted: string[] = [];
@@ -458,7 +479,12 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
             // A tool of the answer, whose event reports the call.
             await reserve({ inputTokens: 0, outputTokens: 0, toolCalls: 1 });
             yield {
-              events: [{ type: "assistant_message", payload: { content: `Answer ${nth}`, deliveryKind: "progress" } }],
+              events: [
+                {
+                  type: "assistant_message",
+                  payload: { content: `Answer ${nth}`, deliveryKind: "progress" },
+                },
+              ],
               settles: [hold],
             };
           }
@@ -466,7 +492,8 @@ describeOnOne("the runs of a process", (kind: DatabaseKind) => {
         };
         return { agent, asked, aborted: () => aborted.length };
       }
-      const textsOf = async (task: Task) => (await taskInStore(db.store, task.id)).events.flatMap((event) => event.text ?? []);
+      const textsOf = async (task: Task) =>
+        (await taskInStore(db.store, task.id)).events.flatMap((event) => event.text ?? []);
 
       test("end after the current call, whose events are written, and another process makes the next call", async () => {
         const task = await put();

@@ -55,7 +55,12 @@ describe.skipIf(postgresTemplate === undefined)(`three processes with a queue of
 
   async function openProcess(concurrency: number): Promise<void> {
     const onStatement = (text: string) => void statements.push(text);
-    const store = await openStore({ databaseUrl: db.url, clock: systemClock, random: systemRandom, onStatement });
+    const store = await openStore({
+      databaseUrl: db.url,
+      clock: systemClock,
+      random: systemRandom,
+      onStatement,
+    });
     stores.push(store);
     const opened = await openLease(store, clock, systemIds, false);
     const lease: Lease = {
@@ -87,7 +92,10 @@ describe.skipIf(postgresTemplate === undefined)(`three processes with a queue of
     expect([...begun.values()].every((times) => times === 1)).toBe(true);
     expect(claimsSent()).toBeLessThanOrEqual(1.1 * count);
     expect(nodeWrites() - beats, "the heartbeats of the start").toBeLessThanOrEqual(3);
-    const rows = await runDirectly(db, "SELECT COUNT(DISTINCT fence) AS fences, COUNT(DISTINCT claims) AS claims FROM task");
+    const rows = await runDirectly(
+      db,
+      "SELECT COUNT(DISTINCT fence) AS fences, COUNT(DISTINCT claims) AS claims FROM task",
+    );
     expect(rows).toEqual([{ fences: "1", claims: "1" }]);
   });
 

@@ -145,7 +145,8 @@ describe("an aborted run", () => {
 
   test("ignores later errors of its agent", async () => {
     const steps = stepsFor(async function* (abortableTurn) {
-      if (!abortableTurn.signal.aborted) await new Promise((resolve) => abortableTurn.signal.addEventListener("abort", resolve));
+      if (!abortableTurn.signal.aborted)
+        await new Promise((resolve) => abortableTurn.signal.addEventListener("abort", resolve));
       throw new Error("torn down");
     });
     const next = steps.next();
@@ -173,7 +174,10 @@ test("an agent that throws has failed with `internal`, and its text stays in the
     throw new Error("password is hunter2");
   });
   const { done, value } = await steps.next();
-  expect({ done, value }).toEqual({ done: true, value: { kind: "fail", errorType: "internal", content: "The agent failed." } });
+  expect({ done, value }).toEqual({
+    done: true,
+    value: { kind: "fail", errorType: "internal", content: "The agent failed." },
+  });
   expect(logged).toEqual(["error: an agent failed t1"]);
 });
 

@@ -24,7 +24,9 @@ describeOnOne("a turn with a time limit", (kind) => {
   let db: TestStore;
   beforeAll(async () => {
     db = await openTestStore(kind, { clock });
-    await db.store.change((tx) => tx.agentProfiles.set({ spaceId: ann.spaceId, profile: "slow", updatedAt: 1 }, { timeLimit: 60 }));
+    await db.store.change((tx) =>
+      tx.agentProfiles.set({ spaceId: ann.spaceId, profile: "slow", updatedAt: 1 }, { timeLimit: 60 }),
+    );
   });
   afterAll(() => db[Symbol.asyncDispose]());
 
@@ -66,7 +68,10 @@ describeOnOne("a turn with a time limit", (kind) => {
     const events = await db.store.events.list(id, { order: "desc", limit: 2, verbose: true });
     expect(events.map(({ payload }) => payload)).toMatchObject([
       { agentStatus: "error" },
-      { errorType: "timeout", content: "The turn took longer than the time limit of 60 seconds of the profile slow." },
+      {
+        errorType: "timeout",
+        content: "The turn took longer than the time limit of 60 seconds of the profile slow.",
+      },
     ]);
     checkTask(await taskInStore(db.store, id));
   });
@@ -136,7 +141,11 @@ describeOnOne("a turn with a time limit", (kind) => {
   test("is without a limit in another profile and another space", async () => {
     const others = [
       await putTask(db.store, { agentProfile: "fast", createdAt: clock.now() }, firstEvents("Hello")),
-      await putTask(db.store, { agentProfile: "slow", spaceId: "elsewhere", createdAt: clock.now() }, firstEvents("Hello")),
+      await putTask(
+        db.store,
+        { agentProfile: "slow", spaceId: "elsewhere", createdAt: clock.now() },
+        firstEvents("Hello"),
+      ),
     ];
     for (const other of others) await claim(other.id);
     await after(1_000_000);

@@ -46,12 +46,25 @@ describeOnOne("a turn", (kind) => {
     return claimed;
   };
   const open = (task: Task) =>
-    openTurn({ store: db.store, clock, ids: systemIds, cipher, ...withoutFiles }, task, new AbortController().signal);
-  const begin = (text: string, members: Partial<Task> = {}) => putTask(db.store, members, [userMessage(text)]);
+    openTurn(
+      { store: db.store, clock, ids: systemIds, cipher, ...withoutFiles },
+      task,
+      new AbortController().signal,
+    );
+  const begin = (text: string, members: Partial<Task> = {}) =>
+    putTask(db.store, members, [userMessage(text)]);
 
   test("has the task's first message and no history", async () => {
     const turn = await open(await claim(await begin("Hello")));
-    expect(turn).toMatchObject({ messages: ["Hello"], earlier: [], claim: 1, instruction: "", written: [], decisions: [], memo: null });
+    expect(turn).toMatchObject({
+      messages: ["Hello"],
+      earlier: [],
+      claim: 1,
+      instruction: "",
+      written: [],
+      decisions: [],
+      memo: null,
+    });
   });
 
   test("has its project's instruction", async () => {
@@ -116,9 +129,19 @@ describeOnOne("a turn", (kind) => {
   test("that follows an ended one has its uses of tools and decided approvals, between its messages", async () => {
     const first = await claim(await begin("One"));
     await advance(first.id, {
-      events: [agentThought("Hm"), used("a"), agentMessage("Part"), used("b", { status: "error", result: "gone" })],
+      events: [
+        agentThought("Hm"),
+        used("a"),
+        agentMessage("Part"),
+        used("b", { status: "error", result: "gone" }),
+      ],
     });
-    const approval = { kind: "terminalExecute", variant: "", actionId: "c", params: { command: "ls" } } as const;
+    const approval = {
+      kind: "terminalExecute",
+      variant: "",
+      actionId: "c",
+      params: { command: "ls" },
+    } as const;
     await advance(first.id, confirm(approval));
     await advance(first.id, continueAfterDecision(approval, true, { accept: true }, 0));
     await advance(first.id, allowedAction({ ...approval, actionId: "d" }));
@@ -136,7 +159,9 @@ describeOnOne("a turn", (kind) => {
     ];
     expect((await open(second)).earlier).toEqual(expected);
     const more = await advance(first.id, queueMessage("Three"));
-    expect((await open(await claim({ ...more, nodeId: "n1" }))).earlier, "also when it is resumed").toEqual(expected);
+    expect((await open(await claim({ ...more, nodeId: "n1" }))).earlier, "also when it is resumed").toEqual(
+      expected,
+    );
   });
 
   test("that begins at once has the uses of the turn before it", async () => {
@@ -144,7 +169,9 @@ describeOnOne("a turn", (kind) => {
     await advance(id, { events: [used("a")] });
     await advance(id, queueMessage("Two"));
     await advance(id, { events: [used("b")] });
-    const turn = await open(await advance(id, { set: { beginTurn: true }, events: [agentMessage("Answer one")] }));
+    const turn = await open(
+      await advance(id, { set: { beginTurn: true }, events: [agentMessage("Answer one")] }),
+    );
     expect(turn).toMatchObject({ messages: ["Two"] });
     expect(turn.earlier).toMatchObject([
       { content: "One" },
@@ -170,7 +197,9 @@ describeOnOne("a turn", (kind) => {
       counts.push(uses.length);
       expect(uses.length).toBe(at);
       expect(uses.at(-1)?.isShortened).toBe(at === 65 && events.length === 1);
-      expect(Buffer.byteLength(JSON.stringify(uses.map(({ arguments: a, result }) => [a, result])))).toBeLessThan(260 * 1024);
+      expect(
+        Buffer.byteLength(JSON.stringify(uses.map(({ arguments: a, result }) => [a, result]))),
+      ).toBeLessThan(260 * 1024);
       if (events.length > 1) continue;
       expect(uses.at(-1)).toMatchObject({
         arguments: { beginning: `{"text":"${"😀".repeat(495)}` },
@@ -196,8 +225,17 @@ describeOnOne("a turn", (kind) => {
     const expired = { ...systemClock, now: () => Date.now() + 49 * 3_600_000 };
     try {
       const bytes = Readable.from([Buffer.from("a,b")], { objectMode: false });
-      const staged = await files.staging.stage(bytes, { accountId: ann.accountId, max: 3, signal: new AbortController().signal });
-      const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "k", scopes: null } };
+      const staged = await files.staging.stage(bytes, {
+        accountId: ann.accountId,
+        max: 3,
+        signal: new AbortController().signal,
+      });
+      const caller: Caller = {
+        ...ann,
+        role: null,
+        locale: "en",
+        credential: { kind: "key", keyKind: "general", id: "k", scopes: null },
+      };
       const name = { filename: "a.csv", contentType: "text/csv" };
       const kept = await db.store.change((tx) => files.staging.keep(tx, caller, staged, name));
       const brought = { attachments: [attachmentOf(kept, "user")] };
@@ -207,11 +245,20 @@ describeOnOne("a turn", (kind) => {
       expect(turn.attachments).toMatchObject([{ ...name, bytes: 3 }]);
       expect(Buffer.concat(await Array.fromAsync(turn.attachments[0]?.read() ?? [])).toString()).toBe("a,b");
       const late = await openTurn(
-        { ...files, store: db.store, clock, ids: systemIds, cipher, readFile: fileReader(db.store, files.blobs, expired) },
+        {
+          ...files,
+          store: db.store,
+          clock,
+          ids: systemIds,
+          cipher,
+          readFile: fileReader(db.store, files.blobs, expired),
+        },
         task,
         signal,
       );
-      await expect(Array.fromAsync(late.attachments[0]?.read() ?? [])).rejects.toMatchObject({ reason: "not_found" });
+      await expect(Array.fromAsync(late.attachments[0]?.read() ?? [])).rejects.toMatchObject({
+        reason: "not_found",
+      });
     } finally {
       files.remove();
     }

@@ -20,10 +20,23 @@ import { describeOnOne, openTestStore, type TestStore } from "../support/databas
 import { checkTask, taskInStore } from "../support/invariants.ts";
 
 const clock = movableClock();
-const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key", scopes: null } };
+const caller: Caller = {
+  ...ann,
+  role: null,
+  locale: "en",
+  credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
+};
 const finish: Outcome = { kind: "finish", content: "Done" };
-const asks = (memo: Turn["memo"] = null): Outcome => ({ kind: "ask", content: "Which?", options: ["This", "That"], memo });
-const confirms = (action: (Outcome & { kind: "confirm" })["action"], more: Partial<Outcome & { kind: "confirm" }> = {}): Outcome => ({
+const asks = (memo: Turn["memo"] = null): Outcome => ({
+  kind: "ask",
+  content: "Which?",
+  options: ["This", "That"],
+  memo,
+});
+const confirms = (
+  action: (Outcome & { kind: "confirm" })["action"],
+  more: Partial<Outcome & { kind: "confirm" }> = {},
+): Outcome => ({
   kind: "confirm",
   action,
   variant: "",
@@ -41,7 +54,14 @@ describeOnOne("a task that waits", (kind) => {
   const backlog = { add: () => undefined };
   const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false, publishTask });
   const manageSchedules = schedules({ clock, ids: systemIds, tasks: operations });
-  const { confirm } = confirmations({ clock, cipher, backlog, steps, publishTask, schedules: manageSchedules });
+  const { confirm } = confirmations({
+    clock,
+    cipher,
+    backlog,
+    steps,
+    publishTask,
+    schedules: manageSchedules,
+  });
   const taskRow = async (id: string): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
     if (!task) throw new Error("no such task");
@@ -51,13 +71,24 @@ describeOnOne("a task that waits", (kind) => {
   const payloads = async (id: string) => (await events(id)).map(({ type, payload }) => ({ type, payload }));
 
   /** Claims the task and runs it until it rests; returns the agent's turns. */
-  async function run(id: string, script: (turn: Turn, nth: number) => AsyncGenerator<Progress, Outcome, void>): Promise<Turn[]> {
+  async function run(
+    id: string,
+    script: (turn: Turn, nth: number) => AsyncGenerator<Progress, Outcome, void>,
+  ): Promise<Turn[]> {
     const turns: Turn[] = [];
     const agent: Agent = (turn) => script(turn, turns.push(turn));
     const task = await taskRow(id);
     const [claimed] = await db.store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));
     if (!claimed) throw new Error("not claimed");
-    const parts = { store: db.store, clock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles, agentFor: () => agent };
+    const parts = {
+      store: db.store,
+      clock,
+      ids: systemIds,
+      cipher,
+      log: () => undefined,
+      ...withoutFiles,
+      agentFor: () => agent,
+    };
     await runTask(claimed, new AbortController().signal, parts);
     checkTask(await taskInStore(db.store, id));
     return turns;
@@ -85,7 +116,11 @@ describeOnOne("a task that waits", (kind) => {
           payload: {
             content: "Which?",
             deliveryKind: "question",
-            questionExpectation: { responseMethod: "send_message", options: ["This", "That"], selectionMode: "single" },
+            questionExpectation: {
+              responseMethod: "send_message",
+              options: ["This", "That"],
+              selectionMode: "single",
+            },
           },
         },
         {
@@ -151,7 +186,11 @@ describeOnOne("a task that waits", (kind) => {
         await send(id, "That");
         return asks("left");
       });
-      expect(turns[1]).toMatchObject({ messages: ["That"], memo: "left", earlier: [{ content: "Hello" }, { content: "Which?" }] });
+      expect(turns[1]).toMatchObject({
+        messages: ["That"],
+        memo: "left",
+        earlier: [{ content: "Hello" }, { content: "Which?" }],
+      });
       expect(await taskRow(id)).toMatchObject({ status: "stopped" });
       expect(await pendingSeq(id)).toBe(0);
     });
@@ -182,7 +221,10 @@ describeOnOne("a task that waits", (kind) => {
       });
     });
 
-    test.each([true, false])("continues the same turn after accept: %s, with one more decision, and repeats nothing", async (accept) => {
+    test.each([
+      true,
+      false,
+    ])("continues the same turn after accept: %s, with one more decision, and repeats nothing", async (accept) => {
       const id = await put();
       const script = async function* (turn: Turn): AsyncGenerator<Progress, Outcome, void> {
         yield { events: [agentMessage("Before")] };
@@ -208,7 +250,9 @@ describeOnOne("a task that waits", (kind) => {
         written: [agentMessage("Before"), agentThought("Between"), agentThought("Between")],
       });
       const [first] = await db.store.actions.after(id, 0);
-      const uses = (await events(id)).filter(({ type }) => type === "tool_used").map(({ payload }) => payload);
+      const uses = (await events(id))
+        .filter(({ type }) => type === "tool_used")
+        .map(({ payload }) => payload);
       expect(uses).toMatchObject([
         { actionId: first?.actionId, status: "pending_confirmation" },
         { actionId: first?.actionId, status: accept ? "success" : "error", result: input },
@@ -234,7 +278,8 @@ describeOnOne("a task that waits", (kind) => {
       const script = async function* (turn: Turn): AsyncGenerator<Progress, Outcome, void> {
         for (let nth = 0; nth < 3; nth += 1) {
           yield { events: [agentMessage(`Step ${nth}`)] };
-          if (turn.decisions.length === nth) return confirms("terminalExecute", { params: { command: "ls" } });
+          if (turn.decisions.length === nth)
+            return confirms("terminalExecute", { params: { command: "ls" } });
         }
         return finish;
       };
@@ -243,12 +288,22 @@ describeOnOne("a task that waits", (kind) => {
       const turns = await run(id, script);
       expect(await taskRow(id)).toMatchObject({ status: "stopped", allowed: ["terminalExecute"] });
       expect(turns.at(-1)?.decisions).toEqual([
-        { kind: "terminalExecute", accepted: true, input: { accept: true, always_allow: true }, params: { command: "ls" } },
+        {
+          kind: "terminalExecute",
+          accepted: true,
+          input: { accept: true, always_allow: true },
+          params: { command: "ls" },
+        },
         { kind: "terminalExecute", accepted: true, input: {}, params: { command: "ls" } },
         { kind: "terminalExecute", accepted: true, input: {}, params: { command: "ls" } },
       ]);
       const uses = (await events(id)).flatMap((event) => (event.type === "tool_used" ? [event.payload] : []));
-      expect(uses.map(({ status }) => status)).toEqual(["pending_confirmation", "success", "success", "success"]);
+      expect(uses.map(({ status }) => status)).toEqual([
+        "pending_confirmation",
+        "success",
+        "success",
+        "success",
+      ]);
       expect(new Set(uses.map(({ actionId }) => actionId)).size).toBe(3);
       const texts = (await taskInStore(db.store, id)).events.flatMap(({ text }) => text ?? []);
       expect(texts).toEqual(["Hello", "Step 0", "Step 1", "Step 2", "Done"]);
@@ -272,7 +327,8 @@ describeOnOne("a task that waits", (kind) => {
       const [turn] = await run(id, async function* () {
         return finish;
       });
-      for (const each of [lostTurn, turn]) expect(each).toMatchObject({ decisions: [{ accepted: accept }], memo: { state: [1] } });
+      for (const each of [lostTurn, turn])
+        expect(each).toMatchObject({ decisions: [{ accepted: accept }], memo: { state: [1] } });
       expect(await taskRow(id)).toMatchObject({ status: "stopped", hasMemoOrRequest: false });
     });
 
@@ -337,7 +393,9 @@ describeOnOne("a task that waits", (kind) => {
       });
       expect(turn).toMatchObject({ messages: ["Never mind"], memo: null, decisions: [] });
       expect(await db.store.actions.after(id, seq - 1)).toMatchObject([{ state: "dismissed" }]);
-      await expect(db.store.change((tx) => confirm(tx, caller, id, eventId(id, seq), { accept: true }))).rejects.toMatchObject({
+      await expect(
+        db.store.change((tx) => confirm(tx, caller, id, eventId(id, seq), { accept: true })),
+      ).rejects.toMatchObject({
         reason: "failed_precondition",
       });
     });

@@ -3,7 +3,13 @@ import { systemIds } from "../../src/core/ids.ts";
 import type { PublishTask, Tx } from "../../src/core/store.ts";
 import { firstEvents, idleTask, resume, stop } from "../../src/core/tasks/lifecycle.ts";
 import { followSubtask, settleParent, stopSubtasks } from "../../src/core/tasks/parents.ts";
-import { hasEnded, nextLook, reasonOf, type SubtaskWait, waitBrief } from "../../src/core/tasks/subtask-wait.ts";
+import {
+  hasEnded,
+  nextLook,
+  reasonOf,
+  type SubtaskWait,
+  waitBrief,
+} from "../../src/core/tasks/subtask-wait.ts";
 import { livingMax } from "../../src/core/tasks/subtasks.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { SubtaskEnd } from "../../src/core/tasks/task-rows.ts";
@@ -78,24 +84,42 @@ describeOnOne("a waiting task", (kind) => {
     return task;
   }
   async function create(more: Partial<Task> = {}): Promise<Task> {
-    const task: Task = { ...idleTask(systemIds.short(), ann, clock.now()), status: "running", agentProfile: "manus-1.6", ...more };
+    const task: Task = {
+      ...idleTask(systemIds.short(), ann, clock.now()),
+      status: "running",
+      agentProfile: "manus-1.6",
+      ...more,
+    };
     await store().change((tx) => tx.tasks.insert(task, firstEvents("Go")));
     return claim(task.id);
   }
   const run = (task: Task, agent: Agent) =>
     runTask(task, new AbortController().signal, {
-      ...{ store: store(), clock, ids: systemIds, cipher, log: () => undefined, ...withoutFiles, publishTask },
+      ...{
+        store: store(),
+        clock,
+        ids: systemIds,
+        cipher,
+        log: () => undefined,
+        ...withoutFiles,
+        publishTask,
+      },
       agentFor: () => agent,
     });
   const use = (subtask: Subtask) =>
-    ({ type: "tool_used", payload: { tool: "subtask", actionId: subtask.id, status: "success", brief: "Began" }, subtask }) as const;
+    ({
+      type: "tool_used",
+      payload: { tool: "subtask", actionId: subtask.id, status: "success", brief: "Began" },
+      subtask,
+    }) as const;
   const done: Outcome = { kind: "finish", content: "Done" };
   const endIn = async (tx: Tx, id: string) => {
     const written = await tx.tasks.advance(id, { now: clock.now(), set: { status: "stopped" } });
     if (written) await publishTask(tx, written);
   };
   const end = (id: string) => store().change((tx) => endIn(tx, id));
-  const latest = async (id: string): Promise<SubtaskWait> => (await open.store.waits.latest(id)) as SubtaskWait;
+  const latest = async (id: string): Promise<SubtaskWait> =>
+    (await open.store.waits.latest(id)) as SubtaskWait;
   /** Starts subtasks, waits for them, and ends. Returns their ids and how often the agent was started. */
   function waiting(count: number, timeoutMs?: number) {
     const ids: string[] = [];
@@ -121,10 +145,17 @@ describeOnOne("a waiting task", (kind) => {
     const { ids, results, agent } = waiting(2);
     await run(parent, agent);
     const waits = await byId(parent.id);
-    expect(waits).toMatchObject({ status: "running", nodeId: "subtasks", subtasks: 2, fence: parent.fence + 1 });
+    expect(waits).toMatchObject({
+      status: "running",
+      nodeId: "subtasks",
+      subtasks: 2,
+      fence: parent.fence + 1,
+    });
     expect((await open.store.tasks.listUnowned(10)).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     expect(await open.store.tasks.countUnowned(10)).toBe(2);
-    expect(await store().change((tx) => tx.tasks.advance(parent.id, { now: 1, when: { fence: parent.fence } }))).toBeNull();
+    expect(
+      await store().change((tx) => tx.tasks.advance(parent.id, { now: 1, when: { fence: parent.fence } })),
+    ).toBeNull();
     await end(ids[0] ?? "");
     await settleParent(parts(), parent.id);
     expect((await byId(parent.id)).nodeId).toBe("subtasks");
@@ -133,7 +164,9 @@ describeOnOne("a waiting task", (kind) => {
     await Promise.all([settleParent(parts(), parent.id), settleParent(parts(), parent.id)]);
     expect(await byId(parent.id)).toMatchObject({ status: "running", nodeId: null });
     await run(await claim(parent.id), agent);
-    expect(results).toMatchObject([{ mode: "all", reason: "ended", subtasks: [{ status: "stopped" }, { status: "stopped" }] }]);
+    expect(results).toMatchObject([
+      { mode: "all", reason: "ended", subtasks: [{ status: "stopped" }, { status: "stopped" }] },
+    ]);
     expect(await byId(parent.id)).toMatchObject({ status: "stopped", claims: 2 });
   });
 
@@ -150,7 +183,9 @@ describeOnOne("a waiting task", (kind) => {
     expect(await isDue(parent.id)).toBe(true);
     await settleParent(parts(), parent.id);
     await run(await claim(parent.id), agent);
-    expect(results).toMatchObject([{ reason: "timeout", subtasks: [{ status: "running", lastMessage: "" }] }]);
+    expect(results).toMatchObject([
+      { reason: "timeout", subtasks: [{ status: "running", lastMessage: "" }] },
+    ]);
   });
 
   test("is found when the process that ended its last subtask reported nothing", async () => {
@@ -158,7 +193,9 @@ describeOnOne("a waiting task", (kind) => {
     const { ids, agent } = waiting(1);
     await run(parent, agent);
     // A process of an earlier release.
-    await open.store.change((tx) => tx.tasks.advance(ids[0] ?? "", { now: clock.now(), set: { status: "stopped" } }));
+    await open.store.change((tx) =>
+      tx.tasks.advance(ids[0] ?? "", { now: clock.now(), set: { status: "stopped" } }),
+    );
     expect(await isDue(parent.id)).toBe(false);
     clock.pass(60_000);
     expect(await isDue(parent.id)).toBe(true);
@@ -166,7 +203,10 @@ describeOnOne("a waiting task", (kind) => {
     expect((await byId(parent.id)).nodeId).toBeNull();
   });
 
-  /** A change that is held open before its commit, until the returned function is called. Resolves when it has done its work. */
+  /**
+   * A change that is held open before its commit, until the returned function is called. Resolves when it has
+   * done its work.
+   */
   async function heldChange<T>(work: (tx: Tx) => Promise<T>): Promise<() => Promise<T>> {
     const gate = Promise.withResolvers<void>();
     const done = Promise.withResolvers<void>();
@@ -199,7 +239,8 @@ describeOnOne("a waiting task", (kind) => {
       if (turn.written.length > 0) return yield* agent(turn);
       const work = agent(turn);
       yield (await work.next()).value as Progress;
-      while ((await open.store.tasks.byId(ids[0] ?? "")) === null) await new Promise((resolve) => setImmediate(resolve));
+      while ((await open.store.tasks.byId(ids[0] ?? "")) === null)
+        await new Promise((resolve) => setImmediate(resolve));
       commit.resolve(await heldChange((tx) => endIn(tx, ids[0] ?? "")));
       return (await work.next()).value as Outcome;
     };
@@ -208,7 +249,10 @@ describeOnOne("a waiting task", (kind) => {
     await letOthersRun();
     await Promise.all([commitEnd(), running]);
     if (await isDue(parent.id)) await settleParent(parts(), parent.id);
-    expect(await latest(parent.id)).toMatchObject({ reason: "ended", ends: [{ id: ids[0], status: "stopped" }] });
+    expect(await latest(parent.id)).toMatchObject({
+      reason: "ended",
+      ends: [{ id: ids[0], status: "stopped" }],
+    });
   });
 
   test("gets each subtask of its turn once by waits that name none, also one that ended before the wait", async () => {
@@ -220,7 +264,8 @@ describeOnOne("a waiting task", (kind) => {
       else {
         const work = agent(turn);
         yield (await work.next()).value as Progress;
-        while ((await open.store.tasks.byId(ids[2] ?? "")) === null) await new Promise((resolve) => setImmediate(resolve));
+        while ((await open.store.tasks.byId(ids[2] ?? "")) === null)
+          await new Promise((resolve) => setImmediate(resolve));
         await end(ids[0] ?? "");
       }
       for (let waits = 0; waits < 3; waits += 1) {
@@ -249,9 +294,11 @@ describeOnOne("a waiting task", (kind) => {
     const below = { parentId: root.id, rootId: root.id, depth: 1, status: "running" } as const;
     const [row] = [await byId(root.id)];
     await store().change(async (tx) => {
-      for (let i = 0; i < livingMax - 2; i += 1) await tx.tasks.insert({ ...row, id: systemIds.short(), ...below }, []);
+      for (let i = 0; i < livingMax - 2; i += 1)
+        await tx.tasks.insert({ ...row, id: systemIds.short(), ...below }, []);
     });
-    const start = (task: Task) => (tx: Tx) => beginSubtasks(tx, task, [use({ id: systemIds.short(), message: "More" })], parts());
+    const start = (task: Task) => (tx: Tx) =>
+      beginSubtasks(tx, task, [use({ id: systemIds.short(), message: "More" })], parts());
     const commit = await heldChange(start(child));
     const other = store().change(start(row));
     other.catch(() => undefined);
@@ -266,13 +313,21 @@ describeOnOne("a waiting task", (kind) => {
     const [first, second] = [waiting(1), waiting(1)];
     await run(parent, first.agent);
     await store().change(async (tx) => {
-      const stopped = await tx.tasks.advance(parent.id, { now: clock.now(), set: stop.set, events: stop.events });
+      const stopped = await tx.tasks.advance(parent.id, {
+        now: clock.now(),
+        set: stop.set,
+        events: stop.events,
+      });
       if (stopped) await stopSubtasks(tx, stopped.task);
     });
-    await store().change((tx) => tx.tasks.advance(parent.id, { now: clock.now(), ...resume("Again", clock.now()) }));
+    await store().change((tx) =>
+      tx.tasks.advance(parent.id, { now: clock.now(), ...resume("Again", clock.now()) }),
+    );
     await run(await claim(parent.id), second.agent);
     await settleParent(parts(), parent.id);
-    const statuses = await Promise.all([...first.ids, ...second.ids].map(async (id) => (await byId(id)).status));
+    const statuses = await Promise.all(
+      [...first.ids, ...second.ids].map(async (id) => (await byId(id)).status),
+    );
     expect(statuses).toEqual(["stopped", "running"]);
     expect((await byId(parent.id)).nodeId).toBe("subtasks");
   });
@@ -290,7 +345,9 @@ describeOnOne("a waiting task", (kind) => {
     expect(await byId(ids[0] ?? "")).toMatchObject({ status: "stopped" });
     // The end of the subtask has requested another look.
     expect(await isDue(parent.id)).toBe(false);
-    expect(await rowsIn(open.url, `SELECT task_id FROM parent_task WHERE task_id = '${parent.id}'`)).toEqual([]);
+    expect(await rowsIn(open.url, `SELECT task_id FROM parent_task WHERE task_id = '${parent.id}'`)).toEqual(
+      [],
+    );
   });
 
   test("has the same results after its subtask continued", async () => {
@@ -305,20 +362,36 @@ describeOnOne("a waiting task", (kind) => {
     await run(await claim(ids[0] ?? ""), say("First"));
     await settleParent(parts(), parent.id);
     await store().change((tx) =>
-      tx.tasks.advance(ids[0] ?? "", { now: clock.now(), events: [{ type: "assistant_message", payload: { content: "Second" } }] }),
+      tx.tasks.advance(ids[0] ?? "", {
+        now: clock.now(),
+        events: [{ type: "assistant_message", payload: { content: "Second" } }],
+      }),
     );
     await run(await claim(parent.id), agent);
     expect(results).toMatchObject([{ subtasks: [{ lastMessage: "First" }] }]);
   });
 
   test("gives its subtasks its owner, app, key and project, and not what the user has allowed", async () => {
-    const parent = await create({ clientId: "app", apiKeyId: "key", projectId: "garden", allowed: ["terminalExecute"], hidden: true });
+    const parent = await create({
+      clientId: "app",
+      apiKeyId: "key",
+      projectId: "garden",
+      allowed: ["terminalExecute"],
+      hidden: true,
+    });
     const { ids, agent } = waiting(1);
     await run(parent, agent);
     const { accountId, spaceId, clientId, apiKeyId, projectId, hidden, agentProfile, locale } = parent;
     expect(await byId(ids[0] ?? "")).toMatchObject({
       ...{ accountId, spaceId, clientId, apiKeyId, projectId, hidden, agentProfile, locale },
-      ...{ allowed: [], shareVisibility: "private", depth: 1, rootId: parent.id, parentId: parent.id, type: "agent_subtask" },
+      ...{
+        allowed: [],
+        shareVisibility: "private",
+        depth: 1,
+        rootId: parent.id,
+        parentId: parent.id,
+        type: "agent_subtask",
+      },
     });
     await run(await claim(ids[0] ?? ""), async function* () {
       yield { events: [] };
@@ -332,7 +405,14 @@ describeOnOne("a waiting task", (kind) => {
     const { ids, agent } = waiting(3);
     await run(parent, agent);
     const budget = {
-      ...({ id: systemIds.short(), spaceId: parent.spaceId, kind: "task", subject: parent.id, period: "total", credits: 5 } as const),
+      ...({
+        id: systemIds.short(),
+        spaceId: parent.spaceId,
+        kind: "task",
+        subject: parent.id,
+        period: "total",
+        credits: 5,
+      } as const),
       ...{ spent: 0, held: 0, since: 0, createdAt: 1, updatedAt: 1 },
     };
     const spend: Agent = async function* () {
@@ -342,7 +422,9 @@ describeOnOne("a waiting task", (kind) => {
     await run(await claim(ids[0] ?? ""), spend);
     // A budget that is set later counts them too.
     await store().change((tx) => tx.budgets.set(budget));
-    expect((await open.store.budgets.list(parent.spaceId)).find(({ id }) => id === budget.id)).toMatchObject({ spent: 3 });
+    expect((await open.store.budgets.list(parent.spaceId)).find(({ id }) => id === budget.id)).toMatchObject({
+      spent: 3,
+    });
     for (const id of ids.slice(1)) await run(await claim(id), spend);
     expect(await byId(ids[2] ?? "")).toMatchObject({ status: "error", credits: 0 });
     expect(await open.store.tasks.find(ann, parent.id)).toMatchObject({
@@ -366,7 +448,13 @@ describeOnOne("a waiting task", (kind) => {
       await store().change(async (tx) => {
         for (let i = 0; i < livingMax; i += 1)
           await tx.tasks.insert(
-            { ...(await byId(parent.id)), id: systemIds.short(), parentId: parent.id, rootId: parent.id, depth: 1 },
+            {
+              ...(await byId(parent.id)),
+              id: systemIds.short(),
+              parentId: parent.id,
+              rootId: parent.id,
+              depth: 1,
+            },
             [],
           );
       });
@@ -375,13 +463,18 @@ describeOnOne("a waiting task", (kind) => {
     };
     await expect(run(parent, agent)).rejects.toMatchObject({ reason: "resource_exhausted" });
     expect(
-      (await open.store.events.list(parent.id, { order: "asc", limit: 9, verbose: true })).some(({ type }) => type === "tool_used"),
+      (await open.store.events.list(parent.id, { order: "asc", limit: 9, verbose: true })).some(
+        ({ type }) => type === "tool_used",
+      ),
     ).toBe(false);
   });
 
   test("refuses ids of other tasks and times out of bounds", async () => {
     const parent = await create();
-    const refused = async (wait: Parameters<NonNullable<Parameters<Agent>[0]["waitFor"]>>[0], text: string): Promise<void> => {
+    const refused = async (
+      wait: Parameters<NonNullable<Parameters<Agent>[0]["waitFor"]>>[0],
+      text: string,
+    ): Promise<void> => {
       const agent: Agent = async function* ({ waitFor }) {
         await expect(waitFor?.(wait)).rejects.toMatchObject({ reason: "invalid_argument", message: text });
         return done;
@@ -389,12 +482,17 @@ describeOnOne("a waiting task", (kind) => {
       await run(await claimAgain(parent.id), agent);
     };
     const claimAgain = async (id: string): Promise<Task> => {
-      await store().change((tx) => tx.tasks.advance(id, { now: clock.now(), set: { status: "running", nodeId: null } }));
+      await store().change((tx) =>
+        tx.tasks.advance(id, { now: clock.now(), set: { status: "running", nodeId: null } }),
+      );
       return claim(id);
     };
     await refused({ mode: "all", subtasks: [parent.id] }, "subtasks[0]: is not a subtask of this task");
     await refused({ mode: "all", timeoutMs: 0 }, "timeoutMs: must be above 0 and at most 7 days");
-    await refused({ mode: "all", subtasks: Array.from({ length: 101 }, String) }, "subtasks: must have at most 100 items");
+    await refused(
+      { mode: "all", subtasks: Array.from({ length: 101 }, String) },
+      "subtasks: must have at most 100 items",
+    );
     expect(hasEnded((await byId(parent.id)).status)).toBe(true);
   });
 });

@@ -12,7 +12,8 @@ describe("after a change that a task waits for a run", () => {
   let stops: (() => Promise<void>)[];
   let hasRoom: boolean;
   const notified = createFeed(() => undefined);
-  const change = (turn: number, kind = "run") => notified.publish({ news: new Map(), jobKinds: new Set([kind]), turns: [turn] });
+  const change = (turn: number, kind = "run") =>
+    notified.publish({ news: new Map(), jobKinds: new Set([kind]), turns: [turn] });
 
   beforeEach(() => {
     clock = stillClock();

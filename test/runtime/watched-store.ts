@@ -54,9 +54,16 @@ export function watchedStore(real: Store): WatchedStore {
     };
 
   const aggregate = (moduleName: string, methods: object) =>
-    Object.fromEntries(Object.entries(methods).map(([name, method]: [string, Method]) => [name, watched(`${moduleName}.${name}`, method)]));
+    Object.fromEntries(
+      Object.entries(methods).map(([name, method]: [string, Method]) => [
+        name,
+        watched(`${moduleName}.${name}`, method),
+      ]),
+    );
 
-  const reads = Object.fromEntries(moduleNames.map((moduleName) => [moduleName, aggregate(moduleName, real[moduleName])]));
+  const reads = Object.fromEntries(
+    moduleNames.map((moduleName) => [moduleName, aggregate(moduleName, real[moduleName])]),
+  );
   const listeners = new Set<(news: TaskNews) => void>();
   const losers = new Set<() => void>();
   const feed: Store["feed"] = {
@@ -73,7 +80,12 @@ export function watchedStore(real: Store): WatchedStore {
     },
   };
   // The members are the store's own, each with a counter.
-  const store = { ...real, ...reads, feed, change: watched("change", real.change as Method) } as unknown as Store;
+  const store = {
+    ...real,
+    ...reads,
+    feed,
+    change: watched("change", real.change as Method),
+  } as unknown as Store;
   return {
     store,
     notify(news) {
@@ -94,7 +106,11 @@ export function watchedStore(real: Store): WatchedStore {
 const stepMs = 100;
 
 /** Moves a clock step by step, and waits for the stores after each step. */
-export async function passTime(clock: StillClock, ms: number, ...stores: readonly WatchedStore[]): Promise<void> {
+export async function passTime(
+  clock: StillClock,
+  ms: number,
+  ...stores: readonly WatchedStore[]
+): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) {
     for (const { quiet } of stores) await quiet();
     await clock.advance(Math.min(stepMs, left));
@@ -110,7 +126,8 @@ export async function passUntil(
 ): Promise<number> {
   const begun = clock.monotonic();
   while (!(await holds())) {
-    if (clock.monotonic() - begun > 120_000) throw new Error("the condition did not hold within two minutes of the clock");
+    if (clock.monotonic() - begun > 120_000)
+      throw new Error("the condition did not hold within two minutes of the clock");
     await passTime(clock, stepMs, ...stores);
   }
   return clock.monotonic() - begun;

@@ -30,11 +30,14 @@ describeOnOne("the workspace of a task", (kind) => {
     if (!mine) throw new Error("not claimed");
     return mine;
   }
-  const open = (task: Task, signal = new AbortController().signal): Workspace => files.workspaceOf(task, signal);
+  const open = (task: Task, signal = new AbortController().signal): Workspace =>
+    files.workspaceOf(task, signal);
   const read = (workspace: Workspace, path: string) => text(workspace.read(path));
   const blobs = () => rowsIn(db.url, "SELECT state FROM blob");
   const sweep = () =>
-    fileSweep({ changeBytes: db.store.change, blobs: files.blobs, clock, log: () => undefined }).sweep(new AbortController().signal);
+    fileSweep({ changeBytes: db.store.change, blobs: files.blobs, clock, log: () => undefined }).sweep(
+      new AbortController().signal,
+    );
 
   test("keeps written files, under one spelling of each path, for the next run too", async () => {
     const task = await claimTask();
@@ -49,7 +52,9 @@ describeOnOne("the workspace of a task", (kind) => {
     expect(await workspace.find("nothing")).toBeNull();
     await expect(read(workspace, "nothing")).rejects.toMatchObject({ reason: "not_found" });
     await expect(read(workspace, "../b.txt")).rejects.toMatchObject({ reason: "invalid_argument" });
-    await expect(workspace.write("b.txt/c", bytes("x"))).rejects.toMatchObject({ reason: "invalid_argument" });
+    await expect(workspace.write("b.txt/c", bytes("x"))).rejects.toMatchObject({
+      reason: "invalid_argument",
+    });
     expect(await open(await claimTask()).list()).toEqual([]);
   });
 
@@ -84,7 +89,9 @@ describeOnOne("the workspace of a task", (kind) => {
     await expect(workspace.remove("a")).rejects.toMatchObject({ reason: "unavailable" });
     const next = { ...task, fence: task.fence + 1 };
     expect(await read(open(next), "a")).toBe("mine");
-    await db.store.change((tx) => tx.tasks.advance(task.id, { now: clock.now(), set: { status: "stopped" } }));
+    await db.store.change((tx) =>
+      tx.tasks.advance(task.id, { now: clock.now(), set: { status: "stopped" } }),
+    );
     await expect(open(next).write("a", bytes("late"))).rejects.toMatchObject({ reason: "unavailable" });
     await sweep();
     expect((await blobs()).length).toBe(before + 1);

@@ -28,7 +28,8 @@ async function startHandler(databaseUrl: string): Promise<Handler> {
   child.on("message", (reply: Reply) => replies.push(reply));
   const isOver = () => child.exitCode !== null || child.signalCode !== null;
   async function replied(reply: Reply): Promise<void> {
-    while (!isOver() && !replies.includes(reply)) await Promise.race([once(child, "message"), once(child, "exit")]);
+    while (!isOver() && !replies.includes(reply))
+      await Promise.race([once(child, "message"), once(child, "exit")]);
   }
   await replied("ready");
   return {
@@ -62,8 +63,13 @@ const moments: Steps = [
 /** 20 kills in a full run, each moment at least once; a short run has a part of the moments. */
 function chosen(database: string): Steps {
   const random = seededRandom(`kills ${database} ${seed}`);
-  const shuffled = moments.map((row) => ({ row, place: random.below(2 ** 30) })).toSorted((a, b) => a.place - b.place);
-  return Array.from({ length: sample(20, 2) }, (_, n) => shuffled[n % shuffled.length]?.row ?? random.pick(moments));
+  const shuffled = moments
+    .map((row) => ({ row, place: random.below(2 ** 30) }))
+    .toSorted((a, b) => a.place - b.place);
+  return Array.from(
+    { length: sample(20, 2) },
+    (_, n) => shuffled[n % shuffled.length]?.row ?? random.pick(moments),
+  );
 }
 
 /** A schedule that is due in a minute. The refused one names a deleted project, and has failed four times. */
@@ -82,12 +88,17 @@ describeOnEach("three processes, of which one is killed while it handles a due t
   const rig = schedulesRig(database);
   const kills = chosen(database);
 
-  test(`handle it once: ${kills.map((kill) => kill.join(", ")).join("; ")}`, { timeout: testMs + kills.length * 10_000 }, async () => {
+  test(`handle it once: ${kills.map((kill) => kill.join(", ")).join("; ")}`, {
+    timeout: testMs + kills.length * 10_000,
+  }, async () => {
     const start = () => startHandler(rig.db.url);
     const handlers: Handler[] = [];
     using _all = { [Symbol.dispose]: () => handlers.forEach((handler) => void handler[Symbol.dispose]()) };
     for (const [killAt, outcome] of kills) {
-      const [id, ...started] = await Promise.all([dueSchedule(rig, outcome), ...Array.from({ length: 3 - handlers.length }, start)]);
+      const [id, ...started] = await Promise.all([
+        dueSchedule(rig, outcome),
+        ...Array.from({ length: 3 - handlers.length }, start),
+      ]);
       handlers.push(...started);
       rig.clock.step(minuteMs);
       const now = rig.clock.now();
@@ -101,7 +112,9 @@ describeOnEach("three processes, of which one is killed while it handles a due t
       await Promise.all(handlers.map((handler) => handler.look({ now })));
 
       const row = await rig.db.store.schedules.byId(id);
-      const audited = (await rowsIn(rig.db.url, `SELECT operation FROM audit_event WHERE credential = 'schedule:${id}'`)).length;
+      const audited = (
+        await rowsIn(rig.db.url, `SELECT operation FROM audit_event WHERE credential = 'schedule:${id}'`)
+      ).length;
       const isMailLost = killAt === "after commit" || killAt === "notification";
       expect(audited, "audit rows").toBe(1);
       if (outcome === "succeeds") {

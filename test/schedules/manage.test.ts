@@ -23,14 +23,27 @@ describeOnOne("a schedule", (database) => {
     expect(status).toBe(200);
     const { schedule } = body;
     expect(schedule).toMatchObject({
-      ...{ name: "Report", cron: "0 9 * * 1", time_zone: "Europe/Berlin", missed: "run_once", overlap: "skip", status: "active" },
+      ...{
+        name: "Report",
+        cron: "0 9 * * 1",
+        time_zone: "Europe/Berlin",
+        missed: "run_once",
+        overlap: "skip",
+        status: "active",
+      },
       ...{ failures: 0, next_run_at: expect.any(Number), task: { title: "Weekly", metadata } },
     });
     expect(schedule.task.message.content).toEqual([{ type: "text", text: "Report." }]);
-    expect((await ann.v2("schedule.detail", { schedule_id: schedule.id })).body["schedule"]).toEqual(schedule);
+    expect((await ann.v2("schedule.detail", { schedule_id: schedule.id })).body["schedule"]).toEqual(
+      schedule,
+    );
     expect((await ann.v2("schedule.list")).body["data"]).toEqual([schedule]);
-    expect(await rig.auditRow("schedule.v1.ScheduleService/CreateSchedule", schedule.id)).toMatchObject({ outcome: "done" });
-    const again = await ann.v2("schedule.create", { schedule: { ...schedule, task: schedule.task, at: undefined } });
+    expect(await rig.auditRow("schedule.v1.ScheduleService/CreateSchedule", schedule.id)).toMatchObject({
+      outcome: "done",
+    });
+    const again = await ann.v2("schedule.create", {
+      schedule: { ...schedule, task: schedule.task, at: undefined },
+    });
     expect(again.body["schedule"].task).toEqual(schedule.task);
   });
 
@@ -52,9 +65,12 @@ describeOnOne("a schedule", (database) => {
     const made = await rig.create(ann);
     const row = await rig.db.store.schedules.byId(made);
     await rig.db.store.change(async (tx) => {
-      for (let n = 0; row && n < schedulesMax - 3; n++) await tx.schedules.insert({ ...row, id: `${made}-${n}` });
+      for (let n = 0; row && n < schedulesMax - 3; n++)
+        await tx.schedules.insert({ ...row, id: `${made}-${n}` });
     });
-    const replies = await Promise.all(Array.from({ length: 5 }, () => ann.v2("schedule.create", { schedule: everyMinute })));
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => ann.v2("schedule.create", { schedule: everyMinute })),
+    );
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 429, 429, 429]);
   });
 });
@@ -69,7 +85,10 @@ describeOnOne("settings", (database) => {
     [{ cron: undefined }, "schedule: must have exactly one of cron, interval_seconds and at"],
     [{ interval_seconds: 60 }, "schedule: must have exactly one of cron, interval_seconds and at"],
     [{ cron: "0 0 30 2 *" }, "schedule.cron: never occurs"],
-    [{ cron: "* * * * * *" }, expect.stringContaining("schedule.cron: is not a cron expression of five fields")],
+    [
+      { cron: "* * * * * *" },
+      expect.stringContaining("schedule.cron: is not a cron expression of five fields"),
+    ],
     [{ cron: undefined, interval_seconds: 59 }, expect.stringContaining("schedule.interval_seconds")],
     [{ cron: undefined, at: "2001-01-01T00:00:00Z" }, "schedule.at: is not in the future"],
     [{ time_zone: "Mars/Base" }, expect.stringContaining("schedule.time_zone")],
@@ -78,7 +97,10 @@ describeOnOne("settings", (database) => {
       { task: { message: { content: [{ type: "file", file_id: "file-x" }] } } },
       "schedule.task.message.content[0]: must be text, because files expire",
     ],
-    [{ task: { message: { content: "x", connectors: [inGmail] } } }, expect.stringContaining("schedule.task.message.connectors[0]")],
+    [
+      { task: { message: { content: "x", connectors: [inGmail] } } },
+      expect.stringContaining("schedule.task.message.connectors[0]"),
+    ],
     [{ task: { ...task, agent_profile: "grand" } }, expect.stringContaining("schedule.task.agent_profile")],
   ])("are refused: %j", async (change, message) => {
     const ann = await rig.person();
@@ -91,7 +113,8 @@ describeOnOne("settings", (database) => {
     const ann = await rig.person();
     const schedule_id = await rig.create(ann);
     const before = await rig.read(ann, schedule_id);
-    const update = async (schedule: object) => (await ann.v2("schedule.update", { schedule_id, schedule })).body;
+    const update = async (schedule: object) =>
+      (await ann.v2("schedule.update", { schedule_id, schedule })).body;
     expect((await update({ name: "Digest" }))["schedule"]).toEqual({ ...before, name: "Digest" });
     const { schedule } = await update({ cron: "0 9 * * *", overlap: "allow" });
     expect(schedule).toMatchObject({ cron: "0 9 * * *", overlap: "allow", name: "Digest" });
@@ -122,8 +145,16 @@ describeOnOne("the reach of callers", (database) => {
     const ann = await rig.person();
     const [schedule_id, deleted] = [await rig.create(ann), await rig.create(ann)];
     await ann.v2("schedule.delete", { schedule_id: deleted });
-    const strangers = [await rig.person({ with: ann, role: "admin" }), await rig.person({ as: ann }), await rig.person()];
-    const calls = [...strangers.map((who) => [who, schedule_id] as const), [ann, deleted] as const, [ann, "unknown"] as const];
+    const strangers = [
+      await rig.person({ with: ann, role: "admin" }),
+      await rig.person({ as: ann }),
+      await rig.person(),
+    ];
+    const calls = [
+      ...strangers.map((who) => [who, schedule_id] as const),
+      [ann, deleted] as const,
+      [ann, "unknown"] as const,
+    ];
     for (const [who, id] of calls)
       for (const name of ["detail", "update", "pause", "resume", "runNow", "delete"]) {
         const more = name === "update" ? { schedule: { name: "x" } } : {};
@@ -139,12 +170,16 @@ describeOnOne("the reach of callers", (database) => {
     const own = await tokenOf(rig.service, ann, { now });
     const all = await tokenOf(rig.service, ann, { now, scopes: ["manage_all_tasks"] });
     const [ofAnn, ofApp] = [await rig.create(ann), await rig.create(own)];
-    const listed = async (who: typeof own) => (await who.v2("schedule.list")).body["data"].map(({ id }: { id: string }) => id).toSorted();
+    const listed = async (who: typeof own) =>
+      (await who.v2("schedule.list")).body["data"].map(({ id }: { id: string }) => id).toSorted();
     expect(await listed(own)).toEqual([ofApp]);
     expect(await listed(all)).toEqual([ofAnn, ofApp].toSorted());
     expect((await own.v2("schedule.detail", { schedule_id: ofAnn })).status).toBe(404);
     const refused = await all.v2("schedule.update", { schedule_id: ofAnn, schedule: { task } });
-    expect([refused.status, (await all.v2("schedule.update", { schedule_id: ofAnn, schedule: { name: "x" } })).status]).toEqual([403, 200]);
+    expect([
+      refused.status,
+      (await all.v2("schedule.update", { schedule_id: ofAnn, schedule: { name: "x" } })).status,
+    ]).toEqual([403, 200]);
   });
 });
 
@@ -162,9 +197,14 @@ describeOnOne("the end of an access", (database) => {
       const id = await rig.create(ben);
       const { teamId } = (await rig.db.store.accounts.ownerOf(owner.spaceId)) ?? { teamId: "" };
       const member = await rig.db.store.accounts.member(teamId, ben.accountId);
-      const call = (status: object) => manager.v2("team.user.update", { team_user_id: member?.id, ...status });
+      const call = (status: object) =>
+        manager.v2("team.user.update", { team_user_id: member?.id, ...status });
       expect((await call(change)).status).toBe(200);
-      expect(await rig.db.store.schedules.byId(id)).toMatchObject({ status: "paused", pauseReason: pause_reason, nextAt: null });
+      expect(await rig.db.store.schedules.byId(id)).toMatchObject({
+        status: "paused",
+        pauseReason: pause_reason,
+        nextAt: null,
+      });
       if (pause_reason === "member_deactivated") await call({ status: "USER_STATUS_ACTIVE" });
       await rig.nextMinute(id);
       expect(await rig.taskIds(id)).toEqual([]);
@@ -177,12 +217,19 @@ describeOnOne("the end of an access", (database) => {
     const ben = await rig.person({ with: owner, role: "member" });
     const id = await rig.create(ben);
     const { teamId } = (await rig.db.store.accounts.ownerOf(owner.spaceId)) ?? { teamId: "" };
-    const [member, target] = await Promise.all([ben, owner].map((who) => rig.db.store.accounts.member(teamId, who.accountId)));
+    const [member, target] = await Promise.all(
+      [ben, owner].map((who) => rig.db.store.accounts.member(teamId, who.accountId)),
+    );
     await manager.v2("team.user.update", { team_user_id: member?.id, status: "USER_STATUS_INACTIVE" });
     const delegation = { target_team_user_id: target?.id, role: "MIGRATED_PROFILE_ROLE_MEMBER" };
-    expect((await manager.v2("team.user.delegate", { team_user_id: member?.id, ...delegation })).status).toBe(200);
+    expect((await manager.v2("team.user.delegate", { team_user_id: member?.id, ...delegation })).status).toBe(
+      200,
+    );
     expect(await rig.db.store.accounts.member(teamId, ben.accountId)).toMatchObject({ status: "active" });
-    expect(await rig.db.store.schedules.byId(id)).toMatchObject({ status: "paused", pauseReason: "member_deactivated" });
+    expect(await rig.db.store.schedules.byId(id)).toMatchObject({
+      status: "paused",
+      pauseReason: "member_deactivated",
+    });
     await rig.nextMinute(id);
     expect(await rig.taskIds(id)).toEqual([]);
   });
@@ -191,7 +238,9 @@ describeOnOne("the end of an access", (database) => {
     const owner = await rig.person();
     const id = await rig.create(owner);
     const person = { accountId: owner.accountId, spaceId: owner.spaceId };
-    await rig.db.store.change((tx) => endMembership(tx, { clock: rig.clock, publishTask: unpublished }, person, "delegated"));
+    await rig.db.store.change((tx) =>
+      endMembership(tx, { clock: rig.clock, publishTask: unpublished }, person, "delegated"),
+    );
     expect(await rig.read(await rig.person({ as: owner, with: owner }), id)).toMatchObject({
       ...{ status: "paused", pause_reason: "profile_delegated" },
     });
@@ -209,7 +258,10 @@ describeOnOne("the end of an access", (database) => {
       else await oauth.deleteOAuth2App({ clientId: of.app.clientId });
       expect(await rig.read(ann, id)).toMatchObject({ status: "paused", pause_reason: reason });
       const refused = await ann.v2("schedule.resume", { schedule_id: id });
-      expect([refused.status, refused.body.error?.message]).toEqual([412, `the schedule cannot create tasks: ${reason}`]);
+      expect([refused.status, refused.body.error?.message]).toEqual([
+        412,
+        `the schedule cannot create tasks: ${reason}`,
+      ]);
     }
     expect(await rig.read(ann, ofAnn)).toMatchObject({ status: "active" });
   });

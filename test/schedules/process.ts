@@ -19,10 +19,14 @@ export interface Look {
 /** `reached` comes before the kill; `mailed` counts as the mail of a pause. */
 export type Reply = "ready" | "reached" | "mailed" | "handled";
 
-/** A process of a platform, of which a test says when it looks for due schedules. Its argument is the URL of its database. */
+/**
+ * A process of a platform, of which a test says when it looks for due schedules. Its argument is the URL of
+ * its database.
+ */
 let look: Look = { now: 0 };
 
-const reply = (text: Reply): Promise<void> => new Promise((resolve) => process.send?.(text, undefined, {}, () => resolve()));
+const reply = (text: Reply): Promise<void> =>
+  new Promise((resolve) => process.send?.(text, undefined, {}, () => resolve()));
 
 /** Does not return when the process must be killed at this moment. */
 async function pass(moment: Moment): Promise<void> {
@@ -31,7 +35,10 @@ async function pass(moment: Moment): Promise<void> {
   process.kill(process.pid, "SIGKILL");
 }
 
-async function around<T>(step: "claim" | "creation" | "count" | "commit", work: () => Promise<T>): Promise<T> {
+async function around<T>(
+  step: "claim" | "creation" | "count" | "commit",
+  work: () => Promise<T>,
+): Promise<T> {
   await pass(`before ${step}`);
   const result = await work();
   await pass(`after ${step}`);
@@ -63,10 +70,20 @@ async function run(databaseUrl: string): Promise<void> {
     },
   };
   const backlog = { add: () => undefined };
-  const creation = tasks({ clock, ids: systemIds, backlog, steps: taskSteps(clock), keepsEvents: true, publishTask: unpublished });
+  const creation = tasks({
+    clock,
+    ids: systemIds,
+    backlog,
+    steps: taskSteps(clock),
+    keepsEvents: true,
+    publishTask: unpublished,
+  });
   const parts = {
     ...{ store, clock, ids: systemIds },
-    tasks: { create: (...given: Parameters<typeof creation.create>) => around("creation", () => creation.create(...given)) },
+    tasks: {
+      create: (...given: Parameters<typeof creation.create>) =>
+        around("creation", () => creation.create(...given)),
+    },
     notify() {
       if (look.killAt === "notification") process.kill(process.pid, "SIGKILL");
       void reply("mailed");

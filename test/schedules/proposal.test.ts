@@ -23,8 +23,16 @@ describeOnOne("a schedule that an agent proposes", (database) => {
     const id = await rig.create(proposed);
     const wait = await waitForAction(rig, id);
     expect(wait.waiting_for_event_type).toBe("scheduleCreate");
-    const settings = { name: "Report", cron: "0 9 * * 1", time_zone: "Europe/Berlin", message: "Write the report." };
-    expect(wait.used).toMatchObject({ tool: "schedule_create", params: { ...settings, next_times: expect.any(Array) } });
+    const settings = {
+      name: "Report",
+      cron: "0 9 * * 1",
+      time_zone: "Europe/Berlin",
+      message: "Write the report.",
+    };
+    expect(wait.used).toMatchObject({
+      tool: "schedule_create",
+      params: { ...settings, next_times: expect.any(Array) },
+    });
     expect(wait.used.params.next_times).toHaveLength(3);
     expect(wait.waiting_description).toMatch(
       /^Create the schedule Report: cron 0 9 \* \* 1\. Next times in Europe\/Berlin: (.* 09:00,?){3}/,
@@ -36,11 +44,21 @@ describeOnOne("a schedule that an agent proposes", (database) => {
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412]);
     const [schedule, ...others] = await schedules();
     expect(others).toEqual([]);
-    expect(schedule).toMatchObject({ name: "Report", cron: "0 9 * * 1", time_zone: "Europe/Berlin", status: "active" });
+    expect(schedule).toMatchObject({
+      name: "Report",
+      cron: "0 9 * * 1",
+      time_zone: "Europe/Berlin",
+      status: "active",
+    });
     expect(schedule.task.message.content).toEqual([{ type: "text", text: "Write the report." }]);
     await rig.reach(id, "stopped");
-    const uses = (await rig.events(id)).flatMap((event) => (event["type"] === "tool_used" ? [event["tool_used"]] : []));
-    expect(uses.at(-1)).toMatchObject({ status: "success", result: { accept: true, schedule_id: schedule.id } });
+    const uses = (await rig.events(id)).flatMap((event) =>
+      event["type"] === "tool_used" ? [event["tool_used"]] : [],
+    );
+    expect(uses.at(-1)).toMatchObject({
+      status: "success",
+      result: { accept: true, schedule_id: schedule.id },
+    });
     await remove();
   });
 
@@ -48,7 +66,9 @@ describeOnOne("a schedule that an agent proposes", (database) => {
     const id = await rig.create(proposed);
     expect((await confirm(id, { accept: false })).body).toMatchObject({ confirmed: true });
     await rig.reach(id, "stopped");
-    const uses = (await rig.events(id)).flatMap((event) => (event["type"] === "tool_used" ? [event["tool_used"].status] : []));
+    const uses = (await rig.events(id)).flatMap((event) =>
+      event["type"] === "tool_used" ? [event["tool_used"].status] : [],
+    );
     expect(uses).toContain("error");
     expect(await schedules()).toEqual([]);
   });
@@ -59,7 +79,9 @@ describeOnOne("a schedule that an agent proposes", (database) => {
     await confirm(id, { accept: true, always_allow: true });
     await expect.poll(async () => (await waitForAction(rig, id)).waiting_for_event_type).toBe("deployAction");
     await confirm(id, { accept: true, global_allow: true });
-    await expect.poll(async () => (await waitForAction(rig, id)).waiting_for_event_type).toBe("scheduleCreate");
+    await expect
+      .poll(async () => (await waitForAction(rig, id)).waiting_for_event_type)
+      .toBe("scheduleCreate");
     for (const more of [{ always_allow: true }, { global_allow: true }]) {
       expect((await confirm(id, { accept: true, ...more })).status).toBe(400);
     }
@@ -70,7 +92,8 @@ describeOnOne("a schedule that an agent proposes", (database) => {
   test("belongs to the app of the task, also when the person decides, with the app's present rights", async () => {
     const of = await newApp(rig.service, rig.ann);
     const app = await tokenOf(rig.service, rig.ann, { of });
-    const propose = async () => (await app.v2("task.create", { message: { content: proposed } })).body["task_id"];
+    const propose = async () =>
+      (await app.v2("task.create", { message: { content: proposed } })).body["task_id"];
     const id = await propose();
     expect((await confirm(id, { accept: true })).status).toBe(200);
     const [schedule] = (await app.v2("schedule.list")).body["data"];
@@ -79,7 +102,10 @@ describeOnOne("a schedule that an agent proposes", (database) => {
     await waitForAction(rig, later);
     await rig.service.store.change((tx) => tx.apps.remove(of.app.clientId, Date.now()));
     const refused = await confirm(later, { accept: true });
-    expect([refused.status, refused.body.error?.message]).toEqual([412, "the schedule cannot be created: app_deleted"]);
+    expect([refused.status, refused.body.error?.message]).toEqual([
+      412,
+      "the schedule cannot be created: app_deleted",
+    ]);
     await waitForAction(rig, later);
     expect((await confirm(later, { accept: false })).status).toBe(200);
     await remove();
@@ -88,11 +114,14 @@ describeOnOne("a schedule that an agent proposes", (database) => {
   test("is refused beyond 100 schedules, and the task still waits", async () => {
     const id = await rig.create(proposed);
     const made = (
-      await rig.ann.v2("schedule.create", { schedule: { name: "One", cron: "0 9 * * 1", task: { message: { content: "x" } } } })
+      await rig.ann.v2("schedule.create", {
+        schedule: { name: "One", cron: "0 9 * * 1", task: { message: { content: "x" } } },
+      })
     ).body;
     const row = await rig.service.store.schedules.byId(made["schedule"].id);
     await rig.service.store.change(async (tx) => {
-      for (let n = 1; row && n < schedulesMax; n++) await tx.schedules.insert({ ...row, id: `${row.id}-${n}` });
+      for (let n = 1; row && n < schedulesMax; n++)
+        await tx.schedules.insert({ ...row, id: `${row.id}-${n}` });
     });
     expect((await confirm(id, { accept: true })).status).toBe(429);
     await waitForAction(rig, id);
@@ -118,7 +147,10 @@ describe("a proposal", () => {
     [{ ...good, cron: "x" }, "confirm.params.cron: is not a cron expression"],
     [{ ...good, cron: "0 0 30 2 *" }, "confirm.params.cron: never occurs"],
     [{ ...good, cron: 5 }, "confirm.params.cron: is not a text"],
-    [{ ...good, cron: undefined, interval_seconds: 59 }, "confirm.params.interval_seconds: is not a whole number from 60"],
+    [
+      { ...good, cron: undefined, interval_seconds: 59 },
+      "confirm.params.interval_seconds: is not a whole number from 60",
+    ],
     [{ ...good, interval_seconds: 60 }, "confirm.params: must have exactly one of"],
     [{ ...good, time_zone: "Mars/Base" }, "confirm.params.time_zone: is not a name"],
     [{ ...good, message: " " }, "confirm.params.message: must not be empty"],

@@ -18,7 +18,9 @@ describeOnPostgres("a due time", (database) => {
     const ann = await rig.person();
     const id = await rig.create(ann, { overlap: "allow" });
     const others = await Promise.all(
-      Array.from({ length: nodesOf(database) - 1 }, () => openStore({ databaseUrl: rig.db.url, clock: rig.clock, random: systemRandom })),
+      Array.from({ length: nodesOf(database) - 1 }, () =>
+        openStore({ databaseUrl: rig.db.url, clock: rig.clock, random: systemRandom }),
+      ),
     );
     for (const round of [1, 2, 3]) {
       rig.clock.step(minuteMs);
@@ -29,7 +31,10 @@ describeOnPostgres("a due time", (database) => {
     await Promise.all(others.map((store) => store.close()));
     const [taskId] = (await rig.taskIds(id)).toReversed();
     expect(await rig.read(ann, id)).toMatchObject({ last_task_id: taskId, failures: 0, status: "active" });
-    expect(await rig.auditRow("task.v2.TaskService/CreateTask", taskId)).toMatchObject({ credential: `schedule:${id}`, outcome: "done" });
+    expect(await rig.auditRow("task.v2.TaskService/CreateTask", taskId)).toMatchObject({
+      credential: `schedule:${id}`,
+      outcome: "done",
+    });
   });
 
   test("is not handled before it is due, after a pause, and after the schedule is deleted", async () => {
@@ -71,15 +76,31 @@ describeOnOne("a task of a schedule", (database) => {
       metadata: { a: "b" },
       agent_profile: "manus-1.6-lite",
     };
-    const schema = { type: "object", properties: { dry: { type: "boolean" } }, required: ["dry"], additionalProperties: false };
-    const id = await rig.create(ann, { task: { ...template, hide_in_task_list: true, structured_output_schema: schema } });
+    const schema = {
+      type: "object",
+      properties: { dry: { type: "boolean" } },
+      required: ["dry"],
+      additionalProperties: false,
+    };
+    const id = await rig.create(ann, {
+      task: { ...template, hide_in_task_list: true, structured_output_schema: schema },
+    });
     await rig.db.store.change((tx) => tx.keys.revoke(ann.keyId, rig.clock.now()));
     await rig.nextMinute(id);
     const again = await rig.person({ with: ann, as: ann });
     const [task_id] = await rig.taskIds(id);
     const { body } = await again.v2("task.detail", { task_id });
-    expect(body["task"]).toMatchObject({ title: "Water", metadata: { a: "b" }, task_type: "project", hide_in_task_list: true });
-    expect(body["task"]).toMatchObject({ created_by_api_key: { id: ann.keyId }, agent_profile: "manus-1.6-lite", status: "running" });
+    expect(body["task"]).toMatchObject({
+      title: "Water",
+      metadata: { a: "b" },
+      task_type: "project",
+      hide_in_task_list: true,
+    });
+    expect(body["task"]).toMatchObject({
+      created_by_api_key: { id: ann.keyId },
+      agent_profile: "manus-1.6-lite",
+      status: "running",
+    });
     const { body: said } = await again.v2("task.listMessages", { task_id, order: "asc" });
     expect(said["messages"][0].user_message.content).toBe("Water\nthem.");
   });
@@ -95,7 +116,9 @@ describeOnOne("a task of a schedule", (database) => {
     await rig.db.store.change((tx) => tx.apps.remove(of.app.clientId, rig.clock.now()));
     await rig.nextMinute(id);
     expect(await rig.read(ann, id)).toMatchObject({ status: "paused", pause_reason: "app_deleted" });
-    expect(await rig.auditRow("schedule.v1.ScheduleService/PauseSchedule", id)).toMatchObject({ credential: `schedule:${id}` });
+    expect(await rig.auditRow("schedule.v1.ScheduleService/PauseSchedule", id)).toMatchObject({
+      credential: `schedule:${id}`,
+    });
   });
 });
 
@@ -134,7 +157,10 @@ describeOnOne("overlap", (database) => {
     for (let minute = 0; minute < 7; minute++) await rig.nextMinute(id);
     expect(await rig.taskIds(id)).toHaveLength(5);
     const refused = await ann.v2("schedule.runNow", { schedule_id: id });
-    expect([refused.status, refused.body.error?.message]).toEqual([429, "5 tasks of the schedule have not ended"]);
+    expect([refused.status, refused.body.error?.message]).toEqual([
+      429,
+      "5 tasks of the schedule have not ended",
+    ]);
   });
 });
 
@@ -191,11 +217,18 @@ describeOnOne("failures", (database) => {
     for (let failure = 1; failure <= 5; failure++) {
       rig.clock.step(minuteMs);
       await Promise.all([rig.handle(id), rig.handle(id), rig.handle(id)]);
-      expect(await rig.read(ann, id)).toMatchObject({ failures: failure, last_error: "project_id: project not found" });
+      expect(await rig.read(ann, id)).toMatchObject({
+        failures: failure,
+        last_error: "project_id: project not found",
+      });
     }
     expect(await rig.read(ann, id)).toMatchObject({ status: "paused", pause_reason: "failures" });
-    expect(rig.mails.filter((mail) => mail.id === id)).toMatchObject([{ name: "Report", error: "project_id: project not found" }]);
-    expect(await rig.auditRow("schedule.v1.ScheduleService/PauseSchedule", id)).toMatchObject({ after: '{"reason":"failures"}' });
+    expect(rig.mails.filter((mail) => mail.id === id)).toMatchObject([
+      { name: "Report", error: "project_id: project not found" },
+    ]);
+    expect(await rig.auditRow("schedule.v1.ScheduleService/PauseSchedule", id)).toMatchObject({
+      after: '{"reason":"failures"}',
+    });
     await rig.nextMinute(id);
     expect(await rig.taskIds(id)).toEqual([]);
     const { body: resumed } = await ann.v2("schedule.resume", { schedule_id: id });
@@ -210,18 +243,34 @@ describeOnOne("failures", (database) => {
       await rig.nextMinute(id);
       await rig.end((await rig.taskIds(id)).at(-1) ?? "", status);
     }
-    expect(await rig.read(ann, id)).toMatchObject({ status: "active", failures: 1, last_error: "a task of the schedule failed" });
+    expect(await rig.read(ann, id)).toMatchObject({
+      status: "active",
+      failures: 1,
+      last_error: "a task of the schedule failed",
+    });
   });
 
   test("a spent budget is a refusal", async () => {
     const ann = await rig.person();
     const id = await rig.create(ann);
     const { spaceId } = ann;
-    const budget = { id: `budget-${id}`, spaceId, kind: "team", subject: spaceId, period: "total", credits: 0 } as const;
+    const budget = {
+      id: `budget-${id}`,
+      spaceId,
+      kind: "team",
+      subject: spaceId,
+      period: "total",
+      credits: 0,
+    } as const;
     const now = rig.clock.now();
-    await rig.db.store.change((tx) => tx.budgets.set({ ...budget, spent: 0, held: 0, since: 0, createdAt: now, updatedAt: now }));
+    await rig.db.store.change((tx) =>
+      tx.budgets.set({ ...budget, spent: 0, held: 0, since: 0, createdAt: now, updatedAt: now }),
+    );
     await rig.nextMinute(id);
-    expect(await rig.read(ann, id)).toMatchObject({ failures: 1, last_error: "a budget of the task is spent" });
+    expect(await rig.read(ann, id)).toMatchObject({
+      failures: 1,
+      last_error: "a budget of the task is spent",
+    });
   });
 
   test("a connector that its user withdraws from the app is a refusal, and five of them pause the schedule", async () => {
@@ -231,7 +280,10 @@ describeOnOne("failures", (database) => {
     const of = await newApp(rig.service, ann);
     const scopes = ["create_task", "use_connectors"] as const;
     const app = await tokenOf(rig.service, ann, { of, scopes, connectorUids: [gmail], now: rig.clock.now() });
-    const id = await rig.create(app, { overlap: "allow", task: { message: { content: "Report.", connectors: [gmail] } } });
+    const id = await rig.create(app, {
+      overlap: "allow",
+      task: { message: { content: "Report.", connectors: [gmail] } },
+    });
     await rig.nextMinute(id);
     expect(await rig.taskIds(id)).toHaveLength(1);
     const { clientId } = of.app;
@@ -239,7 +291,11 @@ describeOnOne("failures", (database) => {
     for (let failures = 1; failures <= 5; failures++) {
       await rig.nextMinute(id);
       const last_error = `insufficient_scope: connector ${gmail} not granted`;
-      expect(await rig.read(ann, id)).toMatchObject({ failures, last_error, status: failures < 5 ? "active" : "paused" });
+      expect(await rig.read(ann, id)).toMatchObject({
+        failures,
+        last_error,
+        status: failures < 5 ? "active" : "paused",
+      });
     }
     expect(await rig.read(ann, id)).toMatchObject({ pause_reason: "failures" });
     expect(await rig.taskIds(id)).toHaveLength(1);
@@ -265,10 +321,14 @@ describeOnPostgres("the processes of a platform", (database) => {
     await using service = await openService({ database, nodes: nodesOf(database) });
     const ann = await service.person();
     const at = new Date(Date.now() + 1_500).toISOString();
-    const { body } = await ann.v2("schedule.create", { schedule: { name: "Once", at, task: everyMinute.task } });
+    const { body } = await ann.v2("schedule.create", {
+      schedule: { name: "Once", at, task: everyMinute.task },
+    });
     const schedule_id = body["schedule"].id;
     const read = async () => (await ann.v2("schedule.detail", { schedule_id })).body["schedule"];
-    await expect.poll(read, { timeout: hangMs }).toMatchObject({ last_task_id: expect.any(String), status: "finished" });
+    await expect
+      .poll(read, { timeout: hangMs })
+      .toMatchObject({ last_task_id: expect.any(String), status: "finished" });
     const { body: list } = await ann.v2("task.list");
     expect(list["data"]).toHaveLength(1);
   });

@@ -12,7 +12,11 @@ import { type StillClock, stillClock } from "../support/still-clock.ts";
 export const minuteMs = 60_000;
 
 /** The settings of a schedule of each minute. */
-export const everyMinute = { name: "Report", interval_seconds: 60, task: { message: { content: "Report." } } };
+export const everyMinute = {
+  name: "Report",
+  interval_seconds: 60,
+  task: { message: { content: "Report." } },
+};
 
 /** A platform whose schedules are handled only when a test says so. */
 export interface SchedulesRig extends SettingsRig {
@@ -44,9 +48,17 @@ export function schedulesRig(database: DatabaseKind): SchedulesRig {
     return written.task;
   };
   const creation = tasks({
-    ...{ clock, ids: systemIds, backlog: { add: () => undefined }, steps: taskSteps(clock), keepsEvents: true, publishTask },
+    ...{
+      clock,
+      ids: systemIds,
+      backlog: { add: () => undefined },
+      steps: taskSteps(clock),
+      keepsEvents: true,
+      publishTask,
+    },
   });
-  const handle = (id: string, store = rig.db.store) => handleDue({ ...recording, store, tasks: creation }, id);
+  const handle = (id: string, store = rig.db.store) =>
+    handleDue({ ...recording, store, tasks: creation }, id);
   const read = async (person: Pick<Person, "v2">, id: string) =>
     (await person.v2("schedule.detail", { schedule_id: id })).body["schedule"] as JsonObject;
   return {
@@ -72,7 +84,10 @@ export function schedulesRig(database: DatabaseKind): SchedulesRig {
       await handle(id);
     },
     async taskIds(id: string) {
-      const rows = await rowsIn(rig.db.url, `SELECT id FROM task WHERE schedule_id = '${id}' ORDER BY created_at, id`);
+      const rows = await rowsIn(
+        rig.db.url,
+        `SELECT id FROM task WHERE schedule_id = '${id}' ORDER BY created_at, id`,
+      );
       return rows.map((row) => String(row["id"]));
     },
     async end(taskId: string, status: "stopped" | "error") {

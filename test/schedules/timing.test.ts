@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { nextAfter, nextTimes, readCron, readMoment, readTimeZone, type Timing } from "../../src/core/schedules/timing.ts";
+import {
+  nextAfter,
+  nextTimes,
+  readCron,
+  readMoment,
+  readTimeZone,
+  type Timing,
+} from "../../src/core/schedules/timing.ts";
 
 const timing = (members: Partial<Timing>): Timing => ({
   ...{ cron: null, intervalSeconds: null, moment: null, timeZone: "UTC", anchorAt: 0 },
@@ -7,7 +14,9 @@ const timing = (members: Partial<Timing>): Timing => ({
 });
 const at = (iso: string): number => Date.parse(iso);
 const cronTimes = (cron: string, timeZone: string, from: string, count: number): readonly string[] =>
-  nextTimes(timing({ cron, timeZone }), at(from), count).map((time) => new Date(time).toISOString().replace(":00.000Z", "Z"));
+  nextTimes(timing({ cron, timeZone }), at(from), count).map((time) =>
+    new Date(time).toISOString().replace(":00.000Z", "Z"),
+  );
 
 describe("clock changes", () => {
   test.each([
@@ -55,7 +64,11 @@ test("an interval counts from its anchor and makes up no times", () => {
 });
 
 test("a moment is due once", () => {
-  expect([0, 999, 1_000].map((time) => nextAfter(timing({ moment: 1_000 }), time))).toEqual([1_000, 1_000, null]);
+  expect([0, 999, 1_000].map((time) => nextAfter(timing({ moment: 1_000 }), time))).toEqual([
+    1_000,
+    1_000,
+    null,
+  ]);
 });
 
 test("an expression that never occurs has no next time", () => {
@@ -81,7 +94,9 @@ test("an expression is kept with single spaces", () => {
 });
 
 test.each(["", "Mars/Base", "+02:00", "Europe/Berlin\n"])("is not a time zone: %s", (text) => {
-  expect(() => readTimeZone(text, "time_zone")).toThrow("time_zone: is not a name of the IANA time zone database");
+  expect(() => readTimeZone(text, "time_zone")).toThrow(
+    "time_zone: is not a name of the IANA time zone database",
+  );
 });
 
 test.each([

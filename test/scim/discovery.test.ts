@@ -41,26 +41,48 @@ describe("SCIM discovery", () => {
   });
 
   test("the schema has every attribute of a returned user", async () => {
-    const { id } = (await scim("POST /Users", { userName: "ann@corp.example", displayName: "Ann Lee", externalId: "ann" })).body;
+    const { id } = (
+      await scim("POST /Users", { userName: "ann@corp.example", displayName: "Ann Lee", externalId: "ann" })
+    ).body;
     const { schemas: _, id: __, meta: ___, ...shown } = (await scim(`GET /Users/${id}`)).body;
-    const { attributes } = (await scim(`GET /Schemas/${userSchema}`)).body as { readonly attributes: readonly Described[] };
+    const { attributes } = (await scim(`GET /Schemas/${userSchema}`)).body as {
+      readonly attributes: readonly Described[];
+    };
     const named = Object.fromEntries(
-      attributes.map(({ name, subAttributes }) => [name, subAttributes?.map((part) => part.name).toSorted() ?? null]),
+      attributes.map(({ name, subAttributes }) => [
+        name,
+        subAttributes?.map((part) => part.name).toSorted() ?? null,
+      ]),
     );
-    const partsOf = (value: unknown) => (value instanceof Object ? Object.keys([value].flat()[0] ?? {}).toSorted() : null);
-    expect(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, partsOf(value)]))).toEqual(named);
+    const partsOf = (value: unknown) =>
+      value instanceof Object ? Object.keys([value].flat()[0] ?? {}).toSorted() : null;
+    expect(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, partsOf(value)]))).toEqual(
+      named,
+    );
   });
 
   test("attributes of a user are limited to the requested and the always returned ones, without the excluded ones", async () => {
-    const { id, ...whole } = (await scim("POST /Users", { userName: "bo@corp.example", displayName: "Bo Roth" })).body;
-    const shown = async (query: string) => Object.keys((await scim(`GET /Users/${id}?${query}`)).body).toSorted();
+    const { id, ...whole } = (
+      await scim("POST /Users", { userName: "bo@corp.example", displayName: "Bo Roth" })
+    ).body;
+    const shown = async (query: string) =>
+      Object.keys((await scim(`GET /Users/${id}?${query}`)).body).toSorted();
     const all = ["id", ...Object.keys(whole)].toSorted();
     expect(await shown("")).toEqual(all);
-    expect(await shown("attributes=USERNAME,name.givenName,nothing")).toEqual(["id", "name", "schemas", "userName"]);
+    expect(await shown("attributes=USERNAME,name.givenName,nothing")).toEqual([
+      "id",
+      "name",
+      "schemas",
+      "userName",
+    ]);
     expect(await shown(`attributes=${userSchema}:active`)).toEqual(["active", "id", "schemas"]);
-    expect(await shown("excludedAttributes=emails,id,meta")).toEqual(all.filter((name) => !["emails", "meta"].includes(name)));
+    expect(await shown("excludedAttributes=emails,id,meta")).toEqual(
+      all.filter((name) => !["emails", "meta"].includes(name)),
+    );
     const listed = (await scim("GET /Users?attributes=active&count=200")).body.Resources;
-    expect(listed.map((user: object) => Object.keys(user).toSorted())).toEqual(listed.map(() => ["active", "id", "schemas"]));
+    expect(listed.map((user: object) => Object.keys(user).toSorted())).toEqual(
+      listed.map(() => ["active", "id", "schemas"]),
+    );
     const patched = await scim(`PUT /Users/${id}?excludedAttributes=emails`, { userName: "bo@corp.example" });
     expect(Object.keys(patched.body)).not.toContain("emails");
     expect(patched.headers.get("etag")).toBe(whole.meta.version);

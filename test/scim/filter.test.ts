@@ -37,10 +37,14 @@ describe("filters", () => {
     'userName eq "a\ud800"',
     `${"(".repeat(600)}userName eq "a"${")".repeat(600)}`,
   ])("%s is refused as invalidFilter", (text) => {
-    expect(() => readFilter(text)).toThrow(expect.objectContaining({ scimType: "invalidFilter", reason: "invalid_argument" }));
+    expect(() => readFilter(text)).toThrow(
+      expect.objectContaining({ scimType: "invalidFilter", reason: "invalid_argument" }),
+    );
   });
 
   test("filters with exponential parsing time do not reach the parser", () => {
-    expect(() => readFilter(`userName eq "${"\n".repeat(500)}`)).toThrow(expect.objectContaining({ scimType: "invalidFilter" }));
+    expect(() => readFilter(`userName eq "${"\n".repeat(500)}`)).toThrow(
+      expect.objectContaining({ scimType: "invalidFilter" }),
+    );
   });
 });

@@ -24,12 +24,16 @@ describeOnOne("roles from groups", (database) => {
   });
   const numbers = Array.from({ length: 100 }, (_, n) => n);
   const next = () => numbers.pop();
-  const user = async (more = {}): Promise<string> => (await scim("POST /Users", { userName: `p${next()}@corp.example`, ...more })).body.id;
+  const user = async (more = {}): Promise<string> =>
+    (await scim("POST /Users", { userName: `p${next()}@corp.example`, ...more })).body.id;
   const group = async (...ids: string[]): Promise<string> =>
-    (await scim("POST /Groups", { displayName: `g${next()}`, members: ids.map((value) => ({ value })) })).body.id;
+    (await scim("POST /Groups", { displayName: `g${next()}`, members: ids.map((value) => ({ value })) })).body
+      .id;
   const roleOf = async (id: string): Promise<string> => (await scim(`GET /Users/${id}`)).body.roles[0].value;
-  const map = (id: string, role?: TeamMemberRole) => teams.setGroupRole({ id, ...(role === undefined ? {} : { role }) });
-  const change = (id: string, role: string) => manager.v2("team.user.update", { team_user_id: id, role: `TEAM_MEMBER_ROLE_${role}` });
+  const map = (id: string, role?: TeamMemberRole) =>
+    teams.setGroupRole({ id, ...(role === undefined ? {} : { role }) });
+  const change = (id: string, role: string) =>
+    manager.v2("team.user.update", { team_user_id: id, role: `TEAM_MEMBER_ROLE_${role}` });
 
   test("the highest role of a person's groups counts; without one, the person is a member", async () => {
     const [ann, bo] = [await user(), await user({ roles: ["guest"] })];
@@ -62,10 +66,13 @@ describeOnOne("roles from groups", (database) => {
     const ann = await user();
     const id = await group(ann);
     await map(id, GUEST);
-    expect(await change(ann, "ADMIN")).toMatchObject({ status: 412, body: { error: { code: "failed_precondition" } } });
-    expect(await scim(`PATCH /Users/${ann}`, patchOf({ op: "replace", path: "roles", value: "admin" }))).toMatchObject(
-      refusal(400, "mutability"),
-    );
+    expect(await change(ann, "ADMIN")).toMatchObject({
+      status: 412,
+      body: { error: { code: "failed_precondition" } },
+    });
+    expect(
+      await scim(`PATCH /Users/${ann}`, patchOf({ op: "replace", path: "roles", value: "admin" })),
+    ).toMatchObject(refusal(400, "mutability"));
     expect((await scim(`PATCH /Users/${ann}`, patchOf({ op: "remove", path: "roles" }))).status).toBe(200);
     expect(await change(ann, "GUEST")).toMatchObject({ status: 200 });
     expect(await change(ann, "SUPER_ADMIN")).toMatchObject({ status: 200 });
@@ -136,14 +143,22 @@ describeOnOne("roles from groups", (database) => {
     const row = await rig.auditRow("settings.v1.TeamService/SetGroupRole", id);
     expect(JSON.parse(String(row["after"]))).toMatchObject({ role: "admin", roles: { admin: [ann] } });
     await scim(`DELETE /Groups/${id}`);
-    const [deleted] = await rowsIn(rig.db.url, `SELECT * FROM audit_event WHERE operation = 'scim/DeleteGroup' AND subject = '${id}'`);
-    expect(JSON.parse(String(deleted?.["after"]))).toEqual({ added: [], removed: [ann], roles: { member: [ann] } });
+    const [deleted] = await rowsIn(
+      rig.db.url,
+      `SELECT * FROM audit_event WHERE operation = 'scim/DeleteGroup' AND subject = '${id}'`,
+    );
+    expect(JSON.parse(String(deleted?.["after"]))).toEqual({
+      added: [],
+      removed: [ann],
+      roles: { member: [ann] },
+    });
   });
 
   test("mapping a group and adding a member at the same time always ends with the role of the group", async () => {
     const [ann, bo, cy] = [await user(), await user(), await user()];
     const id = await group(ann);
-    const add = (value: string) => scim(`PATCH /Groups/${id}`, patchOf({ op: "add", path: "members", value: [{ value }] }));
+    const add = (value: string) =>
+      scim(`PATCH /Groups/${id}`, patchOf({ op: "add", path: "members", value: [{ value }] }));
     await Promise.all([add(bo), map(id, ADMIN), add(cy)]);
     expect([await roleOf(ann), await roleOf(bo), await roleOf(cy)]).toEqual(["admin", "admin", "admin"]);
   });

@@ -55,7 +55,9 @@ describeOnOne("pages of users", (database) => {
       option(integer({ min: -5, max: 300 })),
       option(integer({ min: -5, max: 300 })),
       async (startIndex, count) => {
-        const query = Object.entries({ startIndex, count }).flatMap(([name, value]) => (value === null ? [] : [`${name}=${value}`]));
+        const query = Object.entries({ startIndex, count }).flatMap(([name, value]) =>
+          value === null ? [] : [`${name}=${value}`],
+        );
         const { status, body } = await scim(`GET /Users?${query.join("&")}`);
         const from = Math.max(1, startIndex ?? 1);
         const expected = ids.slice(from - 1, from - 1 + Math.max(0, count ?? 100));
@@ -70,7 +72,12 @@ describeOnOne("pages of users", (database) => {
   test("a removed user is never returned: not by id, filter, or change", async () => {
     const { id } = (await scim("POST /Users", { userName: "gone@corp.example", externalId: "gone" })).body;
     await scim(`DELETE /Users/${id}`);
-    for (const filter of ['userName eq "gone@corp.example"', 'externalId eq "gone"', "active eq false", "active eq true"]) {
+    for (const filter of [
+      'userName eq "gone@corp.example"',
+      'externalId eq "gone"',
+      "active eq false",
+      "active eq true",
+    ]) {
       const { body } = await scim(`GET /Users?count=200&filter=${filter}`);
       expect(body.Resources.map((user: { id: string }) => user.id)).not.toContain(id);
     }

@@ -7,7 +7,13 @@ import { type CallScim, patchOf, scimOf, userSchema } from "./scim-rig.ts";
 const service = "team.v2.TeamUserManagementApiV2Service";
 const list = (resources: readonly unknown[], facts = {}) => ({
   schemas: ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
-  ...{ totalResults: resources.length, startIndex: 1, itemsPerPage: resources.length, Resources: resources, ...facts },
+  ...{
+    totalResults: resources.length,
+    startIndex: 1,
+    itemsPerPage: resources.length,
+    Resources: resources,
+    ...facts,
+  },
 });
 
 describeOnOne("provisioning", (database) => {
@@ -68,18 +74,29 @@ describeOnOne("provisioning", (database) => {
     expect((await scim(`GET /Users/${id}`)).body).toEqual(made.body);
     expect((await scim(`GET ${lookup}`)).body).toEqual(list([made.body]));
 
-    const renamed = await scim(`PUT /Users/${id}`, { ...pushed, id, displayName: "Ann Lee-Roth", meta: { resourceType: "User" } });
+    const renamed = await scim(`PUT /Users/${id}`, {
+      ...pushed,
+      id,
+      displayName: "Ann Lee-Roth",
+      meta: { resourceType: "User" },
+    });
     expect(renamed).toMatchObject({ status: 200, body: { displayName: "Ann Lee-Roth", active: true } });
     expect(renamed.body.meta.version).not.toBe(made.body.meta.version);
-    expect((await scim(`PUT /Users/${id}`, { ...pushed, displayName: "Ann Lee-Roth" })).body).toEqual(renamed.body);
+    expect((await scim(`PUT /Users/${id}`, { ...pushed, displayName: "Ann Lee-Roth" })).body).toEqual(
+      renamed.body,
+    );
 
-    expect(await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { active: false } }))).toMatchObject({
+    expect(
+      await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { active: false } })),
+    ).toMatchObject({
       status: 200,
       body: { active: false },
     });
     expect(await statusOf(id)).toBe("USER_STATUS_INACTIVE");
     expect((await scim(`GET ${lookup}`)).body.Resources).toMatchObject([{ id, active: false }]);
-    expect(await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { active: true } }))).toMatchObject({
+    expect(
+      await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { active: true } })),
+    ).toMatchObject({
       status: 200,
       body: { active: true },
     });
@@ -110,10 +127,15 @@ describeOnOne("provisioning", (database) => {
       title: null,
       "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": { department: "Sales" },
     });
-    expect(made).toMatchObject({ status: 201, body: { active: true, displayName: "Bo Roth", roles: [{ value: "admin", primary: true }] } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { active: true, displayName: "Bo Roth", roles: [{ value: "admin", primary: true }] },
+    });
     const { id } = made.body;
     expect((await scim(`GET ${lookup}`)).body.Resources).toEqual([made.body]);
-    expect((await scim('GET /Users?filter=userName eq "BO.ROTH@CORP.EXAMPLE"')).body.Resources).toMatchObject([{ id }]);
+    expect((await scim('GET /Users?filter=userName eq "BO.ROTH@CORP.EXAMPLE"')).body.Resources).toMatchObject(
+      [{ id }],
+    );
 
     const changed = await scim(
       `PATCH /Users/${id}`,
@@ -123,7 +145,11 @@ describeOnOne("provisioning", (database) => {
         { op: "Replace", path: "externalId", value: "boris.roth" },
         { op: "Replace", path: "userName", value: "boris.roth@corp.example" },
         { op: "Add", path: 'emails[type eq "work"].value', value: "boris.roth@corp.example" },
-        { op: "Add", path: "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department", value: "Tours" },
+        {
+          op: "Add",
+          path: "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department",
+          value: "Tours",
+        },
       ),
     );
     expect(changed).toMatchObject({
@@ -139,10 +165,16 @@ describeOnOne("provisioning", (database) => {
     });
     expect((await scim('GET /Users?filter=userName eq "bo.roth@corp.example"')).body.totalResults).toBe(0);
 
-    const disabled = await scim(`PATCH /Users/${id}`, patchOf({ op: "Replace", path: "active", value: "False" }));
+    const disabled = await scim(
+      `PATCH /Users/${id}`,
+      patchOf({ op: "Replace", path: "active", value: "False" }),
+    );
     expect(disabled).toMatchObject({ status: 200, body: { active: false } });
     expect(await statusOf(id)).toBe("USER_STATUS_INACTIVE");
-    const enabled = await scim(`PATCH /Users/${id}`, patchOf({ op: "Replace", path: "active", value: "True" }));
+    const enabled = await scim(
+      `PATCH /Users/${id}`,
+      patchOf({ op: "Replace", path: "active", value: "True" }),
+    );
     expect(enabled).toMatchObject({ status: 200, body: { active: true } });
     expect((await scim(`DELETE /Users/${id}`)).status).toBe(204);
     expect((await scim('GET /Users?filter=externalId eq "boris.roth"')).body).toEqual(list([]));
@@ -157,20 +189,29 @@ describeOnOne("provisioning", (database) => {
       request_id: made.headers.get("x-request-id"),
       account_id: owner.accountId,
     });
-    expect(JSON.parse(String((await rig.auditRow(`${service}/UpdateUser`, id))["after"]))).toMatchObject({ status: "inactive" });
+    expect(JSON.parse(String((await rig.auditRow(`${service}/UpdateUser`, id))["after"]))).toMatchObject({
+      status: "inactive",
+    });
     await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { displayName: "Cyd" } }));
-    expect(JSON.parse(String((await rig.auditRow(`${service}/RenameProfile`, id))["after"]))).toMatchObject({ name: "Cyd" });
+    expect(JSON.parse(String((await rig.auditRow(`${service}/RenameProfile`, id))["after"]))).toMatchObject({
+      name: "Cyd",
+    });
     await scim(`DELETE /Users/${id}`);
     expect(await rig.auditRow(`${service}/RemoveMember`, id)).toMatchObject({ subject: id });
   });
 
   test("a partly refused change has no effect", async () => {
     await scim("POST /Users", { userName: "dee@corp.example", externalId: "dee" });
-    const { id } = (await scim("POST /Users", { userName: "di@corp.example", displayName: "Di", externalId: "di" })).body;
+    const { id } = (
+      await scim("POST /Users", { userName: "di@corp.example", displayName: "Di", externalId: "di" })
+    ).body;
     const before = (await scim(`GET /Users/${id}`)).body;
     const input = { active: false, displayName: "Dee", roles: "admin" };
     for (const taken of [{ userName: "DEE@corp.example" }, { externalId: "dee" }]) {
-      const refused = await scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { ...input, ...taken } }));
+      const refused = await scim(
+        `PATCH /Users/${id}`,
+        patchOf({ op: "replace", value: { ...input, ...taken } }),
+      );
       expect(refused).toMatchObject({ status: 409, body: { scimType: "uniqueness", status: "409" } });
     }
     expect((await scim(`GET /Users/${id}`)).body).toEqual(before);
@@ -198,17 +239,25 @@ describeOnOne("provisioning", (database) => {
     ["guest", "guest"],
   ])("a user without the removed role %s is a %s, and a user pushed without one keeps it", async (role, left) => {
     const { id, userName } = (await scim("POST /Users", { userName: "liv@corp.example" })).body;
-    await manager.v2("team.user.update", { team_user_id: id, role: `TEAM_MEMBER_ROLE_${role.toUpperCase()}` });
+    await manager.v2("team.user.update", {
+      team_user_id: id,
+      role: `TEAM_MEMBER_ROLE_${role.toUpperCase()}`,
+    });
     const pushed = await scim(`PUT /Users/${id}`, { userName });
     const taken = await scim(`PATCH /Users/${id}`, patchOf({ op: "Remove", path: "roles" }));
     await scim(`DELETE /Users/${id}`);
-    expect([pushed.body.roles, taken.body.roles]).toEqual([role, left].map((value) => [{ value, primary: true }]));
+    expect([pushed.body.roles, taken.body.roles]).toEqual(
+      [role, left].map((value) => [{ value, primary: true }]),
+    );
   });
 
   test("one of several concurrent changes with the same version succeeds", async () => {
-    const { id, meta } = (await scim("POST /Users", { userName: "ida@corp.example", displayName: "Ida" })).body;
+    const { id, meta } = (await scim("POST /Users", { userName: "ida@corp.example", displayName: "Ida" }))
+      .body;
     const rename = (displayName: string) =>
-      scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { displayName } }), { "If-Match": meta.version });
+      scim(`PATCH /Users/${id}`, patchOf({ op: "replace", value: { displayName } }), {
+        "If-Match": meta.version,
+      });
     const names = Array.from({ length: 8 }, (_, n) => `Ida ${n}`);
     const replies = await Promise.all(names.map(rename));
     const [made, ...others] = replies.toSorted((a, b) => a.status - b.status);
@@ -217,25 +266,37 @@ describeOnOne("provisioning", (database) => {
   });
 
   test("one of several concurrent creations with the same address succeeds", async () => {
-    const replies = await Promise.all(Array.from({ length: 8 }, () => scim("POST /Users", { userName: "joy@corp.example" })));
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => scim("POST /Users", { userName: "joy@corp.example" })),
+    );
     expect(replies.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)]);
-    expect(replies.filter(({ status }) => status === 409).map(({ body }) => body.scimType)).toEqual(Array(7).fill("uniqueness"));
+    expect(replies.filter(({ status }) => status === 409).map(({ body }) => body.scimType)).toEqual(
+      Array(7).fill("uniqueness"),
+    );
   });
 
   describe("a delegated profile", () => {
     let id: string;
     beforeAll(async () => {
-      ({ id } = (await scim("POST /Users", { userName: "eva@corp.example", externalId: "eva", active: false })).body);
+      ({ id } = (
+        await scim("POST /Users", { userName: "eva@corp.example", externalId: "eva", active: false })
+      ).body);
       const holder = (await scim("POST /Users", { userName: "fay@corp.example" })).body;
       const role = "MIGRATED_PROFILE_ROLE_DEACTIVATED";
-      expect(await manager.v2("team.user.delegate", { team_user_id: id, target_team_user_id: holder.id, role })).toMatchObject({
+      expect(
+        await manager.v2("team.user.delegate", { team_user_id: id, target_team_user_id: holder.id, role }),
+      ).toMatchObject({
         status: 200,
       });
     });
 
     test("shows its delegate address, keeps its external id, and is found only by these two", async () => {
       const { body } = await scim(`GET /Users/${id}`);
-      expect(body).toMatchObject({ externalId: "eva", userName: expect.stringMatching(/^delegate-/), active: false });
+      expect(body).toMatchObject({
+        externalId: "eva",
+        userName: expect.stringMatching(/^delegate-/),
+        active: false,
+      });
       const found = async (filter: string) =>
         (await scim(`GET /Users?filter=${filter}`)).body.Resources.map((user: { id: string }) => user.id);
       expect(await found('externalId eq "eva"')).toEqual([id]);
@@ -245,7 +306,11 @@ describeOnOne("provisioning", (database) => {
 
     test("treats the previous address, which its provider keeps sending, as no change, and refuses any other one", async () => {
       const before = (await scim(`GET /Users/${id}`)).body;
-      const pushed = await scim(`PUT /Users/${id}`, { userName: "Eva@corp.example", externalId: "eva", active: false });
+      const pushed = await scim(`PUT /Users/${id}`, {
+        userName: "Eva@corp.example",
+        externalId: "eva",
+        active: false,
+      });
       expect(pushed).toMatchObject({ status: 200, body: before });
       expect(await scim(`PUT /Users/${id}`, { userName: "else@corp.example" })).toMatchObject({
         status: 400,
@@ -257,7 +322,8 @@ describeOnOne("provisioning", (database) => {
   test("a deactivated user's keys grant no access until reactivation", async () => {
     const gil = await rig.person({ with: owner });
     const { id } = (await scim("GET /Users?count=200")).body.Resources.at(-1);
-    const active = (value: boolean) => scim(`PATCH /Users/${id}`, patchOf({ op: "replace", path: "active", value }));
+    const active = (value: boolean) =>
+      scim(`PATCH /Users/${id}`, patchOf({ op: "replace", path: "active", value }));
     const callStatus = async () => (await gil.v2("task.list", {})).status;
     expect(await callStatus()).toBe(200);
     await active(false);

@@ -14,7 +14,8 @@ describe("SCIM", () => {
   beforeAll(async () => {
     owner = await rig.person();
     scim = scimOf(rig.service, await manager(owner));
-    ann = (await scim("POST /Users", { userName: "ann@corp.example", displayName: "Ann", externalId: "ann" })).body.id;
+    ann = (await scim("POST /Users", { userName: "ann@corp.example", displayName: "Ann", externalId: "ann" }))
+      .body.id;
   });
   const ownerId = async () => (await scim("GET /Users?count=1")).body.Resources[0].id as string;
 
@@ -29,7 +30,13 @@ describe("SCIM", () => {
       "GET /Groups",
       "DELETE /Groups/x",
     ];
-    const described = ["/ServiceProviderConfig", "/ResourceTypes", "/ResourceTypes/User", "/Schemas", `/Schemas/${userSchema}`];
+    const described = [
+      "/ServiceProviderConfig",
+      "/ResourceTypes",
+      "/ResourceTypes/User",
+      "/Schemas",
+      `/Schemas/${userSchema}`,
+    ];
 
     test.each([...addresses, ...described.map((path) => `GET ${path}`)])("%s", async (at) => {
       const { key } = await manager(owner);
@@ -47,7 +54,9 @@ describe("SCIM", () => {
       }
       const others = [
         owner,
-        ...(await Promise.all((["ediscovery", "siem"] as const).map((kind) => rig.person({ as: owner, with: owner, kind })))),
+        ...(await Promise.all(
+          (["ediscovery", "siem"] as const).map((kind) => rig.person({ as: owner, with: owner, kind })),
+        )),
       ];
       for (const other of others) {
         const reply = await scimOf(rig.service, other)(at);
@@ -73,8 +82,14 @@ describe("SCIM", () => {
     const stranger = scimOf(rig.service, await manager(await rig.person()));
     for (const id of [ann, "nobody", "a".repeat(300)]) {
       const calls = [`GET /Users/${id}`, `PUT /Users/${id}`, `PATCH /Users/${id}`, `DELETE /Users/${id}`];
-      const bodies = [undefined, { userName: "ann@corp.example" }, patchOf({ op: "replace", value: { active: false } }), undefined];
-      for (const [index, at] of calls.entries()) expect(await stranger(at, bodies[index])).toMatchObject(refusal(404));
+      const bodies = [
+        undefined,
+        { userName: "ann@corp.example" },
+        patchOf({ op: "replace", value: { active: false } }),
+        undefined,
+      ];
+      for (const [index, at] of calls.entries())
+        expect(await stranger(at, bodies[index])).toMatchObject(refusal(404));
     }
     expect((await stranger('GET /Users?filter=externalId eq "ann"')).body.totalResults).toBe(0);
     expect((await stranger("GET /Users")).body.totalResults).toBe(1);
@@ -98,7 +113,9 @@ describe("SCIM", () => {
 
   test("the owner may be pushed unchanged", async () => {
     const { id, userName } = (await scim(`GET /Users/${await ownerId()}`)).body;
-    expect((await scim(`PUT /Users/${id}`, { userName, active: true, roles: [{ value: "owner" }] })).status).toBe(200);
+    expect(
+      (await scim(`PUT /Users/${id}`, { userName, active: true, roles: [{ value: "owner" }] })).status,
+    ).toBe(200);
   });
 
   test.each<[at: string, body: unknown, status: number, scimType?: string]>([
@@ -140,7 +157,9 @@ describe("SCIM", () => {
     ["/Groups/x", "GET, PUT, PATCH, DELETE"],
     ["/Schemas", "GET"],
   ])("%s names the methods it accepts", async (path, allow) => {
-    for (const verb of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !allow.split(", ").includes(one))) {
+    for (const verb of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter(
+      (one) => !allow.split(", ").includes(one),
+    )) {
       const reply = await scim(`${verb} ${path}`);
       expect(reply).toMatchObject(refusal(405));
       expect(reply.headers.get("allow")).toBe(allow);
@@ -150,15 +169,21 @@ describe("SCIM", () => {
   test("accepts application/scim+json and application/json, over both HTTP versions, and no other type", async () => {
     const { key } = await manager(owner);
     const body = { active: true };
-    for (const type of ["application/json", "application/scim+json", "Application/SCIM+JSON; charset=utf-8"]) {
-      expect(await scim(`PATCH /Users/${ann}`, patchOf({ op: "replace", value: body }), { "Content-Type": type })).toMatchObject({
+    for (const type of [
+      "application/json",
+      "application/scim+json",
+      "Application/SCIM+JSON; charset=utf-8",
+    ]) {
+      expect(
+        await scim(`PATCH /Users/${ann}`, patchOf({ op: "replace", value: body }), { "Content-Type": type }),
+      ).toMatchObject({
         status: 200,
       });
     }
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonx"]) {
-      expect(await scim(`PATCH /Users/${ann}`, patchOf({ op: "replace", value: body }), { "Content-Type": type })).toMatchObject(
-        refusal(415),
-      );
+      expect(
+        await scim(`PATCH /Users/${ann}`, patchOf({ op: "replace", value: body }), { "Content-Type": type }),
+      ).toMatchObject(refusal(415));
     }
     const sent = {
       method: "PATCH",
@@ -175,11 +200,17 @@ describe("SCIM", () => {
     const kept = await scim(`GET /Users/${ann}`, undefined, { "If-None-Match": version });
     expect(kept).toMatchObject({ status: 304, body: null });
     const rename = (displayName: string, ifMatch: string) =>
-      scim(`PATCH /Users/${ann}`, patchOf({ op: "replace", value: { displayName } }), { "If-Match": ifMatch });
+      scim(`PATCH /Users/${ann}`, patchOf({ op: "replace", value: { displayName } }), {
+        "If-Match": ifMatch,
+      });
     expect((await rename("Anna", version)).status).toBe(200);
     expect(await rename("Anne", version)).toMatchObject(refusal(412));
-    expect(await scim(`PUT /Users/${ann}`, { userName: "x@corp.example" }, { "If-Match": version })).toMatchObject(refusal(412));
-    expect(await scim(`DELETE /Users/${ann}`, undefined, { "If-Match": version })).toMatchObject(refusal(412));
+    expect(
+      await scim(`PUT /Users/${ann}`, { userName: "x@corp.example" }, { "If-Match": version }),
+    ).toMatchObject(refusal(412));
+    expect(await scim(`DELETE /Users/${ann}`, undefined, { "If-Match": version })).toMatchObject(
+      refusal(412),
+    );
     expect((await scim(`GET /Users/${ann}`)).body.displayName).toBe("Anna");
     expect((await rename("Ann", "*")).status).toBe(200);
   });
@@ -196,7 +227,9 @@ test("the limits are those of the corresponding operations", async () => {
   expect(over).toMatchObject(refusal(429));
   expect(Number(over.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await manager.v2("team.user.remove", { team_user_id: "nobody" })).status).toBe(429);
-  expect((await scim("PATCH /Users/nobody", patchOf({ op: "replace", value: { active: true } }))).status).toBe(404);
+  expect(
+    (await scim("PATCH /Users/nobody", patchOf({ op: "replace", value: { active: true } }))).status,
+  ).toBe(404);
   clock.step(60_000);
   expect((await scim("DELETE /Users/nobody")).status).toBe(404);
 });

@@ -3,7 +3,11 @@ import type { Person } from "../support/service.ts";
 import { type RawReply, send } from "../wires/raw.ts";
 
 /** Calls an address below `/scim/v2`, for instance `GET /Users?count=2`, with an optional body. */
-export type CallScim = (at: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<ScimReply>;
+export type CallScim = (
+  at: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<ScimReply>;
 
 /** A received answer; the body is null if there is none. */
 export interface ScimReply {
@@ -18,13 +22,18 @@ export const scimWith =
   (service: { readonly url: string }, shown: Readonly<Record<string, string>>): CallScim =>
   async (at, body, headers = {}) => {
     const [method = "", path = ""] = at.split(/ (.*)/);
-    const typed: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/scim+json" };
+    const typed: Record<string, string> =
+      body === undefined ? {} : { "Content-Type": "application/scim+json" };
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const url = `${service.url}/scim/v2${path.replaceAll(" ", "%20").replaceAll('"', "%22")}`;
     return replyOf(await send(url, { method, body: text, headers: { ...typed, ...shown, ...headers } }));
   };
 
-const replyOf = ({ status, headers, text, json }: RawReply): ScimReply => ({ status, headers, body: text === "" ? null : json() });
+const replyOf = ({ status, headers, text, json }: RawReply): ScimReply => ({
+  status,
+  headers,
+  body: text === "" ? null : json(),
+});
 
 /** A provider with a Team User Management key. */
 export const scimOf = (service: { readonly url: string }, { key }: Pick<Person, "key">): CallScim =>
@@ -33,7 +42,10 @@ export const scimOf = (service: { readonly url: string }, { key }: Pick<Person, 
 export const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
 
 /** The operations of a PATCH. */
-export const patchOf = (...Operations: readonly object[]) => ({ schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], Operations });
+export const patchOf = (...Operations: readonly object[]) => ({
+  schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
+  Operations,
+});
 
 /** A refusal in SCIM's form. */
 export const refusal = (status: number, scimType?: string) => ({

@@ -28,8 +28,18 @@ describe("the check of words", () => {
     ["in a comment of code", "src/a.ts", "const a = 1;\n/** For nobody. */", "src/a.ts:2:9: nobody"],
     ["in a sentence of code", "src/b.ts", 'const a = "is told of it";', "src/b.ts:1:12: is told"],
     ["in a template of code", "src/c.ts", "const a = `the file goes on`;", "src/c.ts:1:21: goes on"],
-    ["in a title of a test", "test/a.test.ts", 'test.each([1])("tells the user", () => 0);', "test/a.test.ts:1:17: tells the"],
-    ["in a comment of the schema", "proto/a.proto", "// Given back later.\nmessage A {}", "proto/a.proto:1:4: Given back"],
+    [
+      "in a title of a test",
+      "test/a.test.ts",
+      'test.each([1])("tells the user", () => 0);',
+      "test/a.test.ts:1:17: tells the",
+    ],
+    [
+      "in a comment of the schema",
+      "proto/a.proto",
+      "// Given back later.\nmessage A {}",
+      "proto/a.proto:1:4: Given back",
+    ],
   ])("finds a word %s, with its position", async (_, path, text, found) => {
     expect(await findIn(path, text)).toEqual([found]);
   });
@@ -39,7 +49,11 @@ describe("the check of words", () => {
     ["code in a comment", "src/d.ts", "/** Sets `nobody`. */"],
     ["names and single words in code", "src/e.ts", 'const anew = whoever("nobody");'],
     ["SQL", "src/store/rows/a.ts", "const statement = `SELECT whoever FROM nobody`;"],
-    ["data of tests", "test/b.test.ts", 'test.each([["a name", "whoever asks"]])("%s", () => expect("of its own").toBe(1));'],
+    [
+      "data of tests",
+      "test/b.test.ts",
+      'test.each([["a name", "whoever asks"]])("%s", () => expect("of its own").toBe(1));',
+    ],
   ])("passes over %s", async (_, path, text) => {
     expect(await findIn(path, text)).toEqual([]);
   });

@@ -12,7 +12,8 @@ const accountOf = (session: SignedIn) => session.client(AccountService);
 
 describeOnOne("one's own account (spec/decisions.md 57)", (database) => {
   const rig = settingsRig(database);
-  const isActive = async (session: SignedIn) => (await outcomeOf(session.client(UserService).getCurrentUser({}))) === "let in";
+  const isActive = async (session: SignedIn) =>
+    (await outcomeOf(session.client(UserService).getCurrentUser({}))) === "let in";
   const signedIn = async (person?: Person) => {
     const ann = person ?? (await rig.person());
     return { ann, session: await ann.session() };
@@ -47,7 +48,9 @@ describeOnOne("one's own account (spec/decisions.md 57)", (database) => {
   test("lists no ended or expired session, and at most 100", async () => {
     const { ann, session } = await signedIn();
     const expired = await ann.session();
-    await rig.service.store.change((tx) => tx.sessions.renew(expired.id, Date.now() - 1, Date.now() + 40 * 86_400_000));
+    await rig.service.store.change((tx) =>
+      tx.sessions.renew(expired.id, Date.now() - 1, Date.now() + 40 * 86_400_000),
+    );
     const ended = await ann.session();
     await rig.service.store.change((tx) => tx.sessions.end(ended.id));
     expect((await accountOf(session).listSessions({})).data.map(({ id }) => id)).toEqual([session.id]);
@@ -60,8 +63,12 @@ describeOnOne("one's own account (spec/decisions.md 57)", (database) => {
     const answer = JSON.stringify(await accountOf(session).listSessions({}), (_, value) =>
       typeof value === "bigint" ? `${value}` : value,
     );
-    const [row] = await rowsIn(rig.db.url, `SELECT digest FROM session WHERE account_id = '${ann.accountId}'`);
-    for (const secret of [session.headers.cookie.split("=")[1] ?? "", String(row?.["digest"])]) expect(answer).not.toContain(secret);
+    const [row] = await rowsIn(
+      rig.db.url,
+      `SELECT digest FROM session WHERE account_id = '${ann.accountId}'`,
+    );
+    for (const secret of [session.headers.cookie.split("=")[1] ?? "", String(row?.["digest"])])
+      expect(answer).not.toContain(secret);
   });
 
   test("ends another session from its next call on, and the current one too; the audit rows name them", async () => {
@@ -69,7 +76,9 @@ describeOnOne("one's own account (spec/decisions.md 57)", (database) => {
     const other = await ann.session();
     await accountOf(session).revokeSession({ id: other.id });
     expect([await isActive(other), await isActive(session)]).toEqual([false, true]);
-    expect(await outcomeOf(accountOf(session).revokeSession({ id: other.id }))).toBe("NotFound: session not found");
+    expect(await outcomeOf(accountOf(session).revokeSession({ id: other.id }))).toBe(
+      "NotFound: session not found",
+    );
     await accountOf(session).revokeSession({ id: session.id });
     expect(await isActive(session)).toBe(false);
     const row = await rig.auditRow("settings.v1.AccountService/RevokeSession", other.id);
@@ -88,20 +97,34 @@ describeOnOne("one's own account (spec/decisions.md 57)", (database) => {
   test("of two calls that end a session at once, one succeeds", async () => {
     const { ann, session } = await signedIn();
     const { id } = await ann.session();
-    const outcomes = await Promise.all([1, 2, 3].map(() => outcomeOf(accountOf(session).revokeSession({ id }))));
-    expect(outcomes.toSorted()).toEqual(["NotFound: session not found", "NotFound: session not found", "let in"]);
+    const outcomes = await Promise.all(
+      [1, 2, 3].map(() => outcomeOf(accountOf(session).revokeSession({ id }))),
+    );
+    expect(outcomes.toSorted()).toEqual([
+      "NotFound: session not found",
+      "NotFound: session not found",
+      "let in",
+    ]);
   });
 
   test("changes the person's name and language, each without the other, and removes the name", async () => {
     const { ann, session } = await signedIn();
     const account = accountOf(session);
     expect(await account.updateProfile({ name: "Ann Lee" })).toMatchObject({ name: "Ann Lee", locale: "en" });
-    expect(await account.updateProfile({ locale: "pt-br" })).toMatchObject({ name: "Ann Lee", locale: "pt-BR" });
+    expect(await account.updateProfile({ locale: "pt-br" })).toMatchObject({
+      name: "Ann Lee",
+      locale: "pt-BR",
+    });
     expect((await ann.v2("user.me")).body).toMatchObject({ name: "Ann Lee", locale: "pt-BR" });
     expect((await account.updateProfile({ name: "" })).name).toBeUndefined();
     expect((await ann.v2("user.me")).body).not.toHaveProperty("name");
-    const rows = await rowsIn(rig.db.url, `SELECT * FROM audit_event WHERE operation = 'settings.v1.AccountService/UpdateProfile'`);
-    expect(JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? `${value}` : value))).not.toContain("Ann Lee");
+    const rows = await rowsIn(
+      rig.db.url,
+      `SELECT * FROM audit_event WHERE operation = 'settings.v1.AccountService/UpdateProfile'`,
+    );
+    expect(
+      JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? `${value}` : value)),
+    ).not.toContain("Ann Lee");
   });
 
   test.each([
@@ -127,8 +150,13 @@ describeOnOne("one's own account (spec/decisions.md 57)", (database) => {
     const { headers } = await tokenOf(rig.service, ann, { of: await newApp(rig.service, ann) });
     for (const caller of [ann, callingWith(headers, () => rig.service.url)]) {
       const account = caller.client(AccountService);
-      const calls = [account.listSessions({}), account.updateProfile({ name: "x" }), account.revokeSession({ id: session.id })];
-      for (const outcome of await Promise.all(calls.map(outcomeOf))) expect(outcome).toMatch(/^PermissionDenied/);
+      const calls = [
+        account.listSessions({}),
+        account.updateProfile({ name: "x" }),
+        account.revokeSession({ id: session.id }),
+      ];
+      for (const outcome of await Promise.all(calls.map(outcomeOf)))
+        expect(outcome).toMatch(/^PermissionDenied/);
     }
   });
 });

@@ -33,7 +33,9 @@ describeOnOne("users and grants of an app", (database) => {
       kind: "cost" as const,
     };
     const cost = (by: string, credits: number, at = Date.now()) =>
-      rig.service.store.change((tx) => tx.usage.insert({ ...entry, id: systemIds.short(), clientId: by, apiKeyId: null, credits, at }));
+      rig.service.store.change((tx) =>
+        tx.usage.insert({ ...entry, id: systemIds.short(), clientId: by, apiKeyId: null, credits, at }),
+      );
     await cost(clientId, -12);
     await cost(clientId, -100, Date.now() - 40 * 86_400_000);
     await cost(other.app.clientId, -7);
@@ -62,7 +64,9 @@ describeOnOne("users and grants of an app", (database) => {
     const [bo] = members;
     if (!bo) throw new Error("there are members");
     expect(await outcomeOf(appsOf(bo).listOAuth2AppUsers({ clientId }))).toMatch(/^PermissionDenied/);
-    expect(await outcomeOf(appsOf(await rig.person()).listOAuth2AppUsers({ clientId }))).toBe("NotFound: app not found");
+    expect(await outcomeOf(appsOf(await rig.person()).listOAuth2AppUsers({ clientId }))).toBe(
+      "NotFound: app not found",
+    );
     await appsOf(bo).revokeOAuth2Grant({ clientId });
     expect((await appsOf(owner).listOAuth2AppUsers({ clientId })).total).toBe(2);
   });
@@ -73,10 +77,14 @@ describeOnOne("users and grants of an app", (database) => {
     const of = await newApp(rig.service, owner);
     const { clientId } = await tokenOf(rig.service, guest, { of, ...connecting });
     const apps = await sessionOf(guest);
-    expect(await apps.updateOAuth2GrantConnectors({ clientId, connectorUids: [] })).toMatchObject({ connectorUids: [] });
+    expect(await apps.updateOAuth2GrantConnectors({ clientId, connectorUids: [] })).toMatchObject({
+      connectorUids: [],
+    });
     const [grant] = (await apps.listOAuth2Grants({})).data;
     expect(grant?.connectorUids).toEqual([]);
-    expect((await apps.updateOAuth2GrantConnectors({ clientId, connectorUids: [gmail] })).connectorUids).toEqual([gmail]);
+    expect(
+      (await apps.updateOAuth2GrantConnectors({ clientId, connectorUids: [gmail] })).connectorUids,
+    ).toEqual([gmail]);
     const rpc = "oauth.v2.OAuth2AppService/UpdateOAuth2GrantConnectors";
     const rows = await rowsIn(
       rig.db.url,
@@ -96,13 +104,13 @@ describeOnOne("users and grants of an app", (database) => {
     await tokenOf(rig.service, bo, { of });
     const [owners, bos] = [await sessionOf(owner), await sessionOf(bo)];
     const change = { clientId, connectorUids: [gmail] };
-    expect(await outcomeOf(owners.updateOAuth2GrantConnectors({ clientId, connectorUids: [gmail, "other"] }))).toContain(
-      "connector_uids[1]: is not a connector",
-    );
+    expect(
+      await outcomeOf(owners.updateOAuth2GrantConnectors({ clientId, connectorUids: [gmail, "other"] })),
+    ).toContain("connector_uids[1]: is not a connector");
     expect(await outcomeOf(bos.updateOAuth2GrantConnectors(change))).toBe("NotFound: grant not found");
-    expect(await outcomeOf(owners.updateOAuth2GrantConnectors({ ...change, clientId: "client_unknown" }))).toBe(
-      "NotFound: grant not found",
-    );
+    expect(
+      await outcomeOf(owners.updateOAuth2GrantConnectors({ ...change, clientId: "client_unknown" })),
+    ).toBe("NotFound: grant not found");
     expect(await outcomeOf(appsOf(owner).updateOAuth2GrantConnectors(change))).toMatch(/^PermissionDenied/);
   });
 });

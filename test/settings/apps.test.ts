@@ -56,7 +56,10 @@ describeOnOne("apps of a team", (database) => {
       creatorId: bo.accountId,
     });
     expect(clientSecret).toMatch(/^secret_[A-Za-z0-9_-]{43}$/);
-    const [row] = await rowsIn(rig.db.url, `SELECT digest, last4 FROM oauth_secret WHERE client_id = '${app.clientId}'`);
+    const [row] = await rowsIn(
+      rig.db.url,
+      `SELECT digest, last4 FROM oauth_secret WHERE client_id = '${app.clientId}'`,
+    );
     expect(row).toEqual({ digest: secretDigest(clientSecret), last4: clientSecret.slice(-4) });
     const audit = await rig.auditRow("oauth.v2.OAuth2AppService/CreateOAuth2App", app.clientId);
     expect(audit).toMatchObject({ subject: app.clientId, account_id: bo.accountId });
@@ -68,7 +71,9 @@ describeOnOne("apps of a team", (database) => {
     const carl = await rig.person();
     const mine = [await made(carl), await made(carl)].map(({ clientId }) => clientId);
     const dora = await rig.person({ with: carl });
-    expect(new Set((await appsOf(dora).listOAuth2Apps({})).data.map(({ clientId }) => clientId))).toEqual(new Set(mine));
+    expect(new Set((await appsOf(dora).listOAuth2Apps({})).data.map(({ clientId }) => clientId))).toEqual(
+      new Set(mine),
+    );
     const [first = ""] = mine;
     expect((await appsOf(dora).getOAuth2App({ clientId: first })).app?.clientId).toBe(first);
     const stranger = await rig.person();
@@ -104,7 +109,10 @@ describeOnOne("apps of a team", (database) => {
   test("can be made and changed with a session and with a key", async () => {
     const session = (await bo.session()).client(OAuth2AppService);
     const { app } = await session.createOAuth2App(garden);
-    const { app: changed } = await session.updateOAuth2App({ clientId: app?.clientId ?? "", name: "Orchard" });
+    const { app: changed } = await session.updateOAuth2App({
+      clientId: app?.clientId ?? "",
+      name: "Orchard",
+    });
     expect(changed).toMatchObject({ name: "Orchard", creatorId: bo.accountId });
   });
 
@@ -118,46 +126,81 @@ describeOnOne("apps of a team", (database) => {
       () => appsOf(colleague).listOAuth2AppSecrets({ clientId }),
       () => appsOf(colleague).revokeOAuth2AppSecret({ clientId, secretId: "x" }),
     ];
-    for (const call of calls) expect(await outcomeOf(call())).toMatch(/^PermissionDenied: an app can be changed by its creator/);
-    const editors = [bo, ann, await rig.person({ with: ann, role: "super_admin" }), await rig.person({ with: ann, role: "admin" })];
-    for (const editor of editors) expect((await appsOf(editor).updateOAuth2App({ clientId, name: "Ours" })).app?.name).toBe("Ours");
+    for (const call of calls)
+      expect(await outcomeOf(call())).toMatch(/^PermissionDenied: an app can be changed by its creator/);
+    const editors = [
+      bo,
+      ann,
+      await rig.person({ with: ann, role: "super_admin" }),
+      await rig.person({ with: ann, role: "admin" }),
+    ];
+    for (const editor of editors)
+      expect((await appsOf(editor).updateOAuth2App({ clientId, name: "Ours" })).app?.name).toBe("Ours");
     await appsOf(ann).deleteOAuth2App({ clientId });
     expect(await outcomeOf(appsOf(bo).getOAuth2App({ clientId }))).toBe("NotFound: app not found");
   });
 
   test.each<[why: string, part: object, refusal: string]>([
-    ["a bad redirect URI", { redirectUris: ["https:///cb"] }, "InvalidArgument: redirect_uris[0]: must have // and a host"],
+    [
+      "a bad redirect URI",
+      { redirectUris: ["https:///cb"] },
+      "InvalidArgument: redirect_uris[0]: must have // and a host",
+    ],
     ["a name that reverses the text direction", { name: "a\u202eb" }, "InvalidArgument: name: "],
     ["a homepage of http", { homepageUrl: "http://a.example" }, "InvalidArgument: homepage_url: "],
     ["a webhook of http", { webhookUrl: "http://a.example" }, "InvalidArgument: webhook_url: "],
-    ["an unknown scope", { scopeConfig: { scopes: ["all"] } }, "InvalidArgument: scope_config.scopes[0]: is not a scope"],
+    [
+      "an unknown scope",
+      { scopeConfig: { scopes: ["all"] } },
+      "InvalidArgument: scope_config.scopes[0]: is not a scope",
+    ],
     [
       "an unknown connector",
       { scopeConfig: { scopes: ["use_connectors"], connectorUids: ["x"] } },
       "InvalidArgument: scope_config.connector_uids[0]: is not a connector",
     ],
-    ["use_connectors alone", { scopeConfig: { scopes: ["use_connectors"] } }, "InvalidArgument: scope_config.connector_uids: "],
+    [
+      "use_connectors alone",
+      { scopeConfig: { scopes: ["use_connectors"] } },
+      "InvalidArgument: scope_config.connector_uids: ",
+    ],
     ["a skill that is not the app's", { skillIds: ["s1"] }, "InvalidArgument: skill_ids[0]: "],
-    ["51 skills", { skillIds: Array.from({ length: 51 }, (_, i) => `s${i}`) }, "InvalidArgument: skill_ids: "],
+    [
+      "51 skills",
+      { skillIds: Array.from({ length: 51 }, (_, i) => `s${i}`) },
+      "InvalidArgument: skill_ids: ",
+    ],
     [
       "21 redirect URIs",
       { redirectUris: Array.from({ length: 21 }, (_, i) => `https://a.example/${i}`) },
       "InvalidArgument: redirect_uris: ",
     ],
-    ["an overlong redirect URI", { redirectUris: [`https://a.example/${"x".repeat(2048)}`] }, "InvalidArgument: redirect_uris[0]: "],
+    [
+      "an overlong redirect URI",
+      { redirectUris: [`https://a.example/${"x".repeat(2048)}`] },
+      "InvalidArgument: redirect_uris[0]: ",
+    ],
     ["an overlong description", { description: "x".repeat(1001) }, "InvalidArgument: description: "],
   ])("refuse %s when made and when changed, and then nothing changes", async (_why, part, refusal) => {
     const carl = await rig.person();
-    expect((await outcomeOf(appsOf(carl).createOAuth2App({ ...garden, ...part }))).slice(0, refusal.length)).toBe(refusal);
+    expect(
+      (await outcomeOf(appsOf(carl).createOAuth2App({ ...garden, ...part }))).slice(0, refusal.length),
+    ).toBe(refusal);
     expect((await appsOf(carl).listOAuth2Apps({})).data).toEqual([]);
     const { app, clientId } = await made(carl);
-    expect((await outcomeOf(appsOf(carl).updateOAuth2App({ clientId, ...part }))).slice(0, refusal.length)).toBe(refusal);
+    expect(
+      (await outcomeOf(appsOf(carl).updateOAuth2App({ clientId, ...part }))).slice(0, refusal.length),
+    ).toBe(refusal);
     expect((await appsOf(carl).getOAuth2App({ clientId })).app).toEqual(app);
   });
 
   test("need a name and a redirect URI", async () => {
-    expect(await outcomeOf(appsOf(ann).createOAuth2App({ name: "Garden" }))).toMatch(/^InvalidArgument: redirect_uris: /);
-    expect(await outcomeOf(appsOf(ann).createOAuth2App({ redirectUris: garden.redirectUris }))).toMatch(/^InvalidArgument: name: /);
+    expect(await outcomeOf(appsOf(ann).createOAuth2App({ name: "Garden" }))).toMatch(
+      /^InvalidArgument: redirect_uris: /,
+    );
+    expect(await outcomeOf(appsOf(ann).createOAuth2App({ redirectUris: garden.redirectUris }))).toMatch(
+      /^InvalidArgument: name: /,
+    );
   });
 
   describe("an update", () => {
@@ -173,7 +216,13 @@ describeOnOne("apps of a team", (database) => {
         scopeConfig: { scopes: ["create_project"] },
       });
       const scopeConfig = { scopes: ["create_project"], connectorUids: [] };
-      expect(after).toMatchObject({ ...app, description: "", confidentialOnly: true, scopeConfig, updatedAt: after?.updatedAt });
+      expect(after).toMatchObject({
+        ...app,
+        description: "",
+        confidentialOnly: true,
+        scopeConfig,
+        updatedAt: after?.updatedAt,
+      });
       const audit = await rig.auditRow("oauth.v2.OAuth2AppService/UpdateOAuth2App", clientId);
       expect(JSON.parse(String(audit["before"]))).toEqual({
         description: "Grows.",
@@ -181,7 +230,10 @@ describeOnOne("apps of a team", (database) => {
         scopes: ["create_task", "use_connectors"],
         connectorUids: [one],
       });
-      expect(JSON.parse(String(audit["after"]))).toMatchObject({ scopes: ["create_project"], connectorUids: [] });
+      expect(JSON.parse(String(audit["after"]))).toMatchObject({
+        scopes: ["create_project"],
+        connectorUids: [],
+      });
     });
 
     test("accepts the body of the specification (spec/oauth.md 1.3)", async () => {
@@ -189,7 +241,10 @@ describeOnOne("apps of a team", (database) => {
       const reply = await fetch(`${rig.service.url}/oauth.v2.OAuth2AppService/UpdateOAuth2App`, {
         method: "POST",
         headers: { "content-type": "application/json", "x-service-api-key": ann.key },
-        body: JSON.stringify({ client_id: clientId, scope_config: { scopes: ["create_task", "use_connectors"], connector_uids: [one] } }),
+        body: JSON.stringify({
+          client_id: clientId,
+          scope_config: { scopes: ["create_task", "use_connectors"], connector_uids: [one] },
+        }),
       });
       expect(await reply.json()).toMatchObject({
         app: { clientId, scopeConfig: { scopes: ["create_task", "use_connectors"], connectorUids: [one] } },
@@ -201,9 +256,21 @@ describeOnOne("apps of a team", (database) => {
         webhookUrl: (await rig.hook()).url,
         homepageUrl: "https://a.example",
       });
-      await ann.client(SkillService).createSkill({ ownerType: SkillOwnerType.APP, clientId, archive: Uint8Array.from(skillZip()) });
-      const { app: after } = await appsOf(ann).updateOAuth2App({ clientId, name: "Orchard", ...mask("skill_ids", "webhook_url") });
-      expect(after).toMatchObject({ ...app, skillIds: [], webhookUrl: "", webhookId: "", updatedAt: after?.updatedAt });
+      await ann
+        .client(SkillService)
+        .createSkill({ ownerType: SkillOwnerType.APP, clientId, archive: Uint8Array.from(skillZip()) });
+      const { app: after } = await appsOf(ann).updateOAuth2App({
+        clientId,
+        name: "Orchard",
+        ...mask("skill_ids", "webhook_url"),
+      });
+      expect(after).toMatchObject({
+        ...app,
+        skillIds: [],
+        webhookUrl: "",
+        webhookId: "",
+        updatedAt: after?.updatedAt,
+      });
       const { app: last } = await appsOf(ann).updateOAuth2App({ clientId, name: "Orchard", ...mask("name") });
       expect(last).toMatchObject({ name: "Orchard", homepageUrl: "https://a.example" });
     });
@@ -218,7 +285,9 @@ describeOnOne("apps of a team", (database) => {
     ])("with only the mask %j is refused", async (paths, why) => {
       const { app, clientId } = await made();
       const named = paths.includes("generation") ? { name: "Orchard" } : {};
-      expect(await outcomeOf(appsOf(ann).updateOAuth2App({ clientId, ...named, ...mask(...paths) }))).toContain(`InvalidArgument: ${why}`);
+      expect(
+        await outcomeOf(appsOf(ann).updateOAuth2App({ clientId, ...named, ...mask(...paths) })),
+      ).toContain(`InvalidArgument: ${why}`);
       expect((await appsOf(ann).getOAuth2App({ clientId })).app).toEqual(app);
     });
 
@@ -236,14 +305,21 @@ describeOnOne("apps of a team", (database) => {
       expect(await update(["create_task", "use_connectors"], [one, other])).toBe(5);
       expect(await update(["create_task", "use_connectors"], [one])).toBe(5);
       expect(await update([])).toBe(5);
-      await appsOf(ann).updateOAuth2App({ clientId, name: "Orchard", redirectUris: ["myapp://cb"], confidentialOnly: true });
+      await appsOf(ann).updateOAuth2App({
+        clientId,
+        name: "Orchard",
+        redirectUris: ["myapp://cb"],
+        confidentialOnly: true,
+      });
       expect(await generation(clientId)).toBe(5);
     });
 
     test("counts every expansion of concurrent updates", async () => {
       const { clientId } = await made();
       const added = ["create_task", "create_project", "use_my_browsers", "manage_all_tasks"];
-      await Promise.all(added.map((scope) => appsOf(ann).updateOAuth2App({ clientId, scopeConfig: { scopes: [scope] } })));
+      await Promise.all(
+        added.map((scope) => appsOf(ann).updateOAuth2App({ clientId, scopeConfig: { scopes: [scope] } })),
+      );
       // Each one replaced the previous one completely: four of them added something that was missing.
       expect(await generation(clientId)).toBe(5);
     });
@@ -266,7 +342,9 @@ describeOnOne("apps of a team", (database) => {
       expect(second).toMatch(/^secret_[A-Za-z0-9_-]{43}$/);
       expect(secret?.last4).toBe(second.slice(-4));
       const { data } = await appsOf(ann).listOAuth2AppSecrets({ clientId });
-      expect(new Set(data.map(({ last4 }) => last4))).toEqual(new Set([clientSecret.slice(-4), second.slice(-4)]));
+      expect(new Set(data.map(({ last4 }) => last4))).toEqual(
+        new Set([clientSecret.slice(-4), second.slice(-4)]),
+      );
       const audit = await rig.auditRow("oauth.v2.OAuth2AppService/CreateOAuth2AppSecret", secret?.id);
       expect(String(audit["after"])).toContain(clientId);
       expect(JSON.stringify(audit)).not.toContain("secret_");
@@ -275,21 +353,30 @@ describeOnOne("apps of a team", (database) => {
     test("are at most 5, also when the 5th and 6th are requested at once; a revoked one frees its slot", async () => {
       const { clientId } = await made();
       for (const _ of [2, 3, 4]) await appsOf(ann).createOAuth2AppSecret({ clientId });
-      const two = await Promise.all([1, 2].map(() => outcomeOf(appsOf(ann).createOAuth2AppSecret({ clientId }))));
+      const two = await Promise.all(
+        [1, 2].map(() => outcomeOf(appsOf(ann).createOAuth2AppSecret({ clientId }))),
+      );
       expect(two.toSorted()).toEqual(["ResourceExhausted: an app has at most 5 active secrets", "let in"]);
       const { data } = await appsOf(ann).listOAuth2AppSecrets({ clientId });
       expect(data).toHaveLength(5);
       const secretId = data[0]?.id ?? "";
       await appsOf(ann).revokeOAuth2AppSecret({ clientId, secretId });
-      expect((await appsOf(ann).listOAuth2AppSecrets({ clientId })).data.map(({ id }) => id)).not.toContain(secretId);
-      expect(await outcomeOf(appsOf(ann).revokeOAuth2AppSecret({ clientId, secretId }))).toBe("NotFound: secret not found");
+      expect((await appsOf(ann).listOAuth2AppSecrets({ clientId })).data.map(({ id }) => id)).not.toContain(
+        secretId,
+      );
+      expect(await outcomeOf(appsOf(ann).revokeOAuth2AppSecret({ clientId, secretId }))).toBe(
+        "NotFound: secret not found",
+      );
       expect(await outcomeOf(appsOf(ann).createOAuth2AppSecret({ clientId }))).toBe("let in");
     });
 
     test("of another app are not found", async () => {
       const [mine, its] = [await made(), await made()];
       const { data } = await appsOf(ann).listOAuth2AppSecrets({ clientId: its.clientId });
-      const call = appsOf(ann).revokeOAuth2AppSecret({ clientId: mine.clientId, secretId: data[0]?.id ?? "" });
+      const call = appsOf(ann).revokeOAuth2AppSecret({
+        clientId: mine.clientId,
+        secretId: data[0]?.id ?? "",
+      });
       expect(await outcomeOf(call)).toBe("NotFound: secret not found");
     });
 

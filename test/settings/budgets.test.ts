@@ -29,10 +29,24 @@ describeOnOne("settings.v1.BudgetService", (database) => {
       { kind: BudgetKind.TEAM },
     ];
     for (const subject of subjects) {
-      const { budget } = await budgets(ann).setBudget({ ...subject, credits: 7n, period: BudgetPeriod.MONTH });
-      expect(budget).toMatchObject({ kind: subject.kind, credits: 7n, spent: 0n, held: 0n, period: BudgetPeriod.MONTH });
+      const { budget } = await budgets(ann).setBudget({
+        ...subject,
+        credits: 7n,
+        period: BudgetPeriod.MONTH,
+      });
+      expect(budget).toMatchObject({
+        kind: subject.kind,
+        credits: 7n,
+        spent: 0n,
+        held: 0n,
+        period: BudgetPeriod.MONTH,
+      });
     }
-    const { budget } = await budgets(ann).setBudget({ kind: BudgetKind.TEAM, credits: 9n, period: BudgetPeriod.MONTH });
+    const { budget } = await budgets(ann).setBudget({
+      kind: BudgetKind.TEAM,
+      credits: 9n,
+      period: BudgetPeriod.MONTH,
+    });
     expect(budget).toMatchObject({ subject: ann.spaceId, credits: 9n });
     const { data } = await budgets(ann).listBudgets({});
     expect(data.map(({ kind }) => kind)).toEqual([
@@ -48,7 +62,9 @@ describeOnOne("settings.v1.BudgetService", (database) => {
     expect(await rig.auditRow("settings.v1.BudgetService/RemoveBudget", budget?.id)).toMatchObject({
       before: expect.stringContaining('"credits":9'),
     });
-    expect(await outcomeOf(budgets(ann).removeBudget({ id: budget?.id ?? "" }))).toBe("NotFound: budget not found");
+    expect(await outcomeOf(budgets(ann).removeBudget({ id: budget?.id ?? "" }))).toBe(
+      "NotFound: budget not found",
+    );
   });
 
   test("accepts the owner's session and general key, and an account's in its personal space, and no other", async () => {
@@ -73,7 +89,10 @@ describeOnOne("settings.v1.BudgetService", (database) => {
     await session.removeBudget({ id });
     const home = await rig.person({ as: ann, personal: true });
     expect(await outcomeOf(budgets(home).setBudget(team))).toBe("NotFound: subject: team not found");
-    expect((await budgets(home).setBudget({ kind: BudgetKind.ACCOUNT, subject: home.accountId, credits: 1n })).budget?.credits).toBe(1n);
+    expect(
+      (await budgets(home).setBudget({ kind: BudgetKind.ACCOUNT, subject: home.accountId, credits: 1n }))
+        .budget?.credits,
+    ).toBe(1n);
   });
 
   // spec/decisions.md 68
@@ -81,9 +100,15 @@ describeOnOne("settings.v1.BudgetService", (database) => {
     await budgets(ann).setBudget(team);
     for (const role of ["guest", "member"] as const) {
       const other = await rig.person({ with: ann, role });
-      const { budget } = await budgets(ann).setBudget({ kind: BudgetKind.ACCOUNT, subject: other.accountId, credits: 5n });
+      const { budget } = await budgets(ann).setBudget({
+        kind: BudgetKind.ACCOUNT,
+        subject: other.accountId,
+        credits: 5n,
+      });
       for (const client of [budgets(other), (await other.session()).client(BudgetService)])
-        expect((await client.listOwnBudgets({})).data.map(({ id, credits }) => [id, credits])).toEqual([[budget?.id, 5n]]);
+        expect((await client.listOwnBudgets({})).data.map(({ id, credits }) => [id, credits])).toEqual([
+          [budget?.id, 5n],
+        ]);
     }
   });
 
@@ -100,20 +125,28 @@ describeOnOne("settings.v1.BudgetService", (database) => {
       [BudgetKind.ACCOUNT, ann.accountId, "account"],
     ];
     for (const [kind, subject, name] of foreign) {
-      expect(await outcomeOf(budgets(stranger).setBudget({ kind, subject, credits: 1n }))).toBe(`NotFound: subject: ${name} not found`);
+      expect(await outcomeOf(budgets(stranger).setBudget({ kind, subject, credits: 1n }))).toBe(
+        `NotFound: subject: ${name} not found`,
+      );
       expect(await outcomeOf(budgets(stranger).setBudget({ kind, subject: "nothing", credits: 1n }))).toBe(
         `NotFound: subject: ${name} not found`,
       );
     }
-    expect(await outcomeOf(budgets(stranger).removeBudget({ id: budget?.id ?? "" }))).toBe("NotFound: budget not found");
+    expect(await outcomeOf(budgets(stranger).removeBudget({ id: budget?.id ?? "" }))).toBe(
+      "NotFound: budget not found",
+    );
     expect((await budgets(stranger).listBudgets({})).data).toEqual([]);
   });
 
   test("refuses an invalid budget, and one over the limit", async () => {
     const someone = await rig.person();
     expect(await outcomeOf(budgets(someone).setBudget({ credits: 1n }))).toContain("InvalidArgument");
-    expect(await outcomeOf(budgets(someone).setBudget({ ...team, credits: -1n }))).toContain("InvalidArgument");
-    expect(await outcomeOf(budgets(someone).setBudget({ ...team, credits: 1_000_000_000_001n }))).toContain("InvalidArgument");
+    expect(await outcomeOf(budgets(someone).setBudget({ ...team, credits: -1n }))).toContain(
+      "InvalidArgument",
+    );
+    expect(await outcomeOf(budgets(someone).setBudget({ ...team, credits: 1_000_000_000_001n }))).toContain(
+      "InvalidArgument",
+    );
     const now = Date.now();
     const budget = {
       spaceId: someone.spaceId,
@@ -130,7 +163,10 @@ describeOnOne("settings.v1.BudgetService", (database) => {
         await tx.budgets.set({ ...budget, id: `${someone.spaceId}-${i}`, kind: "task", subject: `${i}` });
     });
     expect(await outcomeOf(budgets(someone).setBudget(team))).toContain("ResourceExhausted");
-    const [row] = await rowsIn(rig.db.url, `SELECT COUNT(*) AS n FROM budget WHERE space_id = '${someone.spaceId}'`);
+    const [row] = await rowsIn(
+      rig.db.url,
+      `SELECT COUNT(*) AS n FROM budget WHERE space_id = '${someone.spaceId}'`,
+    );
     expect(Number(row?.["n"])).toBe(budgetsMax);
   });
 });

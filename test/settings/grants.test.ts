@@ -22,7 +22,9 @@ describeOnOne("app grants of members", (database) => {
   /** The answer of every node to a token, on its next call. */
   const answers = async ({ headers }: Token): Promise<string[]> => {
     const nodes = rig.service.nodes.map(({ url }) => callV2(url, "user.me", {}, { headers }));
-    const answers = (await Promise.all(nodes)).map(({ status, body }) => (body.error ? `${status} ${body.error.message}` : String(status)));
+    const answers = (await Promise.all(nodes)).map(({ status, body }) =>
+      body.error ? `${status} ${body.error.message}` : String(status),
+    );
     return [...new Set(answers)];
   };
 
@@ -53,11 +55,23 @@ describeOnOne("app grants of members", (database) => {
     const code = await codeFor(rig.service, ann, of, "pkce");
     const { clientId } = one;
     expect([await answers(one), await answers(two)]).toEqual([["200"], ["200"]]);
-    expect(await outcomeOf((await ann.session()).client(OAuth2AppService).revokeOAuth2Grant({ clientId }))).toBe("let in");
-    expect([await answers(one), await answers(two), await answers(bos)]).toEqual([[revoked], [revoked], ["200"]]);
-    expect((await exchangeCode(rig.service, of, "pkce", code)).body).toMatchObject({ error: "invalid_grant" });
-    expect((await refreshWith(rig.service, of, "pkce", one.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
-    expect((await appsOf(ann).listOAuth2Grants({})).data.map((grant) => grant.clientId)).not.toContain(clientId);
+    expect(
+      await outcomeOf((await ann.session()).client(OAuth2AppService).revokeOAuth2Grant({ clientId })),
+    ).toBe("let in");
+    expect([await answers(one), await answers(two), await answers(bos)]).toEqual([
+      [revoked],
+      [revoked],
+      ["200"],
+    ]);
+    expect((await exchangeCode(rig.service, of, "pkce", code)).body).toMatchObject({
+      error: "invalid_grant",
+    });
+    expect((await refreshWith(rig.service, of, "pkce", one.refreshToken)).body).toMatchObject({
+      error: "invalid_grant",
+    });
+    expect((await appsOf(ann).listOAuth2Grants({})).data.map((grant) => grant.clientId)).not.toContain(
+      clientId,
+    );
     expect(await outcomeOf(appsOf(ann).revokeOAuth2Grant({ clientId }))).toBe("NotFound: grant not found");
     const secondTokens = await tokenOf(rig.service, ann, { of });
     expect([await answers(secondTokens), await answers(one)]).toEqual([["200"], [revoked]]);
@@ -68,9 +82,13 @@ describeOnOne("app grants of members", (database) => {
     const token = await tokenOf(rig.service, bo, { of });
     const stranger = await rig.person();
     for (const who of [ann, stranger]) {
-      expect(await outcomeOf(appsOf(who).revokeOAuth2Grant({ clientId: token.clientId }))).toBe("NotFound: grant not found");
+      expect(await outcomeOf(appsOf(who).revokeOAuth2Grant({ clientId: token.clientId }))).toBe(
+        "NotFound: grant not found",
+      );
     }
-    expect(await outcomeOf(appsOf(ann).revokeOAuth2Grant({ clientId: "client_unknown" }))).toBe("NotFound: grant not found");
+    expect(await outcomeOf(appsOf(ann).revokeOAuth2Grant({ clientId: "client_unknown" }))).toBe(
+      "NotFound: grant not found",
+    );
     expect(await answers(token)).toEqual(["200"]);
   });
 
@@ -82,10 +100,18 @@ describeOnOne("app grants of members", (database) => {
       await appsOf(ann).deleteOAuth2App({ clientId: token.clientId });
       expect(await answers(token)).toEqual([revoked]);
       // spec/decisions.md 30
-      expect((await exchangeCode(rig.service, of, "secret", code)).body).toMatchObject({ error: "invalid_grant" });
-      expect((await refreshWith(rig.service, of, "pkce", token.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
-      expect((await appsOf(bo).listOAuth2Grants({})).data.map(({ clientId }) => clientId)).not.toContain(token.clientId);
-      expect(await outcomeOf(appsOf(bo).revokeOAuth2Grant({ clientId: token.clientId }))).toBe("NotFound: grant not found");
+      expect((await exchangeCode(rig.service, of, "secret", code)).body).toMatchObject({
+        error: "invalid_grant",
+      });
+      expect((await refreshWith(rig.service, of, "pkce", token.refreshToken)).body).toMatchObject({
+        error: "invalid_grant",
+      });
+      expect((await appsOf(bo).listOAuth2Grants({})).data.map(({ clientId }) => clientId)).not.toContain(
+        token.clientId,
+      );
+      expect(await outcomeOf(appsOf(bo).revokeOAuth2Grant({ clientId: token.clientId }))).toBe(
+        "NotFound: grant not found",
+      );
     });
 
     test("when it is expanded, until the user consents again; a scope removed from the app is removed from its tokens", async () => {
@@ -106,13 +132,20 @@ describeOnOne("app grants of members", (database) => {
       const shown = (await appsOf(bo).listOAuth2Grants({})).data.find((grant) => grant.clientId === clientId);
       expect(shown?.scopes).toEqual(["create_task"]);
       const body = (await token.v2("project.list")).body;
-      expect(body.error?.message).toBe("insufficient_scope: required one of [create_project, manage_all_tasks]");
+      expect(body.error?.message).toBe(
+        "insufficient_scope: required one of [create_project, manage_all_tasks]",
+      );
       await set("create_task", "create_project");
       expect(await answers(token)).toEqual([expanded]);
-      const isExpanded = async () => (await appsOf(bo).listOAuth2Grants({})).data.find((grant) => grant.clientId === clientId)?.expanded;
+      const isExpanded = async () =>
+        (await appsOf(bo).listOAuth2Grants({})).data.find((grant) => grant.clientId === clientId)?.expanded;
       expect(await isExpanded()).toBe(true);
-      expect((await exchangeCode(rig.service, of, "pkce", code)).body).toMatchObject({ error: "invalid_grant" });
-      expect((await refreshWith(rig.service, of, "pkce", token.refreshToken)).body).toMatchObject({ error: "invalid_grant" });
+      expect((await exchangeCode(rig.service, of, "pkce", code)).body).toMatchObject({
+        error: "invalid_grant",
+      });
+      expect((await refreshWith(rig.service, of, "pkce", token.refreshToken)).body).toMatchObject({
+        error: "invalid_grant",
+      });
       const secondTokens = await tokenOf(rig.service, bo, { of, scopes: ["create_task", "create_project"] });
       expect(await answers(secondTokens)).toEqual(["200"]);
       expect(await isExpanded()).toBe(false);
@@ -127,7 +160,9 @@ describeOnOne("app grants of members", (database) => {
       await appsOf(ann).revokeOAuth2AppSecret({ clientId, secretId: data[0]?.id ?? "" });
       expect(await answers(token)).toEqual(["200"]);
       const code = await codeFor(rig.service, bo, of, "secret");
-      expect((await exchangeCode(rig.service, of, "secret", code)).body).toMatchObject({ error: "invalid_client" });
+      expect((await exchangeCode(rig.service, of, "secret", code)).body).toMatchObject({
+        error: "invalid_client",
+      });
     });
   });
 });

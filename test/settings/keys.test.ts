@@ -30,7 +30,8 @@ describeOnOne("API keys of an account", (database) => {
   });
   const browser = async (who: Person) => (await who.session()).client(ApiKeyService);
   const seconds = (ms: number) => BigInt(Math.floor(ms / 1000));
-  const status = async (key: string) => (await callV2(rig.service.url, "user.me", {}, { headers: { "x-service-api-key": key } })).status;
+  const status = async (key: string) =>
+    (await callV2(rig.service.url, "user.me", {}, { headers: { "x-service-api-key": key } })).status;
 
   test("are made with a session, shown once, and stored as a hash", async () => {
     const { apiKey, secret } = await (await browser(ann)).createApiKey({ name: "ci" });
@@ -44,7 +45,9 @@ describeOnOne("API keys of an account", (database) => {
     expect(JSON.stringify(audit)).not.toContain(secret.slice(3));
     const { data } = await keysOf(ann).listApiKeys({});
     expect(data.map(({ id }) => id)).toContain(apiKey?.id);
-    expect(JSON.stringify(data, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(secret.slice(3));
+    expect(
+      JSON.stringify(data, (_, value) => (typeof value === "bigint" ? String(value) : value)),
+    ).not.toContain(secret.slice(3));
   });
 
   test("are never made with a key of any kind: a leaked key cannot make others (spec/decisions.md 4)", async () => {
@@ -60,7 +63,9 @@ describeOnOne("API keys of an account", (database) => {
     for (const kind of enterprise) {
       const { client } = await rig.person({ as: ann, with: ann, kind });
       expect(await outcomeOf(client(ApiKeyService).listApiKeys({}))).toMatch(/^PermissionDenied: /);
-      expect(await outcomeOf(client(ApiKeyService).revokeApiKey({ id: ann.keyId }))).toMatch(/^PermissionDenied: /);
+      expect(await outcomeOf(client(ApiKeyService).revokeApiKey({ id: ann.keyId }))).toMatch(
+        /^PermissionDenied: /,
+      );
     }
     expect(await status(ann.key)).toBe(200);
   });
@@ -83,11 +88,15 @@ describeOnOne("API keys of an account", (database) => {
     const { key, keyId } = await rig.person({ as: ann, with: ann });
     const urls = rig.service.nodes.map(({ url }) => url);
     const everywhere = () =>
-      Promise.all(urls.map(async (url) => (await callV2(url, "user.me", {}, { headers: { "x-api-key": key } })).status));
+      Promise.all(
+        urls.map(async (url) => (await callV2(url, "user.me", {}, { headers: { "x-api-key": key } })).status),
+      );
     expect(await everywhere()).toEqual(urls.map(() => 200));
     await (await browser(ann)).revokeApiKey({ id: keyId });
     expect(await everywhere()).toEqual(urls.map(() => 401));
-    expect(await rig.auditRow("settings.v1.ApiKeyService/RevokeApiKey", keyId)).toMatchObject({ account_id: ann.accountId });
+    expect(await rig.auditRow("settings.v1.ApiKeyService/RevokeApiKey", keyId)).toMatchObject({
+      account_id: ann.accountId,
+    });
   });
 
   test.each<[name: string, request: object, why: string]>([
@@ -95,21 +104,34 @@ describeOnOne("API keys of an account", (database) => {
     ["a name with a control character", { name: "a\u0007" }, "name: must have 1 to 100 characters"],
     ["an unknown kind", { name: "ci", kind: 99 }, "kind: "],
     ["an end in the past", { name: "ci", expiresAt: 1_000n }, "expires_at: must be later than now"],
-    ["an end at this moment", { name: "ci", expiresAt: seconds(clock.now()) }, "expires_at: must be later than now"],
-    ["an end beyond the last representable time", { name: "ci", expiresAt: 9_000_000_000_000_000_000n }, "expires_at: must be a time"],
+    [
+      "an end at this moment",
+      { name: "ci", expiresAt: seconds(clock.now()) },
+      "expires_at: must be later than now",
+    ],
+    [
+      "an end beyond the last representable time",
+      { name: "ci", expiresAt: 9_000_000_000_000_000_000n },
+      "expires_at: must be a time",
+    ],
   ])("have no %s", async (_what, request, why) => {
     expect(await outcomeOf((await browser(ann)).createApiKey(request))).toContain(`InvalidArgument: ${why}`);
   });
 
   test("expire at their stated time", async () => {
-    const { apiKey, secret } = await (await browser(ann)).createApiKey({ name: "ci", expiresAt: seconds(clock.now()) + 2n });
+    const { apiKey, secret } = await (await browser(ann)).createApiKey({
+      name: "ci",
+      expiresAt: seconds(clock.now()) + 2n,
+    });
     expect(apiKey?.expiresAt).toBe(seconds(clock.now()) + 2n);
     await clock.advance(1_999);
     expect(await status(secret)).toBe(200);
     await clock.advance(1);
     expect(await status(secret)).toBe(401);
     expect((await keysOf(ann).listApiKeys({})).data.map(({ id }) => id)).not.toContain(apiKey?.id);
-    expect(await outcomeOf(keysOf(ann).revokeApiKey({ id: apiKey?.id ?? "" }))).toBe("NotFound: API key not found");
+    expect(await outcomeOf(keysOf(ann).revokeApiKey({ id: apiKey?.id ?? "" }))).toBe(
+      "NotFound: API key not found",
+    );
   });
 
   describe("of enterprise kinds", () => {
@@ -117,7 +139,9 @@ describeOnOne("API keys of an account", (database) => {
       const keyInput = { name: "siem", kind: enumOf[kind] };
       for (const role of ["super_admin", "admin", "member", "guest"] as const) {
         const other = await browser(await rig.person({ with: ann, role }));
-        expect(await outcomeOf(other.createApiKey(keyInput))).toBe("PermissionDenied: only the team's owner can create an enterprise key");
+        expect(await outcomeOf(other.createApiKey(keyInput))).toBe(
+          "PermissionDenied: only the team's owner can create an enterprise key",
+        );
       }
       const alone = await browser(await rig.person({ personal: true }));
       expect(await outcomeOf(alone.createApiKey(keyInput))).toMatch(/^PermissionDenied: /);
@@ -132,18 +156,25 @@ describeOnOne("API keys of an account", (database) => {
       const keyInput = { name: "users", kind: ApiKeyKind.TEAM_USER_MGMT };
       const end = clock.now() + 365 * dayMs;
       expect((await owner.createApiKey(keyInput)).apiKey?.expiresAt).toBe(seconds(end));
-      expect((await owner.createApiKey({ ...keyInput, expiresAt: seconds(end) })).apiKey?.expiresAt).toBe(seconds(end));
+      expect((await owner.createApiKey({ ...keyInput, expiresAt: seconds(end) })).apiKey?.expiresAt).toBe(
+        seconds(end),
+      );
       expect(await outcomeOf(owner.createApiKey({ ...keyInput, expiresAt: seconds(end) + 1n }))).toBe(
         "InvalidArgument: expires_at: must be within 365 days",
       );
-      expect((await owner.createApiKey({ name: "siem", kind: ApiKeyKind.SIEM, expiresAt: seconds(end) + 1n })).apiKey).toBeDefined();
+      expect(
+        (await owner.createApiKey({ name: "siem", kind: ApiKeyKind.SIEM, expiresAt: seconds(end) + 1n }))
+          .apiKey,
+      ).toBeDefined();
     });
 
     test("do not count towards the 50", async () => {
       const bo = await rig.person();
       const owner = await browser(bo);
       for (let i = 1; i < 50; i += 1) await owner.createApiKey({ name: `k${i}` });
-      expect(await outcomeOf(owner.createApiKey({ name: "k51" }))).toBe("ResourceExhausted: an account has at most 50 active keys");
+      expect(await outcomeOf(owner.createApiKey({ name: "k51" }))).toBe(
+        "ResourceExhausted: an account has at most 50 active keys",
+      );
       expect(await outcomeOf(owner.createApiKey({ name: "siem", kind: ApiKeyKind.SIEM }))).toBe("let in");
     });
   });
@@ -154,9 +185,14 @@ describeOnOne("API keys of an account", (database) => {
     await keysOf(home).revokeApiKey({ id: home.keyId });
     await keysOf(carl).revokeApiKey({ id: carl.keyId });
     const places = await Promise.all([carl, home].map(browser));
-    const calls = Array.from({ length: 51 }, (_, i) => outcomeOf((places[i % 2] as (typeof places)[0]).createApiKey({ name: `k${i}` })));
+    const calls = Array.from({ length: 51 }, (_, i) =>
+      outcomeOf((places[i % 2] as (typeof places)[0]).createApiKey({ name: `k${i}` })),
+    );
     const outcomes = (await Promise.all(calls)).toSorted();
-    expect(outcomes).toEqual(["ResourceExhausted: an account has at most 50 active keys", ...Array<string>(50).fill("let in")]);
+    expect(outcomes).toEqual([
+      "ResourceExhausted: an account has at most 50 active keys",
+      ...Array<string>(50).fill("let in"),
+    ]);
   });
 
   test("are not returned twice: a repeat with the same Idempotency-Key is refused with the id made", async () => {

@@ -20,25 +20,36 @@ describeOnOne("a team's ownership", (database) => {
     if (!member) throw new Error("no member");
     return member;
   };
-  const rolesIn = async (...people: Person[]) => (await Promise.all(people.map(memberOf))).map(({ role }) => role);
+  const rolesIn = async (...people: Person[]) =>
+    (await Promise.all(people.map(memberOf))).map(({ role }) => role);
   const owners = async ({ spaceId }: Person) =>
-    (await rowsIn(rig.db.url, `SELECT account_id FROM membership WHERE space_id = '${spaceId}' AND role = 'owner'`)).map(
-      (row) => row["account_id"],
-    );
+    (
+      await rowsIn(
+        rig.db.url,
+        `SELECT account_id FROM membership WHERE space_id = '${spaceId}' AND role = 'owner'`,
+      )
+    ).map((row) => row["account_id"]);
   const team = async (role: "super_admin" | "admin" | "member" | "guest" = "admin") => {
     const ann = await rig.person();
     const bo = await rig.person({ with: ann, role });
     return { ann, bo, teamUserId: (await memberOf(bo)).id };
   };
   const transfer = async (who: Person, teamUserId: string, { provedAt = clock.now(), password = "" } = {}) =>
-    outcomeOf((await who.session({ provedAt })).client(TeamService).transferOwnership({ teamUserId, password }));
+    outcomeOf(
+      (await who.session({ provedAt })).client(TeamService).transferOwnership({ teamUserId, password }),
+    );
 
-  test.each(["super_admin", "admin"] as const)("moves to an active %s, and the old owner becomes a super admin", async (role) => {
+  test.each([
+    "super_admin",
+    "admin",
+  ] as const)("moves to an active %s, and the old owner becomes a super admin", async (role) => {
     const { ann, bo, teamUserId } = await team(role);
     expect(await transfer(ann, teamUserId)).toBe("let in");
     expect(await rolesIn(ann, bo)).toEqual(["super_admin", "owner"]);
     expect(await owners(ann)).toEqual([bo.accountId]);
-    expect(await rig.auditRow("settings.v1.TeamService/TransferOwnership", teamUserId)).toMatchObject({ account_id: ann.accountId });
+    expect(await rig.auditRow("settings.v1.TeamService/TransferOwnership", teamUserId)).toMatchObject({
+      account_id: ann.accountId,
+    });
     expect(await transfer(ann, teamUserId)).toMatch(/^PermissionDenied: /);
     expect(await transfer(bo, (await memberOf(ann)).id)).toBe("let in");
     expect(await rolesIn(ann, bo)).toEqual(["owner", "super_admin"]);
@@ -47,7 +58,9 @@ describeOnOne("a team's ownership", (database) => {
   test("does not move to an heir who is not an active super admin or admin", async () => {
     for (const role of ["member", "guest"] as const) {
       const { ann, teamUserId } = await team(role);
-      expect(await transfer(ann, teamUserId)).toBe("FailedPrecondition: the new owner must be an active super admin or admin of the team");
+      expect(await transfer(ann, teamUserId)).toBe(
+        "FailedPrecondition: the new owner must be an active super admin or admin of the team",
+      );
       expect(await rolesIn(ann)).toEqual(["owner"]);
     }
     const { ann, bo, teamUserId } = await team();
@@ -65,9 +78,13 @@ describeOnOne("a team's ownership", (database) => {
   test("can only be transferred by the owner, with a session and without a key", async () => {
     const { ann, teamUserId } = await team();
     for (const role of ["super_admin", "admin", "member", "guest"] as const) {
-      expect(await transfer(await rig.person({ with: ann, role }), teamUserId)).toMatch(/^PermissionDenied: /);
+      expect(await transfer(await rig.person({ with: ann, role }), teamUserId)).toMatch(
+        /^PermissionDenied: /,
+      );
     }
-    expect(await outcomeOf(ann.client(TeamService).transferOwnership({ teamUserId }))).toMatch(/^PermissionDenied: /);
+    expect(await outcomeOf(ann.client(TeamService).transferOwnership({ teamUserId }))).toMatch(
+      /^PermissionDenied: /,
+    );
     expect(await owners(ann)).toEqual([ann.accountId]);
   });
 
@@ -86,10 +103,14 @@ describeOnOne("a team's ownership", (database) => {
       const { ann, bo, teamUserId } = await team();
       const stored = await hashPassword("correct horse battery", { account: "" });
       await rig.service.store.change((tx) => tx.signIns.setPassword(ann.accountId, stored));
-      expect(await transfer(ann, teamUserId, { password: "wrong horse battery" })).toBe("PermissionDenied: password: is wrong");
+      expect(await transfer(ann, teamUserId, { password: "wrong horse battery" })).toBe(
+        "PermissionDenied: password: is wrong",
+      );
       expect(await owners(ann)).toEqual([ann.accountId]);
       const old = clock.now() - 29 * 24 * 60 * minute;
-      expect(await transfer(ann, teamUserId, { provedAt: old, password: "correct horse battery" })).toBe("let in");
+      expect(await transfer(ann, teamUserId, { provedAt: old, password: "correct horse battery" })).toBe(
+        "let in",
+      );
       expect(await owners(ann)).toEqual([bo.accountId]);
       expect(await transfer(bo, (await memberOf(ann)).id, { password: "correct horse battery" })).toBe(
         "PermissionDenied: password: is wrong",
@@ -100,7 +121,8 @@ describeOnOne("a team's ownership", (database) => {
   test("is protected against guessing: the 11th password in a minute is not checked, over all nodes", async () => {
     const { ann, teamUserId } = await team();
     const outcomes = [];
-    for (let i = 1; i <= 11; i += 1) outcomes.push(await transfer(ann, teamUserId, { password: "wrong horse battery" }));
+    for (let i = 1; i <= 11; i += 1)
+      outcomes.push(await transfer(ann, teamUserId, { password: "wrong horse battery" }));
     expect(outcomes.slice(0, 10)).toEqual(Array<string>(10).fill("PermissionDenied: password: is wrong"));
     expect(outcomes[10]).toBe("ResourceExhausted: too many passwords tried");
     expect(await owners(ann)).toEqual([ann.accountId]);
@@ -109,7 +131,9 @@ describeOnOne("a team's ownership", (database) => {
   test("moves once for two concurrent heirs", async () => {
     const { ann, bo, teamUserId } = await team();
     const carl = await rig.person({ with: ann, role: "admin" });
-    const outcomes = await Promise.all([teamUserId, (await memberOf(carl)).id].map((id) => transfer(ann, id)));
+    const outcomes = await Promise.all(
+      [teamUserId, (await memberOf(carl)).id].map((id) => transfer(ann, id)),
+    );
     expect(outcomes.filter((outcome) => outcome === "let in")).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome.startsWith("PermissionDenied: "))).toHaveLength(1);
     expect(await owners(ann)).toEqual([outcomes[0] === "let in" ? bo.accountId : carl.accountId]);
@@ -119,7 +143,8 @@ describeOnOne("a team's ownership", (database) => {
     const { ann, bo, teamUserId } = await team();
     const siem = await rig.person({ as: ann, with: ann, kind: "siem" });
     const elsewhere = await rig.person({ as: ann, kind: "siem" });
-    const opens = async ({ v2 }: Person) => (await v2("enterprise.compliance.export.detail", {})).body.error?.code;
+    const opens = async ({ v2 }: Person) =>
+      (await v2("enterprise.compliance.export.detail", {})).body.error?.code;
     // The call is admitted, and the answer names the missing argument.
     const before = await opens(siem);
     expect(before).toBe("invalid_argument");
@@ -130,7 +155,9 @@ describeOnOne("a team's ownership", (database) => {
     expect((await idsOf(bo)).toSorted()).toEqual([bo.keyId, siem.keyId].toSorted());
     expect(await outcomeOf(keysOf(ann).revokeApiKey({ id: siem.keyId }))).toBe("NotFound: API key not found");
     const keyInput = { name: "next", kind: ApiKeyKind.SIEM };
-    expect(await outcomeOf((await ann.session()).client(ApiKeyService).createApiKey(keyInput))).toMatch(/^PermissionDenied: /);
+    expect(await outcomeOf((await ann.session()).client(ApiKeyService).createApiKey(keyInput))).toMatch(
+      /^PermissionDenied: /,
+    );
     await keysOf(bo).revokeApiKey({ id: siem.keyId });
     expect(await opens(siem)).toBe("permission_denied");
     expect(await opens(elsewhere)).toBe("invalid_argument");

@@ -3,7 +3,13 @@ import { afterAll, beforeAll } from "vitest";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { type DatabaseKind, openTestStore, rowsIn, type TestStore } from "../support/database.ts";
-import { openService, type Person, type PersonOptions, type Service, type ServiceOptions } from "../support/service.ts";
+import {
+  openService,
+  type Person,
+  type PersonOptions,
+  type Service,
+  type ServiceOptions,
+} from "../support/service.ts";
 
 /** A platform of a suite, on a database that tests can read. */
 export interface SettingsRig {
@@ -37,7 +43,10 @@ export function settingsRig(database: DatabaseKind, options: ServiceOptions = {}
     },
     person: (asked) => rig().service.person(asked),
     async auditRow(rpc, subject) {
-      const [row] = await rowsIn(rig().db.url, `SELECT * FROM audit_event WHERE operation = '${rpc}' AND subject = '${subject}'`);
+      const [row] = await rowsIn(
+        rig().db.url,
+        `SELECT * FROM audit_event WHERE operation = '${rpc}' AND subject = '${subject}'`,
+      );
       if (!row) throw new Error(`${rpc} left no audit row`);
       return row;
     },

@@ -11,7 +11,8 @@ const service = "settings.v1.ApiKeyService";
 describeOnOne("keys of a space", (database) => {
   const clock = stillClock();
   const rig = settingsRig(database, { clock, nodes: nodesOf(database) });
-  const statusOf = async (key: string) => (await callV2(rig.service.url, "user.me", {}, { headers: { "x-service-api-key": key } })).status;
+  const statusOf = async (key: string) =>
+    (await callV2(rig.service.url, "user.me", {}, { headers: { "x-service-api-key": key } })).status;
   const browser = async (who: Person) => (await who.session()).client(ApiKeyService);
 
   test("show their last four characters; a key from before has none", async () => {
@@ -36,8 +37,12 @@ describeOnOne("keys of a space", (database) => {
       before: '{"name":"test"}',
       after: '{"name":"laptop"}',
     });
-    expect(await outcomeOf(keysOf(ann).renameApiKey({ id: bo.keyId, name: "mine" }))).toBe("NotFound: API key not found");
-    expect(await outcomeOf(keysOf(bo).renameApiKey({ id: bo.keyId, name: " x" }))).toContain("InvalidArgument: name: must have 1 to 100");
+    expect(await outcomeOf(keysOf(ann).renameApiKey({ id: bo.keyId, name: "mine" }))).toBe(
+      "NotFound: API key not found",
+    );
+    expect(await outcomeOf(keysOf(bo).renameApiKey({ id: bo.keyId, name: " x" }))).toContain(
+      "InvalidArgument: name: must have 1 to 100",
+    );
     expect((await keysOf(bo).listApiKeys({})).data.map(({ name }) => name)).toEqual(["laptop"]);
   });
 
@@ -49,18 +54,25 @@ describeOnOne("keys of a space", (database) => {
     const found: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await keysOf(ann).listSpaceApiKeys({ limit: 1, ...(cursor === undefined ? {} : { cursor }) });
-      found.push(...page.data.map(({ apiKey, userId, email }) => `${apiKey?.id} ${userId} ${email.includes("@")}`));
+      const page = await keysOf(ann).listSpaceApiKeys({
+        limit: 1,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      found.push(
+        ...page.data.map(({ apiKey, userId, email }) => `${apiKey?.id} ${userId} ${email.includes("@")}`),
+      );
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    expect(found.toSorted()).toEqual([`${ann.keyId} ${ann.accountId} true`, `${bo.keyId} ${bo.accountId} true`].toSorted());
+    expect(found.toSorted()).toEqual(
+      [`${ann.keyId} ${ann.accountId} true`, `${bo.keyId} ${bo.accountId} true`].toSorted(),
+    );
     const ofBo = await (await browser(ann)).listSpaceApiKeys({ userId: bo.accountId });
     expect(ofBo.data.map(({ apiKey }) => apiKey?.id)).toEqual([bo.keyId]);
     for (const { keyId } of [elsewhere, expired]) expect(found.join()).not.toContain(keyId);
     const { nextCursor = "" } = await keysOf(ann).listSpaceApiKeys({ limit: 1 });
-    expect(await outcomeOf(keysOf(ann).listSpaceApiKeys({ cursor: nextCursor, userId: bo.accountId }))).toContain(
-      "InvalidArgument: cursor",
-    );
+    expect(
+      await outcomeOf(keysOf(ann).listSpaceApiKeys({ cursor: nextCursor, userId: bo.accountId })),
+    ).toContain("InvalidArgument: cursor");
   });
 
   test("are revoked by the owner, with effect from the next call and a row in the audit log", async () => {
@@ -76,7 +88,9 @@ describeOnOne("keys of a space", (database) => {
       ann.accountId,
       { name: "test", kind: "general", holder: bo.accountId },
     ]);
-    expect(await outcomeOf(keysOf(ann).revokeSpaceApiKey({ id: bo.keyId }))).toBe("NotFound: API key not found");
+    expect(await outcomeOf(keysOf(ann).revokeSpaceApiKey({ id: bo.keyId }))).toBe(
+      "NotFound: API key not found",
+    );
   });
 
   test("are not shown to and not revoked by anyone but the owner (spec/decisions.md 63)", async () => {
@@ -84,11 +98,15 @@ describeOnOne("keys of a space", (database) => {
     for (const role of ["super_admin", "admin", "member", "guest"] as const) {
       const other = await rig.person({ with: ann, role });
       expect(await outcomeOf(keysOf(other).listSpaceApiKeys({}))).toMatch(/^PermissionDenied: /);
-      expect(await outcomeOf(keysOf(other).revokeSpaceApiKey({ id: ann.keyId }))).toMatch(/^PermissionDenied: /);
+      expect(await outcomeOf(keysOf(other).revokeSpaceApiKey({ id: ann.keyId }))).toMatch(
+        /^PermissionDenied: /,
+      );
     }
     expect(await statusOf(ann.key)).toBe(200);
     const alone = await rig.person({ personal: true });
-    expect((await keysOf(alone).listSpaceApiKeys({})).data.map(({ apiKey }) => apiKey?.id)).toEqual([alone.keyId]);
+    expect((await keysOf(alone).listSpaceApiKeys({})).data.map(({ apiKey }) => apiKey?.id)).toEqual([
+      alone.keyId,
+    ]);
   });
 
   test("are revoked once when their holder and the owner revoke them at the same time", async () => {

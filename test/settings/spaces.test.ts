@@ -15,7 +15,8 @@ const rpc = "settings.v1.AccountService/SwitchSpace";
 
 describeOnOne("the spaces of an account (spec/api.md 8.62, spec/decisions.md 80)", (database) => {
   const rig = settingsRig(database);
-  const spaceOf = async (session: SignedIn) => (await session.client(UserService).getCurrentUser({})).space?.id;
+  const spaceOf = async (session: SignedIn) =>
+    (await session.client(UserService).getCurrentUser({})).space?.id;
   /** A person with a personal space and two teams, signed in to the first. */
   const withSpaces = async () => {
     const ann = await rig.person();
@@ -31,7 +32,10 @@ describeOnOne("the spaces of an account (spec/api.md 8.62, spec/decisions.md 80)
     );
   /** Removes a person from the team of an owner. */
   const remove = async (owner: Person, { accountId, spaceId }: Person) => {
-    const [row] = await rowsIn(rig.db.url, `SELECT id FROM membership WHERE space_id = '${spaceId}' AND account_id = '${accountId}'`);
+    const [row] = await rowsIn(
+      rig.db.url,
+      `SELECT id FROM membership WHERE space_id = '${spaceId}' AND account_id = '${accountId}'`,
+    );
     expect((await owner.v2("team.user.remove", { team_user_id: row?.["id"] })).body.ok).toBe(true);
   };
 
@@ -48,7 +52,10 @@ describeOnOne("the spaces of an account (spec/api.md 8.62, spec/decisions.md 80)
 
   test("are switched by a session for its next calls; both teams' logs have it, without the other space's id", async () => {
     const { ann, away, session } = await withSpaces();
-    expect((await accountOf(session).switchSpace({ spaceId: away.spaceId })).space).toMatchObject({ id: away.spaceId, current: true });
+    expect((await accountOf(session).switchSpace({ spaceId: away.spaceId })).space).toMatchObject({
+      id: away.spaceId,
+      current: true,
+    });
     expect(await spaceOf(session)).toBe(away.spaceId);
     const [left, reached] = [await rowsOf(ann.spaceId), await rowsOf(away.spaceId)];
     expect([left, reached]).toMatchObject([
@@ -86,8 +93,16 @@ describeOnOne("the spaces of an account (spec/api.md 8.62, spec/decisions.md 80)
   test("leave no session in a team when the person is removed at the same time", async () => {
     for (let n = 0; n < 4; n += 1) {
       const { owner, away, session } = await withSpaces();
-      await Promise.all([outcomeOf(accountOf(session).switchSpace({ spaceId: away.spaceId })), remove(owner, away)]);
-      expect(await rowsIn(rig.db.url, `SELECT id FROM session WHERE id = '${session.id}' AND space_id = '${away.spaceId}'`)).toEqual([]);
+      await Promise.all([
+        outcomeOf(accountOf(session).switchSpace({ spaceId: away.spaceId })),
+        remove(owner, away),
+      ]);
+      expect(
+        await rowsIn(
+          rig.db.url,
+          `SELECT id FROM session WHERE id = '${session.id}' AND space_id = '${away.spaceId}'`,
+        ),
+      ).toEqual([]);
     }
   });
 

@@ -20,11 +20,20 @@ describeOnOne("credentials of remote workers", (database) => {
   });
   const browser = async (who: Person) => (await who.session()).client(WorkerService);
   const seconds = (ms: number) => BigInt(Math.floor(ms / 1000));
-  const poll = async (secret: string) => callJson(rig.service.url, "worker.v1.WorkerService/Poll", {}, { "x-api-key": secret });
+  const poll = async (secret: string) =>
+    callJson(rig.service.url, "worker.v1.WorkerService/Poll", {}, { "x-api-key": secret });
 
   test("are made with the owner's session, shown once, and stored as a hash", async () => {
-    const { worker, secret } = await (await browser(ann)).createWorker({ name: "ci", profiles: ["manus-1.6"] });
-    expect(worker).toMatchObject({ name: "ci", profiles: ["manus-1.6"], createdAt: seconds(clock.now()), runs: 0 });
+    const { worker, secret } = await (await browser(ann)).createWorker({
+      name: "ci",
+      profiles: ["manus-1.6"],
+    });
+    expect(worker).toMatchObject({
+      name: "ci",
+      profiles: ["manus-1.6"],
+      createdAt: seconds(clock.now()),
+      runs: 0,
+    });
     expect(secret).toMatch(/^wk-[A-Za-z0-9_-]{49}$/);
     expect((await poll(secret)).status).toBe(200);
     const [row] = await rowsIn(rig.db.url, `SELECT digest FROM worker WHERE id = '${worker?.id}'`);
@@ -36,8 +45,11 @@ describeOnOne("credentials of remote workers", (database) => {
   test("are never made with a key, and are available only to the owner, or to the account of a personal space", async () => {
     for (const kind of keyKinds) {
       const { client } = await rig.person({ as: ann, with: ann, kind });
-      expect(await outcomeOf(client(WorkerService).createWorker({ name: "next" }))).toContain("PermissionDenied");
-      if (kind !== "general") expect(await outcomeOf(client(WorkerService).listWorkers({}))).toContain("PermissionDenied");
+      expect(await outcomeOf(client(WorkerService).createWorker({ name: "next" }))).toContain(
+        "PermissionDenied",
+      );
+      if (kind !== "general")
+        expect(await outcomeOf(client(WorkerService).listWorkers({}))).toContain("PermissionDenied");
     }
     for (const role of roles.filter((name) => name !== "owner")) {
       const other = await rig.person({ with: ann, role });
@@ -66,7 +78,10 @@ describeOnOne("credentials of remote workers", (database) => {
 
   test("get another name and other profiles, which count from the next call on (spec/api.md 8.45)", async () => {
     const bob = await rig.person();
-    const { worker, secret } = await (await browser(bob)).createWorker({ name: "old", profiles: ["manus-1.6-lite"] });
+    const { worker, secret } = await (await browser(bob)).createWorker({
+      name: "old",
+      profiles: ["manus-1.6-lite"],
+    });
     const id = worker?.id ?? "";
     const client = bob.client(WorkerService);
     await bob.v2("task.create", { message: { content: "Hi" }, agent_profile: "max" });
@@ -76,10 +91,16 @@ describeOnOne("credentials of remote workers", (database) => {
     const renamed = await client.updateWorker({ id, name: "new" });
     expect(renamed.worker).toMatchObject({ name: "new", profiles: ["manus-1.6-max"], runs: 1 });
     expect(await outcomeOf(client.updateWorker({ id }))).toContain("InvalidArgument");
-    expect(await outcomeOf(client.updateWorker({ id, name: " x" }))).toContain("InvalidArgument: name: must have 1 to 100");
+    expect(await outcomeOf(client.updateWorker({ id, name: " x" }))).toContain(
+      "InvalidArgument: name: must have 1 to 100",
+    );
     const [stranger, member] = [await rig.person(), await rig.person({ with: bob })];
-    expect(await outcomeOf(stranger.client(WorkerService).updateWorker({ id, name: "x" }))).toBe("NotFound: worker not found");
-    expect(await outcomeOf(member.client(WorkerService).updateWorker({ id, name: "x" }))).toContain("PermissionDenied");
+    expect(await outcomeOf(stranger.client(WorkerService).updateWorker({ id, name: "x" }))).toBe(
+      "NotFound: worker not found",
+    );
+    expect(await outcomeOf(member.client(WorkerService).updateWorker({ id, name: "x" }))).toContain(
+      "PermissionDenied",
+    );
   });
 
   test("show their failed runs for 7 days, the newest first: errors and lost leases", async () => {
@@ -88,8 +109,10 @@ describeOnOne("credentials of remote workers", (database) => {
     const id = worker?.id ?? "";
     const call = (method: string, body: object) =>
       callJson(rig.service.url, `worker.v1.WorkerService/${method}`, body, { "x-api-key": secret });
-    const failures = async () => (await bob.client(WorkerService).listWorkerFailures({ id })).data.map(({ kind }) => kind);
-    for (const content of ["Hi", "Ho"]) await bob.v2("task.create", { message: { content }, agent_profile: "max" });
+    const failures = async () =>
+      (await bob.client(WorkerService).listWorkerFailures({ id })).data.map(({ kind }) => kind);
+    for (const content of ["Hi", "Ho"])
+      await bob.v2("task.create", { message: { content }, agent_profile: "max" });
     const { taskId, fence } = (await poll(secret)).body["run"];
     expect((await poll(secret)).body).toHaveProperty("run");
     expect(await failures()).toEqual([]);
@@ -100,7 +123,9 @@ describeOnOne("credentials of remote workers", (database) => {
     await sweepWorkerRuns({ store: rig.service.store, clock: { now: () => clock.now() + 60_000 } });
     expect(await failures()).toEqual(["lease", "error"]);
     const stranger = await rig.person();
-    expect(await outcomeOf(stranger.client(WorkerService).listWorkerFailures({ id }))).toBe("NotFound: worker not found");
+    expect(await outcomeOf(stranger.client(WorkerService).listWorkerFailures({ id }))).toBe(
+      "NotFound: worker not found",
+    );
     await rig.service.store.change((tx) => tx.workers.purgeFailures(clock.now() + 1));
     expect(await failures()).toEqual(["lease"]);
   });
@@ -119,13 +144,18 @@ describeOnOne("credentials of remote workers", (database) => {
     };
     await sweepWorkerRuns({ store: { ...store, change }, clock: { now: () => at + 1 } });
     expect(await store.workerRuns.find(taskId)).toEqual({ ...run, leaseUntil: at + 2 });
-    expect(await store.tasks.byId(taskId)).toMatchObject({ fence: run?.fence, nodeId: workerNode(run?.workerId ?? "") });
+    expect(await store.tasks.byId(taskId)).toMatchObject({
+      fence: run?.fence,
+      nodeId: workerNode(run?.workerId ?? ""),
+    });
   });
 
   test("are at most 50 in a space", async () => {
     const bob = await rig.person();
     const session = await browser(bob);
-    const made = await Promise.allSettled(Array.from({ length: 52 }, (_, i) => session.createWorker({ name: `w${i}` })));
+    const made = await Promise.allSettled(
+      Array.from({ length: 52 }, (_, i) => session.createWorker({ name: `w${i}` })),
+    );
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(50);
     expect(await outcomeOf(session.createWorker({ name: "more" }))).toContain("ResourceExhausted");
   });
@@ -142,8 +172,14 @@ describeOnOne("credentials of remote workers", (database) => {
     const bob = await rig.person();
     const { worker, secret } = await (await browser(bob)).createWorker({ name: "busy" });
     const asked = clock.now();
-    for (const profile of ["lite", "lite", "standard"]) await bob.v2("task.create", { message: { content: "Hi" }, agent_profile: profile });
-    await callJson(rig.service.url, "worker.v1.WorkerService/Poll", { profiles: ["manus-1.6"] }, { "x-api-key": secret });
+    for (const profile of ["lite", "lite", "standard"])
+      await bob.v2("task.create", { message: { content: "Hi" }, agent_profile: profile });
+    await callJson(
+      rig.service.url,
+      "worker.v1.WorkerService/Poll",
+      { profiles: ["manus-1.6"] },
+      { "x-api-key": secret },
+    );
     await clock.advance(6_000);
     const list = async () => bob.client(WorkerService).listWorkers({});
     const { queue } = await list();
@@ -153,6 +189,8 @@ describeOnOne("credentials of remote workers", (database) => {
       { profile: "manus-1.6-max", waiting: 0 },
     ]);
     expect(queue[0]?.oldestAt).toBeUndefined();
-    await expect.poll(async () => (await list()).data).toMatchObject([{ id: worker?.id, runs: 1, lastSeenAt: seconds(asked) }]);
+    await expect
+      .poll(async () => (await list()).data)
+      .toMatchObject([{ id: worker?.id, runs: 1, lastSeenAt: seconds(asked) }]);
   });
 });

@@ -13,7 +13,12 @@ export interface Browser {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<PageResponse>;
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<PageResponse>;
   /** Sends the form of a page whose action ends with `action`: its hidden fields, and `fields`. */
-  submit(page: PageResponse, action: string, fields?: Fields, headers?: Readonly<Record<string, string>>): Promise<PageResponse>;
+  submit(
+    page: PageResponse,
+    action: string,
+    fields?: Fields,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<PageResponse>;
   /** Follows redirects within the site, from an answer to the final page. */
   follow(seen: PageResponse): Promise<PageResponse>;
 }
@@ -32,11 +37,17 @@ export function openBrowser(url: string): Browser {
       if (/max-age=0/i.test(line)) cookies.delete(name);
       else cookies.set(name, value);
     }
-    return { status: answer.status, text: await answer.text(), headers: answer.headers, location: answer.headers.get("location") ?? "" };
+    return {
+      status: answer.status,
+      text: await answer.text(),
+      headers: answer.headers,
+      location: answer.headers.get("location") ?? "",
+    };
   }
 
   const get: Browser["get"] = (path, headers = {}) => send(path, { headers });
-  const post: Browser["post"] = (path, fields, headers = {}) => send(path, { method: "POST", body: new URLSearchParams(fields), headers });
+  const post: Browser["post"] = (path, fields, headers = {}) =>
+    send(path, { method: "POST", body: new URLSearchParams(fields), headers });
   return {
     cookies,
     get,
@@ -54,12 +65,16 @@ export function openBrowser(url: string): Browser {
 }
 
 function formIn(text: string, action: string): { readonly action: string; readonly hidden: Fields } {
-  for (const [, target = "", body = ""] of text.matchAll(/<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)) {
+  for (const [, target = "", body = ""] of text.matchAll(
+    /<form[^>]* action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g,
+  )) {
     if (!target.endsWith(action)) continue;
     const inputs = [...body.matchAll(/<input type="hidden" name="([^"]*)"[^>]* value="([^"]*)">/g)];
     return {
       action: target,
-      hidden: Object.fromEntries(inputs.map(([, name = "", value = ""]) => [name, value.replaceAll("&amp;", "&")])),
+      hidden: Object.fromEntries(
+        inputs.map(([, name = "", value = ""]) => [name, value.replaceAll("&amp;", "&")]),
+      ),
     };
   }
   throw new Error(`the page has no form that leads to ${action}: ${text}`);

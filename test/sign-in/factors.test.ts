@@ -36,7 +36,12 @@ test("passkeys belong to the host of CONSENT_URL, with https or on localhost, an
     origin: "https://tasks.example.com:8443",
   });
   expect(relyingParty("http://localhost:8080")).toEqual({ id: "localhost", origin: "http://localhost:8080" });
-  for (const url of ["http://tasks.example.com", "https://127.0.0.1", "http://127.0.0.1:8080", "https://[::1]:8080"])
+  for (const url of [
+    "http://tasks.example.com",
+    "https://127.0.0.1",
+    "http://127.0.0.1:8080",
+    "https://[::1]:8080",
+  ])
     expect(relyingParty(url)).toBeNull();
 });
 
@@ -59,8 +64,8 @@ describeOnEach("second factors", (kind) => {
     return email;
   }
   const auditOf = async (operation: string) =>
-    (await platform.rows(`SELECT after FROM audit_event WHERE operation = '${operation}' ORDER BY at`)).map(({ after }) =>
-      typeof after === "string" ? JSON.parse(after) : after,
+    (await platform.rows(`SELECT after FROM audit_event WHERE operation = '${operation}' ORDER BY at`)).map(
+      ({ after }) => (typeof after === "string" ? JSON.parse(after) : after),
     );
   beforeAll(async () => {
     mail = await openMailServer();
@@ -87,7 +92,11 @@ describeOnEach("second factors", (kind) => {
     expect((await people.add(browser, passkey, { counter: 6 })).text).toContain("added before");
 
     const { options } = await people.challenge(platform.browser(), "/sign-in", "/sign-in/passkey");
-    expect(options).toMatchObject({ rpId: "platform.test", userVerification: "required", allowCredentials: [] });
+    expect(options).toMatchObject({
+      rpId: "platform.test",
+      userVerification: "required",
+      allowCredentials: [],
+    });
     const wrong = [
       { origin: "https://evil.test", counter: 9 },
       { rpId: "evil.test", counter: 9 },
@@ -107,7 +116,11 @@ describeOnEach("second factors", (kind) => {
     // The same answer from copies of the browser, at once and later: one works.
     const first = platform.browser();
     const asked = await people.challenge(first, "/sign-in", "/sign-in/passkey");
-    const fields = { csrf: asked.csrf, next: "/account", credential: passkey.use(asked.options, { counter: 7 }) };
+    const fields = {
+      csrf: asked.csrf,
+      next: "/account",
+      credential: passkey.use(asked.options, { counter: 7 }),
+    };
     const copies = Array.from({ length: 4 }, () => {
       const copy = platform.browser();
       for (const [name, value] of first.cookies) copy.cookies.set(name, value);
@@ -123,9 +136,13 @@ describeOnEach("second factors", (kind) => {
     const old = await people.challenge(late, "/sign-in", "/sign-in/passkey");
     platform.clock.step(300_000);
     const answer = passkey.use(old.options, { counter: 10 });
-    expect((await late.post("/sign-in/passkey", { csrf: old.csrf, next: "/account", credential: answer })).status).toBe(401);
+    expect(
+      (await late.post("/sign-in/passkey", { csrf: old.csrf, next: "/account", credential: answer })).status,
+    ).toBe(401);
     expect((await auditOf("console/SignIn")).at(-1)).toEqual({ by: "passkey" });
-    expect(await platform.rows("SELECT user_handle FROM passkey")).not.toContainEqual({ user_handle: expect.stringContaining("person") });
+    expect(await platform.rows("SELECT user_handle FROM passkey")).not.toContainEqual({
+      user_handle: expect.stringContaining("person"),
+    });
   });
 
   test("an app asks for a code after the password, and each code and ticket works once", async () => {
@@ -144,13 +161,21 @@ describeOnEach("second factors", (kind) => {
     expect((await platform.signIn(platform.browser(), email, "another password")).status).toBe(401);
 
     platform.clock.step(60_000);
-    expect((await people.secondStep(await people.firstStep(email, "password"), app.code())).location).toBe("/account");
+    expect((await people.secondStep(await people.firstStep(email, "password"), app.code())).location).toBe(
+      "/account",
+    );
     expect((await auditOf("console/SignIn")).at(-1)).toEqual({ by: "password", second: "code" });
 
     // One code, from three first steps at once.
     platform.clock.step(60_000);
-    const three = [await people.firstStep(email), await people.firstStep(email), await people.firstStep(email)];
-    const statuses = (await Promise.all(three.map((each) => people.secondStep(each, app.code())))).map(({ status }) => status);
+    const three = [
+      await people.firstStep(email),
+      await people.firstStep(email),
+      await people.firstStep(email),
+    ];
+    const statuses = (await Promise.all(three.map((each) => people.secondStep(each, app.code())))).map(
+      ({ status }) => status,
+    );
     expect(statuses.toSorted()).toEqual([303, 401, 401]);
     expect(three.filter(({ cookies }) => cookies.has(cookie))).toHaveLength(1);
 
@@ -176,8 +201,14 @@ describeOnEach("second factors", (kind) => {
     const app = await people.setUpApp(browser);
     platform.clock.step(60_000);
     const [code = "", other = ""] = app.recovery;
-    const three = [await people.firstStep(email), await people.firstStep(email), await people.firstStep(email)];
-    const answers = await Promise.all(three.map((each) => people.secondStep(each, code.toLowerCase().replaceAll("-", " "))));
+    const three = [
+      await people.firstStep(email),
+      await people.firstStep(email),
+      await people.firstStep(email),
+    ];
+    const answers = await Promise.all(
+      three.map((each) => people.secondStep(each, code.toLowerCase().replaceAll("-", " "))),
+    );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 401, 401]);
     expect(answers.find(({ status }) => status === 303)?.location).toBe("/account?notice=recovery-code");
     expect((await auditOf("console/SignIn")).at(-1)).toEqual({ by: "link", second: "recovery code" });
@@ -201,7 +232,8 @@ describeOnEach("second factors", (kind) => {
     for (let minute = 0; minute < 3; minute += 1) {
       platform.clock.step(60_000);
       const browser = await people.firstStep(email);
-      for (let i = 0; i < 9; i += 1) wrong += (await people.secondStep(browser, "000000x")).status === 401 ? 1 : 0;
+      for (let i = 0; i < 9; i += 1)
+        wrong += (await people.secondStep(browser, "000000x")).status === 401 ? 1 : 0;
     }
     expect(wrong).toBe(20);
   });
@@ -214,16 +246,25 @@ describeOnEach("second factors", (kind) => {
     const page = await browser.get(securityPath);
     const id = /name="passkey" value="([^"]*)"/.exec(page.text)?.[1] ?? "";
     const csrf = tokenIn(page);
-    const changes = ["/passkey/options", "/passkey", "/rename", "/remove", "/app", "/app/remove", "/codes"].map(
-      (path) => securityPath + path,
-    );
+    const changes = [
+      "/passkey/options",
+      "/passkey",
+      "/rename",
+      "/remove",
+      "/app",
+      "/app/remove",
+      "/codes",
+    ].map((path) => securityPath + path);
 
     // Another person's session does not find it; another site's form is refused.
     const stranger = await people.signedIn(other);
     const theirs = tokenIn(await stranger.get(securityPath));
     for (const path of ["/rename", "/remove"])
-      expect((await stranger.post(securityPath + path, { csrf: theirs, passkey: id, name: "Mine" })).status).toBe(404);
-    for (const path of changes) expect((await browser.post(path, { csrf: theirs, passkey: id, name: "x" })).status).toBe(403);
+      expect(
+        (await stranger.post(securityPath + path, { csrf: theirs, passkey: id, name: "Mine" })).status,
+      ).toBe(404);
+    for (const path of changes)
+      expect((await browser.post(path, { csrf: theirs, passkey: id, name: "x" })).status).toBe(403);
 
     // A challenge of one purpose or session serves no other.
     const asked = await people.challenge(browser, securityPath, `${securityPath}/passkey`);
@@ -248,11 +289,14 @@ describeOnEach("second factors", (kind) => {
     // The passkey is such a proof; that of another person is none.
     const theirPasskey = people.newPasskey();
     const proof = await people.challenge(browser, "/account/prove", "/account/prove/passkey");
-    const send = (credential: string) => browser.post("/account/prove/passkey", { csrf, next: securityPath, credential });
+    const send = (credential: string) =>
+      browser.post("/account/prove/passkey", { csrf, next: securityPath, credential });
     expect((await send(theirPasskey.use(proof.options))).status).toBe(401);
     const second = await people.challenge(browser, "/account/prove", "/account/prove/passkey");
     expect(await send(passkey.use(second.options))).toMatchObject({ status: 303, location: securityPath });
-    expect((await browser.post(`${securityPath}/rename`, { csrf, passkey: id, name: "Phone" })).status).toBe(303);
+    expect((await browser.post(`${securityPath}/rename`, { csrf, passkey: id, name: "Phone" })).status).toBe(
+      303,
+    );
     expect((await auditOf("console/RenamePasskey")).at(-1)).toEqual({ passkey: id, name: "Phone" });
   });
 
@@ -267,8 +311,12 @@ describeOnEach("second factors", (kind) => {
     expect((await prove(app.code())).location).toBe(securityPath);
     expect((await prove(app.code())).status).toBe(401);
     const link = await platform.invite({ email });
-    expect((await browser.submit(await browser.get(securityPath), `${securityPath}/app/remove`)).status).toBe(303);
-    expect(await platform.rows(`SELECT digest FROM recovery_code WHERE account_id = '${link.accountId}'`)).toEqual([]);
+    expect((await browser.submit(await browser.get(securityPath), `${securityPath}/app/remove`)).status).toBe(
+      303,
+    );
+    expect(
+      await platform.rows(`SELECT digest FROM recovery_code WHERE account_id = '${link.accountId}'`),
+    ).toEqual([]);
     // Open links end with it, and the password is enough again.
     expect((await browser.get(`/link/${link.link}`)).status).toBe(410);
     await people.signedIn(email);
@@ -283,7 +331,9 @@ describeOnEach("second factors", (kind) => {
     const answer = await browser.submit(await browser.get(`/link/${link}`), `/link/${link}`);
     expect(answer.location).toContain("/sign-in/code?");
     expect(browser.cookies.has(cookie)).toBe(false);
-    const entered = await browser.submit(await browser.get(answer.location), "/sign-in/code", { code: app.code() });
+    const entered = await browser.submit(await browser.get(answer.location), "/sign-in/code", {
+      code: app.code(),
+    });
     expect(entered.location).toBe("/account/password");
     expect((await browser.get("/account/password")).text).toContain("Choose a password");
   });
@@ -295,7 +345,9 @@ describeOnEach("second factors", (kind) => {
     for (const name of ["One", "Two"]) await people.add(browser, people.newPasskey(), {}, name);
     const csrf = tokenIn(await browser.get(securityPath));
     const ids = await platform.rows(`SELECT id FROM passkey WHERE account_id = '${accountId}'`);
-    const removals = ids.map(({ id }) => browser.post(`${securityPath}/remove`, { csrf, passkey: String(id) }));
+    const removals = ids.map(({ id }) =>
+      browser.post(`${securityPath}/remove`, { csrf, passkey: String(id) }),
+    );
     expect((await Promise.all(removals)).map(({ status }) => status).toSorted()).toEqual([303, 400]);
     expect(await platform.rows(`SELECT id FROM passkey WHERE account_id = '${accountId}'`)).toHaveLength(1);
     expect(email).toBe(`passkeys-${kind}@example.com`);
@@ -304,8 +356,17 @@ describeOnEach("second factors", (kind) => {
   test("only sessions reach the pages: keys and tokens are sent to the sign-in page", async () => {
     const { headers } = await platform.service.person();
     const key: Browser = platform.browser();
-    for (const path of ["", "/app"]) expect((await key.get(securityPath + path, headers)).location).toContain("/sign-in?next=");
-    for (const path of ["/passkey/options", "/passkey", "/rename", "/remove", "/app", "/app/remove", "/codes"])
+    for (const path of ["", "/app"])
+      expect((await key.get(securityPath + path, headers)).location).toContain("/sign-in?next=");
+    for (const path of [
+      "/passkey/options",
+      "/passkey",
+      "/rename",
+      "/remove",
+      "/app",
+      "/app/remove",
+      "/codes",
+    ])
       expect((await key.post(securityPath + path, {}, headers)).location).toContain("/sign-in?next=");
   });
 

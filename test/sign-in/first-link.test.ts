@@ -7,7 +7,14 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { createFirstLink } from "../../src/core/use-cases/first-sign-in.ts";
 import { initializeInstallation } from "../../src/core/use-cases/initialize-installation.ts";
 import { invitePerson } from "../../src/core/use-cases/invite-person.ts";
-import { type DatabaseKind, describeOnPostgres, nodesOf, openTestStore, rowsIn, runOn } from "../support/database.ts";
+import {
+  type DatabaseKind,
+  describeOnPostgres,
+  nodesOf,
+  openTestStore,
+  rowsIn,
+  runOn,
+} from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { stillClock } from "../support/still-clock.ts";
 import { openBrowser } from "./browser.ts";
@@ -25,7 +32,13 @@ async function openNewInstallation(kind: DatabaseKind, env: Readonly<Record<stri
   writeFileSync(keyPath, "the first key");
   let service: Service | undefined;
   const start = async () => {
-    service = await openService({ over: database, nodes: nodesOf(kind), clock, idle: true, env: { DATA_DIR: folder.path, ...env } });
+    service = await openService({
+      over: database,
+      nodes: nodesOf(kind),
+      clock,
+      idle: true,
+      env: { DATA_DIR: folder.path, ...env },
+    });
     return service;
   };
   opening.defer(() => service?.[Symbol.asyncDispose]());
@@ -40,7 +53,8 @@ async function openNewInstallation(kind: DatabaseKind, env: Readonly<Record<stri
     /** A browser that talks to the next process. */
     browser: () => openBrowser(service?.url ?? ""),
     link: async () => `/link/${(await store.change((tx) => createFirstLink(tx, context()))) ?? "none"}`,
-    invite: async (email: string) => `/link/${(await store.change((tx) => invitePerson(tx, context(), { email }))).link}`,
+    invite: async (email: string) =>
+      `/link/${(await store.change((tx) => invitePerson(tx, context(), { email }))).link}`,
     async restart() {
       await service?.[Symbol.asyncDispose]();
       await start();
@@ -75,7 +89,10 @@ describeOnPostgres("the first link of an installation", (kind) => {
     expect((await browser.get(link)).text).toContain("You are signed in as owner@example.com.");
     expect((await installation.browser().get(link)).text).not.toContain("owner@example.com");
     const { url } = installation.database;
-    const rows = [await rowsIn(url, "SELECT * FROM sign_in_link"), await rowsIn(url, "SELECT * FROM audit_event")];
+    const rows = [
+      await rowsIn(url, "SELECT * FROM sign_in_link"),
+      await rowsIn(url, "SELECT * FROM audit_event"),
+    ];
     const written = JSON.stringify([rows, installation.logged()]);
     for (const operation of ["console/Invite", "console/SignIn"]) expect(written).toContain(operation);
     expect(written).not.toContain(link.slice("/link/".length));
@@ -86,7 +103,9 @@ describeOnPostgres("the first link of an installation", (kind) => {
     const link = await installation.link();
     const browsers = Array.from({ length: 20 }, () => installation.browser());
     const pages = await Promise.all(browsers.map((browser) => browser.get(link)));
-    const answers = await Promise.all(browsers.map((browser, i) => browser.submit(pages[i] ?? never(), link)));
+    const answers = await Promise.all(
+      browsers.map((browser, i) => browser.submit(pages[i] ?? never(), link)),
+    );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array(19).fill(410)]);
     expect(await rowsIn(installation.database.url, "SELECT id FROM session")).toHaveLength(1);
   });
@@ -144,7 +163,10 @@ describeOnPostgres("the first link of an installation", (kind) => {
 
   test("leads to a password where the console is off", async () => {
     await using installation = await openNewInstallation(kind, { CONSOLE: "off" });
-    expect(await press(installation, await installation.link())).toMatchObject({ status: 303, location: "/account/password" });
+    expect(await press(installation, await installation.link())).toMatchObject({
+      status: 303,
+      location: "/account/password",
+    });
   });
 });
 

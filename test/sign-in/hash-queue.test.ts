@@ -32,7 +32,8 @@ function heldQueue() {
 /** As many attempts as can wait from each of 16 networks. */
 function attack(ask: ReturnType<typeof heldQueue>["ask"]): void {
   for (let nth = 0; nth < 21; nth += 1)
-    for (let network = 0; network < 16; network += 1) ask(`attack ${network}`, { network: `10.0.${network}` });
+    for (let network = 0; network < 16; network += 1)
+      ask(`attack ${network}`, { network: `10.0.${network}` });
 }
 
 test("a browser that the account knows has its turn at once while 16 networks attack", async () => {
@@ -85,14 +86,24 @@ test("at the page of sign-in the addresses of a /24 or /48 share their turns, an
   await platform.signIn(known, email);
   const signIn = async (from: string, by = platform.browser()) => {
     const headers = { "x-forwarded-for": from };
-    return (await by.submit(await by.get("/sign-in", headers), "/sign-in", { email, password: goodPassword }, headers)).status;
+    return (
+      await by.submit(
+        await by.get("/sign-in", headers),
+        "/sign-in",
+        { email, password: goodPassword },
+        headers,
+      )
+    ).status;
   };
   const held = Promise.withResolvers<void>();
   const turns = ["198.18.7", "2001:db8:7"].flatMap((network) =>
-    Array.from({ length: network.includes(":") ? 20 : 21 }, () => passwordTurns({ network }, () => held.promise)),
+    Array.from({ length: network.includes(":") ? 20 : 21 }, () =>
+      passwordTurns({ network }, () => held.promise),
+    ),
   );
   try {
-    for (const from of ["198.18.7.1", "198.18.7.254", "2001:db8:7:1::1", "2001:db8:7:ffff::1"]) expect(await signIn(from), from).toBe(503);
+    for (const from of ["198.18.7.1", "198.18.7.254", "2001:db8:7:1::1", "2001:db8:7:ffff::1"])
+      expect(await signIn(from), from).toBe(503);
     expect(await signIn("198.18.7.1", known)).toBe(303);
     const others = Promise.all([signIn("198.18.8.1"), signIn("2001:db8:8::1")]);
     held.resolve();

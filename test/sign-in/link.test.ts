@@ -26,18 +26,29 @@ describeOnOne("a one-time link", (kind) => {
     const choose = await browser.follow(signedIn);
     expect(choose.text).toContain("Choose a password");
     expect(choose.text).not.toContain("Current password");
-    const chosen = await browser.submit(choose, "/account/password", { password: goodPassword, again: goodPassword });
+    const chosen = await browser.submit(choose, "/account/password", {
+      password: goodPassword,
+      again: goodPassword,
+    });
     expect(chosen).toMatchObject({ status: 303, location: "/?notice=password" });
     expect((await platform.signIn(platform.browser(), email)).status).toBe(303);
   });
 
   test("leads to a first password also with a cookie of an app's request that no server set", async () => {
-    for (const cookie of ["%", "%E0%A4%A", "/\\evil.example", Buffer.from("//evil.example").toString("base64url")]) {
+    for (const cookie of [
+      "%",
+      "%E0%A4%A",
+      "/\\evil.example",
+      Buffer.from("//evil.example").toString("base64url"),
+    ]) {
       const { link } = await platform.invite({ email: someone() });
       const browser = platform.browser();
       const page = await browser.get(`/link/${link}`);
       for (const name of ["return", "__Host-return"]) browser.cookies.set(name, cookie);
-      expect(await browser.submit(page, `/link/${link}`)).toMatchObject({ status: 303, location: "/account/password" });
+      expect(await browser.submit(page, `/link/${link}`)).toMatchObject({
+        status: 303,
+        location: "/account/password",
+      });
     }
   });
 
@@ -54,23 +65,34 @@ describeOnOne("a one-time link", (kind) => {
     const { link, accountId } = await platform.invite({ email: someone() });
     const browsers = Array.from({ length: 50 }, () => platform.browser());
     const pages = await Promise.all(browsers.map((browser) => browser.get(`/link/${link}`)));
-    const answers = await Promise.all(browsers.map((browser, i) => browser.submit(pages[i] ?? never(), `/link/${link}`)));
+    const answers = await Promise.all(
+      browsers.map((browser, i) => browser.submit(pages[i] ?? never(), `/link/${link}`)),
+    );
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 410)).toHaveLength(49);
     expect(await platform.rows(`SELECT id FROM session WHERE account_id = '${accountId}'`)).toHaveLength(1);
   });
 
   test("is valid for exactly 24 hours", async () => {
-    const [young, old] = [await platform.invite({ email: someone() }), await platform.invite({ email: someone() })];
+    const [young, old] = [
+      await platform.invite({ email: someone() }),
+      await platform.invite({ email: someone() }),
+    ];
     platform.clock.step(dayMs - 1);
     const browser = platform.browser();
     const page = await browser.get(`/link/${old.link}`);
-    expect((await browser.submit(await browser.get(`/link/${young.link}`), `/link/${young.link}`)).status).toBe(303);
+    expect(
+      (await browser.submit(await browser.get(`/link/${young.link}`), `/link/${young.link}`)).status,
+    ).toBe(303);
     platform.clock.step(1);
     expect((await browser.submit(page, `/link/${old.link}`)).status).toBe(410);
   });
 
-  test.each(["inactive", "removed", "delegated"])("grants no access to a member who is %s, and is not used up by trying", async (why) => {
+  test.each([
+    "inactive",
+    "removed",
+    "delegated",
+  ])("grants no access to a member who is %s, and is not used up by trying", async (why) => {
     const { link, email } = await platform.invite({ email: someone() });
     const set = (text: string) => platform.run(`UPDATE membership SET ${text} WHERE email = '${email}'`);
     const browser = platform.browser();
@@ -86,7 +108,9 @@ describeOnOne("a one-time link", (kind) => {
     const email = someone();
     const [first, second] = [await platform.invite({ email }), await platform.invite({ email })];
     const browser = platform.browser();
-    expect((await browser.submit(await browser.get(`/link/${second.link}`), `/link/${second.link}`)).status).toBe(303);
+    expect(
+      (await browser.submit(await browser.get(`/link/${second.link}`), `/link/${second.link}`)).status,
+    ).toBe(303);
     expect((await browser.get(`/link/${first.link}`)).status).toBe(410);
   });
 
@@ -97,13 +121,19 @@ describeOnOne("a one-time link", (kind) => {
     const { link } = await platform.invite({ email });
     const form = await browser.get("/account/password");
     const next = "another password altogether";
-    expect((await browser.submit(form, "/account/password", { old: goodPassword, password: next, again: next })).status).toBe(303);
+    expect(
+      (await browser.submit(form, "/account/password", { old: goodPassword, password: next, again: next }))
+        .status,
+    ).toBe(303);
     expect((await platform.browser().get(`/link/${link}`)).status).toBe(410);
   });
 
   test("is stored as a hash: its text is nowhere in the database", async () => {
     const { link } = await platform.invite({ email: someone() });
-    const [links, audit] = [await platform.rows("SELECT * FROM sign_in_link"), await platform.rows("SELECT * FROM audit_event")];
+    const [links, audit] = [
+      await platform.rows("SELECT * FROM sign_in_link"),
+      await platform.rows("SELECT * FROM audit_event"),
+    ];
     expect(links.length).toBeGreaterThan(0);
     expect(JSON.stringify(links) + JSON.stringify(audit)).not.toContain(link);
   });
@@ -120,7 +150,13 @@ describeOnOne("a one-time link", (kind) => {
 });
 
 describe("an invalid link", () => {
-  test.each(["x", "a".repeat(43), "a".repeat(5000), "%00", "..%2f..%2faccount"])("is answered like a used one", async (text) => {
+  test.each([
+    "x",
+    "a".repeat(43),
+    "a".repeat(5000),
+    "%00",
+    "..%2f..%2faccount",
+  ])("is answered like a used one", async (text) => {
     await using platform = await openSignInPlatform();
     expect((await platform.browser().get(`/link/${text}`)).status).toBe(410);
   });

@@ -9,7 +9,12 @@ const path = "/sign-in/mail";
 const hourMs = 3_600_000;
 
 type Mails = Awaited<ReturnType<typeof openMailServer>>;
-const envOf = ({ url }: Mails) => ({ SMTP_URL: url, MAIL_FROM: "platform@example.com", SIGN_IN_LINKS: "on", RATE_LIMITS: "off" });
+const envOf = ({ url }: Mails) => ({
+  SMTP_URL: url,
+  MAIL_FROM: "platform@example.com",
+  SIGN_IN_LINKS: "on",
+  RATE_LIMITS: "off",
+});
 
 /** Asks for a link, as a person does. */
 async function ask(browser: Browser, email: string, next = "/account?x"): Promise<PageResponse> {
@@ -23,7 +28,8 @@ async function linkTo(mails: Mails, email: string, count = 1): Promise<string> {
   return /https:\/\/platform\.test(\/sign-in\/mail\/\S+)/.exec(own().at(-1)?.text ?? "")?.[1] ?? "";
 }
 
-const press = async (browser: Browser, link: string): Promise<PageResponse> => browser.submit(await browser.get(link), link);
+const press = async (browser: Browser, link: string): Promise<PageResponse> =>
+  browser.submit(await browser.get(link), link);
 
 // spec/api.md 8.119, spec/decisions.md 142.
 describeOnOne("a sign-in link by mail", (kind) => {
@@ -34,7 +40,9 @@ describeOnOne("a sign-in link by mail", (kind) => {
   let email = "";
 
   beforeAll(async () => {
-    mails = await openMailServer({ onMailFrom: (_address, _session, done) => void (held ?? Promise.resolve()).then(() => done()) });
+    mails = await openMailServer({
+      onMailFrom: (_address, _session, done) => void (held ?? Promise.resolve()).then(() => done()),
+    });
     platform = await openSignInPlatform(kind, envOf(mails));
   });
   afterAll(async () => {
@@ -47,7 +55,8 @@ describeOnOne("a sign-in link by mail", (kind) => {
     platform.clock.step(hourMs); // The limits of the tests before do not count.
   });
 
-  const sessionsOf = (accountId: string) => platform.rows(`SELECT id FROM session WHERE account_id = '${accountId}'`);
+  const sessionsOf = (accountId: string) =>
+    platform.rows(`SELECT id FROM session WHERE account_id = '${accountId}'`);
 
   test("signs in the browser that asked, once, and lets the person choose a password; other browsers and scanners leave it unused", async () => {
     const { accountId } = await platform.invite({ email });
@@ -59,7 +68,9 @@ describeOnOne("a sign-in link by mail", (kind) => {
     const known = await ask(browser, ` ${email.toUpperCase()} `);
     const unknown = await ask(platform.browser(), "nobody@example.com");
     expect([known.status, unknown.status]).toEqual([200, 200]);
-    expect(known.text.replaceAll(email, "ADDRESS")).toBe(unknown.text.replaceAll("nobody@example.com", "ADDRESS"));
+    expect(known.text.replaceAll(email, "ADDRESS")).toBe(
+      unknown.text.replaceAll("nobody@example.com", "ADDRESS"),
+    );
     resolve();
     held = null;
     const link = await linkTo(mails, email);
@@ -82,7 +93,9 @@ describeOnOne("a sign-in link by mail", (kind) => {
     const secret = link.split("/").at(-1) ?? "";
     const audit = await platform.rows(`SELECT * FROM audit_event WHERE account_id = '${accountId}'`);
     expect(JSON.stringify(audit)).toMatch(/console\/SignIn.*\\"by\\":\\"link\\"/);
-    expect(JSON.stringify([audit, await platform.rows("SELECT * FROM mailed_link"), platform.service.logged])).not.toContain(secret);
+    expect(
+      JSON.stringify([audit, await platform.rows("SELECT * FROM mailed_link"), platform.service.logged]),
+    ).not.toContain(secret);
     expect(mails.received.flatMap(({ to }) => to)).not.toContain("nobody@example.com");
   });
 
@@ -111,7 +124,11 @@ describeOnOne("a sign-in link by mail", (kind) => {
     await ask(browser, email);
     const second = await linkTo(mails, email, 2);
     await platform.signIn(browser, email);
-    const next = { old: goodPassword, password: "another password altogether", again: "another password altogether" };
+    const next = {
+      old: goodPassword,
+      password: "another password altogether",
+      again: "another password altogether",
+    };
     await browser.submit(await browser.get("/account/password"), "/account/password", next);
     expect((await browser.get(second)).status).toBe(410);
     await ask(browser, email);
@@ -153,18 +170,27 @@ describeOnOne("a sign-in link by mail", (kind) => {
     const asked = await press(browser, await linkTo(mails, email));
     expect(asked).toMatchObject({ status: 303, location: "/sign-in/code?next=%2Faccount%3Fx" });
     expect(browser.cookies.has("__Host-session")).toBe(false);
-    const choice = await browser.submit(await browser.get(asked.location), "/sign-in/code", { code: app.code(1) });
+    const choice = await browser.submit(await browser.get(asked.location), "/sign-in/code", {
+      code: app.code(1),
+    });
     expect(choice.text).toContain("Choose a space");
     const spaces = [...choice.text.matchAll(/name="space" value="([^"]*)"/g)].map(([, id = ""]) => id);
     expect(spaces).toHaveLength(2);
-    expect(await browser.submit(choice, "/sign-in/space", { space: spaces[1] ?? "" })).toMatchObject({ location: "/account?x" });
+    expect(await browser.submit(choice, "/sign-in/space", { space: spaces[1] ?? "" })).toMatchObject({
+      location: "/account?x",
+    });
   });
 });
 
 describe("links by mail", () => {
   test("are not for accounts that only the provider signs in: the mail names it", async () => {
     await using mails = await openMailServer();
-    const provider = { OIDC_ISSUER: "http://127.0.0.1:9", OIDC_CLIENT_ID: "a", OIDC_CLIENT_SECRET: "b", OIDC_LABEL: "Example Login" };
+    const provider = {
+      OIDC_ISSUER: "http://127.0.0.1:9",
+      OIDC_CLIENT_ID: "a",
+      OIDC_CLIENT_SECRET: "b",
+      OIDC_LABEL: "Example Login",
+    };
     await using platform = await openSignInPlatform("sqlite", { ...envOf(mails), ...provider });
     const { email: bound } = await platform.invite({ email: "bound@example.com" });
     const { email: own } = await platform.member({ email: "own@example.com" });
@@ -173,7 +199,9 @@ describe("links by mail", () => {
     expect(first.text.replaceAll(bound, "ADDRESS")).toBe(second.text.replaceAll(own, "ADDRESS"));
     expect((await press(browser, await linkTo(mails, own))).status).toBe(303);
     expect(await linkTo(mails, bound)).toBe("");
-    expect(mails.received.find(({ to }) => to.includes(bound))?.text).toContain("signs in with Example Login");
+    expect(mails.received.find(({ to }) => to.includes(bound))?.text).toContain(
+      "signs in with Example Login",
+    );
     expect(await platform.rows("SELECT digest FROM mailed_link")).toHaveLength(1);
   });
 

@@ -8,7 +8,10 @@ import { goodPassword, openSignInPlatform, type SignInPlatform } from "./people-
 
 const test = sampledTest(3);
 
-/** A hash that costs less than the current default: a successful sign-in replaces it, and a wrong password is checked with its parameters. */
+/**
+ * A hash that costs less than the current default: a successful sign-in replaces it, and a wrong password is
+ * checked with its parameters.
+ */
 function cheapHash(password: string, ln: number): string {
   const salt = Buffer.alloc(16, 1);
   const base64 = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
@@ -32,7 +35,8 @@ describeOnOne("signing in by password", (kind) => {
   let answerToUnknown: ReturnType<SignInPlatform["signIn"]> | undefined;
   /** The answer to a user without an account. */
   const signInUnknown = () => (answerToUnknown ??= platform.signIn(platform.browser(), "nobody@example.com"));
-  const storeHash = (email: string, stored: string) => platform.run(`UPDATE account SET password = '${stored}' WHERE email = '${email}'`);
+  const storeHash = (email: string, stored: string) =>
+    platform.run(`UPDATE account SET password = '${stored}' WHERE email = '${email}'`);
   beforeAll(async () => {
     platform = await openSignInPlatform(kind);
     await platform.member({ email: "bo@example.com" });
@@ -56,9 +60,15 @@ describeOnOne("signing in by password", (kind) => {
       status: 303,
       location: "/settings/profile?notice=password",
     });
-    expect(await platform.browser().get("/account/apps")).toMatchObject({ status: 303, location: "/settings/authorized-apps" });
+    expect(await platform.browser().get("/account/apps")).toMatchObject({
+      status: 303,
+      location: "/settings/authorized-apps",
+    });
     await using without = await openSignInPlatform("sqlite", { CONSOLE: "off" });
-    expect(await without.browser().get("/account")).toMatchObject({ status: 303, location: "/account/security" });
+    expect(await without.browser().get("/account")).toMatchObject({
+      status: 303,
+      location: "/account/security",
+    });
     const apps = await without.browser().get("/account/apps");
     expect([apps.status, apps.location]).toEqual([404, ""]);
     expect(apps.text).toContain("RevokeOAuth2Grant -f clientId=");
@@ -73,7 +83,9 @@ describeOnOne("signing in by password", (kind) => {
     await platform.signIn(platform.browser(), "bo@example.com");
     const [again] = await platform.rows("SELECT signed_in_at FROM membership WHERE email = 'bo@example.com'");
     expect(Number(again?.["signed_in_at"])).toBe(first);
-    expect(await platform.rows("SELECT id FROM audit_event WHERE operation = 'console/SignIn'")).not.toEqual([]);
+    expect(await platform.rows("SELECT id FROM audit_event WHERE operation = 'console/SignIn'")).not.toEqual(
+      [],
+    );
   });
 
   test.each([
@@ -87,10 +99,18 @@ describeOnOne("signing in by password", (kind) => {
     const email = `${reason.replace(" ", "-")}@example.com`;
     if (reason === "no password") await platform.invite({ email });
     else if (reason !== "unknown account") await platform.member({ email });
-    const set = { inactive: "status = 'inactive'", delegated: "delegated_to = 'other'", removed: "status = 'removed'" }[reason];
+    const set = {
+      inactive: "status = 'inactive'",
+      delegated: "delegated_to = 'other'",
+      removed: "status = 'removed'",
+    }[reason];
     if (set) await platform.run(`UPDATE membership SET ${set} WHERE email = '${email}'`);
     const browser = platform.browser();
-    const answer = await platform.signIn(browser, email, reason === "wrong password" ? "not the right one" : goodPassword);
+    const answer = await platform.signIn(
+      browser,
+      email,
+      reason === "wrong password" ? "not the right one" : goodPassword,
+    );
     const withoutValues = ({ text }: { text: string }) => text.replaceAll(/value="[^"]*"/g, "");
     expect(answer.status).toBe(401);
     expect(withoutValues(answer)).toBe(withoutValues(await signInUnknown()));
@@ -124,11 +144,13 @@ describeOnOne("signing in by password", (kind) => {
     const { id } = (await platform.store.accounts.byEmail("ed@example.com")) ?? { id: "" };
     expect(cookie).toMatch(/^[A-Za-z0-9_-]{80,}$/);
     expect(Buffer.from(cookie, "base64url").toString("latin1")).not.toContain(id);
-    for (let nth = 0; nth < 10; nth += 1) await platform.signIn(platform.browser(), "ed@example.com", "a wrong password");
+    for (let nth = 0; nth < 10; nth += 1)
+      await platform.signIn(platform.browser(), "ed@example.com", "a wrong password");
     expect((await platform.signIn(platform.browser(), "ed@example.com")).status).toBe(429);
     expect((await platform.signIn(known, "ed@example.com")).status).toBe(303);
     await storeHash("bo@example.com", cheapHash(goodPassword, 4));
-    for (let nth = 0; nth < 10; nth += 1) await platform.signIn(platform.browser(), "bo@example.com", "a wrong password");
+    for (let nth = 0; nth < 10; nth += 1)
+      await platform.signIn(platform.browser(), "bo@example.com", "a wrong password");
     expect((await platform.signIn(known, "bo@example.com")).status).toBe(429);
   });
 
@@ -150,8 +172,11 @@ describeOnOne("signing in by password", (kind) => {
     await platform.member({ email: "di@example.com" });
     const cheap = cheapHash(goodPassword, 4);
     await storeHash("di@example.com", cheap);
-    const stored = async () => (await platform.rows("SELECT password FROM account WHERE email = 'di@example.com'"))[0]?.["password"];
-    expect((await platform.signIn(platform.browser(), "di@example.com", "another password")).status).toBe(401);
+    const stored = async () =>
+      (await platform.rows("SELECT password FROM account WHERE email = 'di@example.com'"))[0]?.["password"];
+    expect((await platform.signIn(platform.browser(), "di@example.com", "another password")).status).toBe(
+      401,
+    );
     expect(await stored()).toBe(cheap);
     expect((await platform.signIn(platform.browser(), "di@example.com")).status).toBe(303);
     expect(await stored()).toMatch(/^\$scrypt\$ln=15,/);

@@ -2,7 +2,11 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { hashPassword } from "../../src/core/sign-in/password.ts";
 import type { Store } from "../../src/core/store.ts";
 import { createFirstAccount } from "../../src/core/use-cases/initialize-installation.ts";
-import { type Invitation, type InvitationResult, invitePerson } from "../../src/core/use-cases/invite-person.ts";
+import {
+  type Invitation,
+  type InvitationResult,
+  invitePerson,
+} from "../../src/core/use-cases/invite-person.ts";
 import { type DatabaseKind, openTestStore, rowsIn, runOn } from "../support/database.ts";
 import { openService, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
@@ -38,7 +42,8 @@ export async function openSignInPlatform(
   const service = await openService({ over: test, clock, env, idle: true });
   const dependencies = () => ({ now: clock.now(), ids: systemIds, random: systemRandom });
   await store.change((tx) => createFirstAccount(tx, dependencies(), "owner@example.com"));
-  const inviteMember = (invitation: Invitation) => store.change((tx) => invitePerson(tx, dependencies(), invitation));
+  const inviteMember = (invitation: Invitation) =>
+    store.change((tx) => invitePerson(tx, dependencies(), invitation));
   return {
     service,
     store,

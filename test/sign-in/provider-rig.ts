@@ -17,7 +17,10 @@ export interface ProviderRig extends AsyncDisposable {
   readonly people: Map<string, Claims>;
   /** The token requests so far. */
   readonly exchanges: string[];
-  /** Signs a subject in at the address from the platform; returns the address that the browser is redirected to. */
+  /**
+   * Signs a subject in at the address from the platform; returns the address that the browser is redirected
+   * to.
+   */
   signIn(url: string, subject: string): Promise<string>;
 }
 
@@ -31,9 +34,19 @@ export async function openProvider(): Promise<ProviderRig> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on TCP.
   const provider = new Provider(issuer, {
-    clients: [{ client_id: client.id, client_secret: client.secret, redirect_uris: [redirectUri], application_type: "web" }],
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        redirect_uris: [redirectUri],
+        application_type: "web",
+      },
+    ],
     claims: { openid: ["sub"], email: ["email", "email_verified"], groups: ["groups", "_claim_names"] },
-    findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub, ...people.get(sub) }) }),
+    findAccount: (_: unknown, sub: string) => ({
+      accountId: sub,
+      claims: () => ({ sub, ...people.get(sub) }),
+    }),
     pkce: { required: () => true },
     cookies: { keys: ["test"] },
   });
@@ -61,7 +74,11 @@ export async function walk(url: string, subject: string, back = redirectUri): Pr
   let body: URLSearchParams | null = null;
   for (let steps = 0; steps < 20; steps += 1) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const answer: Response = await fetch(at, { redirect: "manual", headers: { cookie }, ...(body ? { method: "POST", body } : {}) });
+    const answer: Response = await fetch(at, {
+      redirect: "manual",
+      headers: { cookie },
+      ...(body ? { method: "POST", body } : {}),
+    });
     for (const line of answer.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       cookies.set(name, value);
@@ -75,9 +92,14 @@ export async function walk(url: string, subject: string, back = redirectUri): Pr
       continue;
     }
     const action = /<form[^>]* action="([^"]*)"/.exec(text)?.[1];
-    if (action === undefined) throw new Error(`the provider has no form (${answer.status}): ${text.slice(0, 500)}`);
+    if (action === undefined)
+      throw new Error(`the provider has no form (${answer.status}): ${text.slice(0, 500)}`);
     at = new URL(action.replaceAll("&amp;", "&"), at).href;
-    body = new URLSearchParams({ prompt: text.includes('value="consent"') ? "consent" : "login", login: subject, password: "x" });
+    body = new URLSearchParams({
+      prompt: text.includes('value="consent"') ? "consent" : "login",
+      login: subject,
+      password: "x",
+    });
   }
   throw new Error("the provider leads nowhere");
 }

@@ -19,7 +19,8 @@ const message = (text: string) => ({ message: { content: [{ type: ContentPartTyp
 
 describeOnOne("a session of a person (spec/decisions.md 56)", (database) => {
   const rig = settingsRig(database, { idle: false });
-  const tasksOf = async (of: Awaited<ReturnType<typeof rig.person>>) => (await of.session()).client(TaskService);
+  const tasksOf = async (of: Awaited<ReturnType<typeof rig.person>>) =>
+    (await of.session()).client(TaskService);
 
   test("creates, reads, changes and deletes the same tasks as the person's general key", async () => {
     const ann = await rig.person();
@@ -61,7 +62,9 @@ describeOnOne("a session of a person (spec/decisions.md 56)", (database) => {
     const owner = await rig.person();
     const bo = await rig.person({ with: owner });
     const session = await owner.session();
-    const made = await session.client(EnterpriseDataExportV2Service).createExport({ userId: bo.accountId, scope: 2 });
+    const made = await session
+      .client(EnterpriseDataExportV2Service)
+      .createExport({ userId: bo.accountId, scope: 2 });
     expect((await owner.v2("enterprise.export.detail", { uid: made.uid })).status).toBe(200);
     const compliance = session.client(EnterpriseComplianceV2Service);
     const { uid } = await compliance.createExport({ reason: "review" });
@@ -72,15 +75,28 @@ describeOnOne("a session of a person (spec/decisions.md 56)", (database) => {
   test("of a super admin lists and caps shares; the audit rows name the session, and no key", async () => {
     const owner = await rig.person();
     const root = await rig.person({ with: owner, role: "super_admin" });
-    const { taskId } = await (await tasksOf(owner)).createTask({ ...message("shared"), shareVisibility: ShareVisibility.PUBLIC });
+    const { taskId } = await (await tasksOf(owner)).createTask({
+      ...message("shared"),
+      shareVisibility: ShareVisibility.PUBLIC,
+    });
     const session = await root.session();
-    const { assets } = await session.client(TeamAssetAuditApiV2Service).listShareableAssets({ assetType: AssetType.SESSION_SHARE });
+    const { assets } = await session
+      .client(TeamAssetAuditApiV2Service)
+      .listShareableAssets({ assetType: AssetType.SESSION_SHARE });
     expect(assets.map(({ uid }) => uid)).toEqual([taskId]);
-    await session.client(TeamAssetManageApiV2Service).updateAssetShareScope({ shareUid: taskId, permission: ShareScope.OWNER });
-    expect((await owner.v2("task.detail", { task_id: taskId })).body["task"]).toMatchObject({ share_visibility: "private" });
+    await session
+      .client(TeamAssetManageApiV2Service)
+      .updateAssetShareScope({ shareUid: taskId, permission: ShareScope.OWNER });
+    expect((await owner.v2("task.detail", { task_id: taskId })).body["task"]).toMatchObject({
+      share_visibility: "private",
+    });
     const { body } = await owner.v2("audit.list", {});
-    const rows = body["data"].filter(({ operation }: { readonly operation: string }) => operation.startsWith("team.v2.TeamAsset"));
-    expect(rows.map(({ credential }: { readonly credential: string }) => credential)).toEqual(Array(2).fill(`session:${session.id}`));
+    const rows = body["data"].filter(({ operation }: { readonly operation: string }) =>
+      operation.startsWith("team.v2.TeamAsset"),
+    );
+    expect(rows.map(({ credential }: { readonly credential: string }) => credential)).toEqual(
+      Array(2).fill(`session:${session.id}`),
+    );
     expect(JSON.stringify(rows)).not.toContain("keyType");
     expect((await session.client(AuditService).listAuditEvents({})).data.length).toBeGreaterThan(0);
   });
@@ -105,7 +121,9 @@ describeOnOne("a session of a person (spec/decisions.md 56)", (database) => {
     expect(await list()).toBe("let in");
     const member = await rig.db.store.accounts.member(`team-${owner.spaceId}`, root.accountId);
     const team_user_id = member?.id ?? "";
-    expect((await owner.v2("team.user.update", { team_user_id, role: "TEAM_MEMBER_ROLE_MEMBER" })).status).toBe(200);
+    expect(
+      (await owner.v2("team.user.update", { team_user_id, role: "TEAM_MEMBER_ROLE_MEMBER" })).status,
+    ).toBe(200);
     expect(await list()).toMatch(/^PermissionDenied/);
     expect((await owner.v2("team.user.remove", { team_user_id })).status).toBe(200);
     expect(await outcomeOf(session.client(TaskService).listTasks({}))).toMatch(/^Unauthenticated/);

@@ -16,7 +16,11 @@ describeOnOne("a session that only calls use", (database) => {
     const session = await who.session();
     const calls = callingWith(session.headers, () => rig.service.url);
     const endsAt = async () =>
-      Number((await rowsIn(rig.db.url, `SELECT expires_at FROM session WHERE id = '${session.id}'`))[0]?.["expires_at"]);
+      Number(
+        (await rowsIn(rig.db.url, `SELECT expires_at FROM session WHERE id = '${session.id}'`))[0]?.[
+          "expires_at"
+        ],
+      );
     return { who, session, endsAt, calls, call: () => calls.client(ProjectService).listProjects({}) };
   }
 
@@ -49,11 +53,15 @@ describeOnOne("a session that only calls use", (database) => {
   test("is not extended by an address of task.watchUrl that is opened", async () => {
     const { who, endsAt, calls } = await signedIn();
     await rig.clock.advance(10_000);
-    const { url } = await calls.client(TaskService).getWatchUrl({ taskId: await rig.create(who), ttlSeconds: 3600 });
+    const { url } = await calls
+      .client(TaskService)
+      .getWatchUrl({ taskId: await rig.create(who), ttlSeconds: 3600 });
     const first = await endsAt();
     await rig.clock.leap(hourMs - 5_000);
     const leave = new AbortController();
-    const opened = await fetch(rig.service.url + url.replace("https://platform.test", ""), { signal: leave.signal });
+    const opened = await fetch(rig.service.url + url.replace("https://platform.test", ""), {
+      signal: leave.signal,
+    });
     leave.abort();
     await rig.clock.advance(10_000);
     expect([opened.status, await endsAt()]).toEqual([200, first]);

@@ -33,9 +33,11 @@ describeOnOne("a session", (kind) => {
     );
   const expiresAt = async () =>
     Number(
-      (await platform.rows(`SELECT s.expires_at FROM session s JOIN account a ON a.id = s.account_id WHERE a.email = '${email}'`))[0]?.[
-        "expires_at"
-      ],
+      (
+        await platform.rows(
+          `SELECT s.expires_at FROM session s JOIN account a ON a.id = s.account_id WHERE a.email = '${email}'`,
+        )
+      )[0]?.["expires_at"],
     );
 
   test("lasts thirty days after its last use, written at most once an hour", async () => {
@@ -81,7 +83,10 @@ describeOnOne("a session", (kind) => {
       await platform.signIn(other, email);
       const password = "another password altogether";
       const form = await browser.get("/account/password");
-      expect((await browser.submit(form, "/account/password", { old: goodPassword, password, again: password })).status).toBe(303);
+      expect(
+        (await browser.submit(form, "/account/password", { old: goodPassword, password, again: password }))
+          .status,
+      ).toBe(303);
       expect([await isActive(), await isActive(other)]).toEqual([true, false]);
       expect((await platform.signIn(platform.browser(), email)).status).toBe(401);
       expect((await platform.signIn(platform.browser(), email, password)).status).toBe(303);
@@ -92,8 +97,15 @@ describeOnOne("a session", (kind) => {
       { why: "a new one that is too short", fields: { password: "short", again: "short" } },
       { why: "two that differ", fields: { again: "something else altogether" } },
     ])("changes no password: $why", async ({ fields }) => {
-      const good = { old: goodPassword, password: "another password altogether", again: "another password altogether" };
-      const answer = await browser.submit(await browser.get("/account/password"), "/account/password", { ...good, ...fields });
+      const good = {
+        old: goodPassword,
+        password: "another password altogether",
+        again: "another password altogether",
+      };
+      const answer = await browser.submit(await browser.get("/account/password"), "/account/password", {
+        ...good,
+        ...fields,
+      });
       expect(answer.status).toBe(400);
       expect((await platform.signIn(platform.browser(), email)).status).toBe(303);
     });
@@ -111,14 +123,18 @@ describeOnOne("a session", (kind) => {
     test("is confirmed again by the password, and by no other password", async () => {
       const provedAt = async () =>
         Number(
-          (await platform.rows(`SELECT s.proved_at FROM session s JOIN account a ON a.id = s.account_id WHERE a.email = '${email}'`))[0]?.[
-            "proved_at"
-          ],
+          (
+            await platform.rows(
+              `SELECT s.proved_at FROM session s JOIN account a ON a.id = s.account_id WHERE a.email = '${email}'`,
+            )
+          )[0]?.["proved_at"],
         );
       const before = await provedAt();
       platform.clock.step(hourMs);
       const page = await browser.get("/account/prove?next=%2Faccount%3Fx");
-      expect((await browser.submit(page, "/account/prove", { password: "not the right one" })).status).toBe(401);
+      expect((await browser.submit(page, "/account/prove", { password: "not the right one" })).status).toBe(
+        401,
+      );
       expect(await provedAt()).toBe(before);
       expect(await browser.submit(page, "/account/prove", { password: goodPassword })).toMatchObject({
         status: 303,
@@ -133,12 +149,19 @@ describeOnOne("a session", (kind) => {
       await platform.invite({ email: shared, team: `north ${people}`, role: "owner" });
       const choice = await platform.signIn(browser, shared, goodPassword, "/account?a");
       expect(choice.status).toBe(200);
-      const spacesWithSignIn = () => platform.rows(`SELECT team_id FROM membership WHERE email = '${shared}' AND signed_in_at IS NOT NULL`);
+      const spacesWithSignIn = () =>
+        platform.rows(
+          `SELECT team_id FROM membership WHERE email = '${shared}' AND signed_in_at IS NOT NULL`,
+        );
       expect(await spacesWithSignIn()).toEqual([]);
       const space =
-        [...choice.text.matchAll(/value="([^"]*)" required[^>]*><span>([^<]*)/g)].find(([, , name]) => name === `north ${people}`)?.[1] ??
-        "";
-      expect(await browser.submit(choice, "/sign-in/space", { space })).toMatchObject({ status: 303, location: "/account?a" });
+        [...choice.text.matchAll(/value="([^"]*)" required[^>]*><span>([^<]*)/g)].find(
+          ([, , name]) => name === `north ${people}`,
+        )?.[1] ?? "";
+      expect(await browser.submit(choice, "/sign-in/space", { space })).toMatchObject({
+        status: 303,
+        location: "/account?a",
+      });
       expect(await spacesWithSignIn()).toHaveLength(1);
       expect(await spacesOf(shared)).toEqual([{ name: `north ${people}` }]);
     });
@@ -177,7 +200,11 @@ describe("the session cookie", () => {
   test.each([
     { consentUrl: "http://localhost:8080", name: "session", secure: false },
     { consentUrl: "https://accounts.example.com", name: "__Host-session", secure: true },
-  ])("of $consentUrl is $name, for this host alone, out of reach of scripts", async ({ consentUrl, name, secure }) => {
+  ])("of $consentUrl is $name, for this host alone, out of reach of scripts", async ({
+    consentUrl,
+    name,
+    secure,
+  }) => {
     await using platform = await openSignInPlatform("sqlite", { CONSENT_URL: consentUrl });
     await platform.member({ email: "bo@example.com" });
     const answer = await platform.signIn(platform.browser(), "bo@example.com");

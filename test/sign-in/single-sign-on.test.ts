@@ -35,7 +35,11 @@ beforeEach(() => {
 });
 
 /** The address that the browser is redirected to, not requested yet. */
-async function redirectTarget(browser: Browser, path = "/sign-in/single?next=%2Faccount%3Fx", signInAs = subject): Promise<string> {
+async function redirectTarget(
+  browser: Browser,
+  path = "/sign-in/single?next=%2Faccount%3Fx",
+  signInAs = subject,
+): Promise<string> {
   const begun = await browser.get(path);
   expect(begun.status).toBe(303);
   return provider.signIn(begun.location, signInAs);
@@ -53,8 +57,11 @@ describe("single sign-on", () => {
     expect(query.get("code_challenge_method")).toBe("S256");
     expect(query.get("redirect_uri")).toBe("https://platform.test/sign-in/callback");
     expect(query.get("scope")).toBe("openid email");
-    for (const name of ["code_challenge", "state", "nonce"]) expect(query.get(name)?.length).toBeGreaterThan(20);
-    const cookieText = Buffer.from(browser.cookies.get("__Host-single-sign-on") ?? "", "base64url").toString("latin1");
+    for (const name of ["code_challenge", "state", "nonce"])
+      expect(query.get(name)?.length).toBeGreaterThan(20);
+    const cookieText = Buffer.from(browser.cookies.get("__Host-single-sign-on") ?? "", "base64url").toString(
+      "latin1",
+    );
     expect(cookieText).not.toContain(query.get("state"));
   });
 
@@ -76,7 +83,11 @@ describe("single sign-on", () => {
 
   test.each([
     { why: "no user was invited", set: async () => undefined },
-    { why: "the address is not verified", set: async () => void (await platform.invite({ email })), claims: { email_verified: false } },
+    {
+      why: "the address is not verified",
+      set: async () => void (await platform.invite({ email })),
+      claims: { email_verified: false },
+    },
     {
       why: "the provider does not say whether the address is verified",
       set: async () => void (await platform.invite({ email })),
@@ -104,7 +115,9 @@ describe("single sign-on", () => {
       why: "the account is bound to another subject",
       set: async () => {
         const { accountId } = await platform.invite({ email });
-        await platform.store.change((tx) => tx.signIns.bindIdentity(accountId, { issuer: provider.issuer, subject: `another-${subject}` }));
+        await platform.store.change((tx) =>
+          tx.signIns.bindIdentity(accountId, { issuer: provider.issuer, subject: `another-${subject}` }),
+        );
       },
     },
   ])("grants no access, and reveals nothing, when $why", async ({ set, claims }) => {
@@ -137,11 +150,27 @@ describe("single sign-on", () => {
 
   test.each([
     { why: "in another browser", change: (path: string) => path, browser: () => platform.browser() },
-    { why: "with another state", change: (path: string) => path.replace(/state=[^&]*/, "state=another"), browser: null },
+    {
+      why: "with another state",
+      change: (path: string) => path.replace(/state=[^&]*/, "state=another"),
+      browser: null,
+    },
     { why: "without a state", change: (path: string) => path.replace(/&?state=[^&]*/, ""), browser: null },
-    { why: "with another code", change: (path: string) => path.replace(/code=[^&]*/, "code=another"), browser: null },
-    { why: "of another issuer", change: (path: string) => path.replace(/iss=[^&]*/, "iss=https%3A%2F%2Fevil.com"), browser: null },
-    { why: "with an error", change: () => "/sign-in/callback?error=access_denied&error_description=%3Cscript%3E&state=x", browser: null },
+    {
+      why: "with another code",
+      change: (path: string) => path.replace(/code=[^&]*/, "code=another"),
+      browser: null,
+    },
+    {
+      why: "of another issuer",
+      change: (path: string) => path.replace(/iss=[^&]*/, "iss=https%3A%2F%2Fevil.com"),
+      browser: null,
+    },
+    {
+      why: "with an error",
+      change: () => "/sign-in/callback?error=access_denied&error_description=%3Cscript%3E&state=x",
+      browser: null,
+    },
   ])("does nothing with an answer $why", async ({ change, browser: other }) => {
     await platform.invite({ email });
     const ownBrowser = platform.browser();
@@ -179,23 +208,35 @@ describe("single sign-on", () => {
     const browser = platform.browser();
     await signIn(browser);
     const provedAt = async () =>
-      Number((await platform.rows(`SELECT proved_at FROM session WHERE account_id = '${accountId}'`))[0]?.["proved_at"]);
+      Number(
+        (await platform.rows(`SELECT proved_at FROM session WHERE account_id = '${accountId}'`))[0]?.[
+          "proved_at"
+        ],
+      );
     const before = await provedAt();
     const begun = await browser.get("/account/prove/single?next=%2Faccount%3Fy");
     expect(new URL(begun.location).searchParams.get("prompt")).toBe("login");
     platform.clock.step(1000);
-    expect(await browser.get(await provider.signIn(begun.location, subject))).toMatchObject({ status: 303, location: "/account?y" });
+    expect(await browser.get(await provider.signIn(begun.location, subject))).toMatchObject({
+      status: 303,
+      location: "/account?y",
+    });
     expect(await provedAt()).toBe(before + 1000);
     const other = `other-${subject}`;
     provider.people.set(other, { email: "other@example.com", email_verified: true });
     platform.clock.step(1000);
-    expect((await browser.get(await redirectTarget(browser, "/account/prove/single", other))).status).toBe(403);
+    expect((await browser.get(await redirectTarget(browser, "/account/prove/single", other))).status).toBe(
+      403,
+    );
     expect(await provedAt()).toBe(before + 1000);
     platform.clock.step(-2000);
   });
 
   test("admits no user from outside the allowed domains", async () => {
-    await using narrow = await openSignInPlatform("sqlite", { ...env(), OIDC_DOMAINS: "example.com, example.org" });
+    await using narrow = await openSignInPlatform("sqlite", {
+      ...env(),
+      OIDC_DOMAINS: "example.com, example.org",
+    });
     narrow.clock.step(Date.now() - narrow.clock.now());
     for (const [domain, status] of [
       ["example.com", 303],
@@ -218,7 +259,10 @@ describe("single sign-on", () => {
 });
 
 test.each([
-  { claims: { iss: "i", sub: "s", email: " Ann@Example.com", email_verified: true }, email: "ann@example.com" },
+  {
+    claims: { iss: "i", sub: "s", email: " Ann@Example.com", email_verified: true },
+    email: "ann@example.com",
+  },
   { claims: { iss: "i", sub: "s", email: "ann@example.com", email_verified: "true" }, email: null },
   { claims: { iss: "i", sub: "s", email: 5, email_verified: true }, email: null },
 ])("an address counts only when it is said to be verified: $claims", ({ claims, email: address }) => {

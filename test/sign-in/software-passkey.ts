@@ -28,7 +28,9 @@ const byteText = (bytes: Uint8Array): Buffer => Buffer.concat([cborHead(2, bytes
 const cborText = (text: string): Buffer => Buffer.concat([cborHead(3, text.length), Buffer.from(text)]);
 function cborHead(major: number, length: number): Buffer {
   if (length < 24) return Buffer.from([(major << 5) | length]);
-  return Buffer.from(length < 256 ? [(major << 5) | 24, length] : [(major << 5) | 25, length >> 8, length & 0xff]);
+  return Buffer.from(
+    length < 256 ? [(major << 5) | 24, length] : [(major << 5) | 25, length >> 8, length & 0xff],
+  );
 }
 
 /** An authenticator with one ES256 passkey and attestation none (Web Authentication 6.5, RFC 9053). */
@@ -45,7 +47,10 @@ export function softwarePasskey(at: Required<Pick<Place, "origin" | "rpId">>): S
     byteText(Buffer.from(y, "base64url")),
   ]);
 
-  function authenticatorData({ rpId = at.rpId, counter = 0, userVerified = true }: Place, attested: Buffer): Buffer {
+  function authenticatorData(
+    { rpId = at.rpId, counter = 0, userVerified = true }: Place,
+    attested: Buffer,
+  ): Buffer {
     const flags = 0x01 | (userVerified ? 0x04 : 0) | (attested.length > 0 ? 0x40 : 0);
     const count = Buffer.alloc(4);
     count.writeUInt32BE(counter);
@@ -53,7 +58,8 @@ export function softwarePasskey(at: Required<Pick<Place, "origin" | "rpId">>): S
   }
   const clientData = (type: string, { challenge }: Options, { origin = at.origin }: Place): Buffer =>
     Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
-  const answer = (response: object): string => JSON.stringify({ id, rawId: id, type: "public-key", clientExtensionResults: {}, response });
+  const answer = (response: object): string =>
+    JSON.stringify({ id, rawId: id, type: "public-key", clientExtensionResults: {}, response });
 
   return {
     id,
@@ -66,7 +72,10 @@ export function softwarePasskey(at: Required<Pick<Place, "origin" | "rpId">>): S
         ...[cborText("authData"), byteText(authenticatorData(place, attested))],
       ]);
       const clientDataJSON = clientData("webauthn.create", options, place);
-      return answer({ clientDataJSON: base64url(clientDataJSON), attestationObject: base64url(attestationObject) });
+      return answer({
+        clientDataJSON: base64url(clientDataJSON),
+        attestationObject: base64url(attestationObject),
+      });
     },
     use(options, place = {}) {
       const data = authenticatorData(place, Buffer.alloc(0));

@@ -9,7 +9,10 @@ const turn = { account: "ann" };
 
 describe("a stored password", () => {
   test("is scrypt with its parameters and its own salt, and never the text", async () => {
-    const [one, other] = await Promise.all([hashPassword(goodPassword, turn), hashPassword(goodPassword, turn)]);
+    const [one, other] = await Promise.all([
+      hashPassword(goodPassword, turn),
+      hashPassword(goodPassword, turn),
+    ]);
     expect(one).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(other).not.toBe(one);
     expect(await verifyPassword(goodPassword, one, turn)).toBe(true);
@@ -41,7 +44,9 @@ describe("a stored password", () => {
       turns += 1;
       most = Math.max(most, process.memoryUsage().rss);
     }, 5);
-    await Promise.all(Array.from({ length: many }, (_, nth) => verifyPassword("x", null, { account: String(nth) })));
+    await Promise.all(
+      Array.from({ length: many }, (_, nth) => verifyPassword("x", null, { account: String(nth) })),
+    );
     clearInterval(timer);
     expect(turns).toBeGreaterThan((100 * many) / 24);
     // Two at a time take 64 MB; all of them would take 32 MB each.
@@ -50,7 +55,9 @@ describe("a stored password", () => {
 
   test("is refused under a flood of attempts, instead of queued without limit", async () => {
     const cheap = `$scrypt$ln=4,r=8,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
-    const all = await Promise.allSettled(Array.from({ length: 230 }, () => verifyPassword("x", cheap, { network: "192.0.2" })));
+    const all = await Promise.allSettled(
+      Array.from({ length: 230 }, () => verifyPassword("x", cheap, { network: "192.0.2" })),
+    );
     const refused = all.filter(({ status }) => status === "rejected");
     expect(refused).toHaveLength(230 - 21);
     for (const each of refused) expect(each).toMatchObject({ reason: { reason: "unavailable" } });

@@ -27,7 +27,12 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
     called.push([headers["x-service-api-key"]?.toString(), headers.cookie]);
     return { ok: true };
   });
-  docsRoutes(app, { baseUrl: "https://platform.test", clock: systemClock, openSite: () => openSite(out), buildSite: null });
+  docsRoutes(app, {
+    baseUrl: "https://platform.test",
+    clock: systemClock,
+    openSite: () => openSite(out),
+    buildSite: null,
+  });
   let url = "";
   beforeAll(async () => {
     execFileSync(process.execPath, [join(root, "site/build.ts"), "--server", out], { stdio: "pipe" });
@@ -46,17 +51,32 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
     page.on("pageerror", ({ message }) => faults.push(message));
     // A refusal of the security policy is a message of the console.
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-    page.on("response", (answer) => answer.status() >= 400 && faults.push(`${answer.status()} ${answer.url()}`));
-    page.on("request", (request) => new URL(request.url()).origin !== new URL(url).origin && faults.push(`foreign: ${request.url()}`));
+    page.on(
+      "response",
+      (answer) => answer.status() >= 400 && faults.push(`${answer.status()} ${answer.url()}`),
+    );
+    page.on(
+      "request",
+      (request) =>
+        new URL(request.url()).origin !== new URL(url).origin && faults.push(`foreign: ${request.url()}`),
+    );
     return { context, page, faults, [Symbol.asyncDispose]: () => context.close() };
   }
 
-  const isTooWide = (page: Page) => page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth + 1");
+  const isTooWide = (page: Page) =>
+    page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth + 1");
 
-  test.each([390, 1440])("shows every page within %d px, without an error and without a request to another server", async (width) => {
-    await using window = await visit({ viewport: { width, height: 900 }, colorScheme: width === 390 ? "light" : "dark" });
+  test.each([
+    390, 1440,
+  ])("shows every page within %d px, without an error and without a request to another server", async (width) => {
+    await using window = await visit({
+      viewport: { width, height: 900 },
+      colorScheme: width === 390 ? "light" : "dark",
+    });
     const wide: string[] = [];
-    const names = globSync("**/*.html", { cwd: out, exclude: ["404.html"] }).map((name) => name.replace(/(^index)?\.html$/, ""));
+    const names = globSync("**/*.html", { cwd: out, exclude: ["404.html"] }).map((name) =>
+      name.replace(/(^index)?\.html$/, ""),
+    );
     expect(names.length).toBeGreaterThan(80);
     for (const name of share(names, 0, 4)) {
       await window.page.goto(`${url}${name}`);
@@ -67,7 +87,13 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
   });
 
   describe("its explorer of the API", () => {
-    const titles = { v2: "API v2", v1: "API v1", responses: "Responses API", oauth: "OAuth 2.0", files: "files" };
+    const titles = {
+      v2: "API v2",
+      v1: "API v1",
+      responses: "Responses API",
+      oauth: "OAuth 2.0",
+      files: "files",
+    };
 
     test("shows each document, without an error, a request to another server, and evaluation of texts", async () => {
       await using window = await visit({ viewport: { width: 390, height: 900 } });
@@ -103,9 +129,12 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
   test("leads from the home page to pages that exist", async () => {
     await using window = await visit({});
     await window.page.goto(url);
-    const links = await window.page.locator(".VPHome a").evaluateAll((all) => all.flatMap((link) => link.getAttribute("href") ?? []));
+    const links = await window.page
+      .locator(".VPHome a")
+      .evaluateAll((all) => all.flatMap((link) => link.getAttribute("href") ?? []));
     expect(links.length).toBeGreaterThan(4);
-    for (const link of links) expect((await window.page.request.get(new URL(link, url).href)).status(), link).toBe(200);
+    for (const link of links)
+      expect((await window.page.request.get(new URL(link, url).href)).status(), link).toBe(200);
   });
 
   test("finds a page by a word, switches languages and themes, and copies code", async () => {
@@ -122,7 +151,9 @@ describe.runIf(depth !== "short" && hasChromium)("the site of the documentation"
     await expect.poll(() => group.locator(".active code").textContent()).toContain("createClient");
     await group.locator(".active").hover();
     await group.locator(".active button.copy").click();
-    await expect.poll(() => page.evaluate<string>("navigator.clipboard.readText()")).toContain("client.tasks.create");
+    await expect
+      .poll(() => page.evaluate<string>("navigator.clipboard.readText()"))
+      .toContain("client.tasks.create");
 
     await page.locator(".VPSwitchAppearance:visible").first().click();
     await expect.poll(() => page.locator("html").getAttribute("class")).toContain("dark");

@@ -38,10 +38,18 @@ describeOnOne("the content of a skill", (database) => {
   test("is read over every wire, by key and by session: the files with their sizes, and one text", async () => {
     const archive = zipped("Garden", [{ name: "docs/tulip.txt", content: "A tulip.\u{1f337}" }]);
     const { id } = await createSkill(ann, "Garden", { archive });
-    const first = { skill: { id, name: "Garden" }, path: "SKILL.md", text: manifest("Garden"), truncated: false };
-    for (const wire of rpcWires) expect(await ann.client(SkillService, wire).getSkillContent({ id })).toMatchObject(first);
+    const first = {
+      skill: { id, name: "Garden" },
+      path: "SKILL.md",
+      text: manifest("Garden"),
+      truncated: false,
+    };
+    for (const wire of rpcWires)
+      expect(await ann.client(SkillService, wire).getSkillContent({ id })).toMatchObject(first);
     const session = await ann.session();
-    const { files, ...shown } = await session.client(SkillService).getSkillContent({ id, path: "docs/tulip.txt" });
+    const { files, ...shown } = await session
+      .client(SkillService)
+      .getSkillContent({ id, path: "docs/tulip.txt" });
     expect(files.map(({ path, bytes }) => [path, Number(bytes)])).toEqual([
       ["SKILL.md", manifest("Garden").length],
       ["docs/tulip.txt", 12],
@@ -59,7 +67,9 @@ describeOnOne("the content of a skill", (database) => {
     const read = (path: string) => skillsOf(ann).getSkillContent({ id, path });
     expect(await read("exact.txt")).toMatchObject({ text: "x".repeat(limit), truncated: false });
     expect(await read("long.txt")).toMatchObject({ text: "x".repeat(limit - 2), truncated: true });
-    expect(await refusalOf(read("image.png"))).toBe(`${Code.InvalidArgument} path: "image.png" is not a text in UTF-8`);
+    expect(await refusalOf(read("image.png"))).toBe(
+      `${Code.InvalidArgument} path: "image.png" is not a text in UTF-8`,
+    );
     for (const path of ["missing.txt", "../SKILL.md", "/etc/passwd"])
       expect(await refusalOf(read(path))).toBe(`${Code.NotFound} path: file of the skill not found`);
   });
@@ -90,7 +100,10 @@ describeOnOne("the content of a skill", (database) => {
     expect(await blobOf(mine.id)).toBe(before);
     for (const { id, name } of [mine, team, ofTheApp]) {
       expect((await skillsOf(ann).getSkillContent({ id })).skill).toMatchObject({ id, name });
-      expect((await skillsOf(ann).replaceSkillContent({ id, archive: zipped(name) })).skill).toMatchObject({ id, name });
+      expect((await skillsOf(ann).replaceSkillContent({ id, archive: zipped(name) })).skill).toMatchObject({
+        id,
+        name,
+      });
     }
   });
 
@@ -102,15 +115,29 @@ describeOnOne("the content of a skill", (database) => {
     const blob = await blobOf(before.id);
     const archive = zipped("Minutes", [{ name: "new.txt", content: "new" }], "Writes them anyhow.");
     const { skill } = await skillsOf(owner).replaceSkillContent({ id: before.id, archive });
-    expect(skill).toMatchObject({ id: before.id, name: "Minutes", description: "Writes them anyhow.", enabled: false });
+    expect(skill).toMatchObject({
+      id: before.id,
+      name: "Minutes",
+      description: "Writes them anyhow.",
+      enabled: false,
+    });
     expect(skill?.sha256).not.toBe(before.sha256);
-    expect((await skillsOf(owner).getSkillContent({ id: before.id })).files.map(({ path }) => path)).toEqual(["SKILL.md", "new.txt"]);
+    expect((await skillsOf(owner).getSkillContent({ id: before.id })).files.map(({ path }) => path)).toEqual([
+      "SKILL.md",
+      "new.txt",
+    ]);
     expect((await service.store.apps.find(app.clientId))?.skillIds).toEqual([before.id]);
     expect(await service.store.blobs.usedBytes(owner.accountId)).toBe(Number(skill?.bytes));
     expect(await service.store.change((tx) => tx.blobs.keep(blob))).toBe(false);
-    const { body } = await owner.v2("audit.list", { operation: "settings.v1.SkillService/ReplaceSkillContent" });
+    const { body } = await owner.v2("audit.list", {
+      operation: "settings.v1.SkillService/ReplaceSkillContent",
+    });
     expect(body["data"]).toMatchObject([
-      { subject: before.id, before: { name: "Minutes", sha256: before.sha256 }, after: { sha256: skill?.sha256 } },
+      {
+        subject: before.id,
+        before: { name: "Minutes", sha256: before.sha256 },
+        after: { sha256: skill?.sha256 },
+      },
     ]);
   });
 
@@ -119,14 +146,25 @@ describeOnOne("the content of a skill", (database) => {
     const owner = await rig.service.person();
     const { id, sha256 } = await createSkill(owner, "Tulips");
     const stored = rig.stored().length;
-    const replace = (archive: Uint8Array) => refusalOf(skillsOf(owner).replaceSkillContent({ id, archive: Uint8Array.from(archive) }));
+    const replace = (archive: Uint8Array) =>
+      refusalOf(skillsOf(owner).replaceSkillContent({ id, archive: Uint8Array.from(archive) }));
     expect(await replace(zipped("Roses"))).toBe(
       `${Code.InvalidArgument} archive: its SKILL.md has the name "Roses", but the skill is "Tulips": set the name to "Tulips", or add a new skill`,
     );
-    expect(await replace(Buffer.from("no ZIP"))).toBe(`${Code.InvalidArgument} archive: is not a readable ZIP`);
+    expect(await replace(Buffer.from("no ZIP"))).toBe(
+      `${Code.InvalidArgument} archive: is not a readable ZIP`,
+    );
     expect(await refusalOf(skillsOf(owner).replaceSkillContent({ id }))).toMatch(/archive: is required/);
-    expect([(await skillsOf(owner).getSkillContent({ id })).skill?.sha256, rig.stored().length]).toEqual([sha256, stored]);
-    const { id: fileId } = await uploadFile(rig, owner, zipped("Tulips", [{ name: "x.txt", content: "x" }]), "skill.zip");
+    expect([(await skillsOf(owner).getSkillContent({ id })).skill?.sha256, rig.stored().length]).toEqual([
+      sha256,
+      stored,
+    ]);
+    const { id: fileId } = await uploadFile(
+      rig,
+      owner,
+      zipped("Tulips", [{ name: "x.txt", content: "x" }]),
+      "skill.zip",
+    );
     expect((await skillsOf(owner).replaceSkillContent({ id, fileId })).skill?.sha256).not.toBe(sha256);
   });
 
@@ -134,11 +172,20 @@ describeOnOne("the content of a skill", (database) => {
     const owner = await service.person();
     const { id } = await createSkill(owner, "Contested");
     const replace = (n: number) =>
-      skillsOf(owner).replaceSkillContent({ id, archive: zipped("Contested", [{ name: `${n}.txt`, content: "x".repeat(n) }]) });
-    expect(await Promise.all([1, 2, 3, 4, 5].map((n) => refusalOf(replace(n))))).toEqual(Array(5).fill("nothing was refused"));
+      skillsOf(owner).replaceSkillContent({
+        id,
+        archive: zipped("Contested", [{ name: `${n}.txt`, content: "x".repeat(n) }]),
+      });
+    expect(await Promise.all([1, 2, 3, 4, 5].map((n) => refusalOf(replace(n))))).toEqual(
+      Array(5).fill("nothing was refused"),
+    );
     const row = await service.store.skills.byId(id);
     expect(await service.store.blobs.usedBytes(owner.accountId)).toBe(row?.bytes);
-    const [deleted] = await Promise.all([refusalOf(skillsOf(owner).deleteSkill({ id })), refusalOf(replace(6)), refusalOf(replace(7))]);
+    const [deleted] = await Promise.all([
+      refusalOf(skillsOf(owner).deleteSkill({ id })),
+      refusalOf(replace(6)),
+      refusalOf(replace(7)),
+    ]);
     expect([deleted, await service.store.skills.byId(id)]).toEqual(["nothing was refused", null]);
     expect(await refusalOf(replace(8))).toBe(`${Code.NotFound} skill not found`);
   });
@@ -155,7 +202,10 @@ describeOnOne("a run in progress", (database) => {
     const archive = zipped("Minutes", [{ name: "new.txt", content: "new" }]);
     const replaced = await rig.ann.client(SkillService).replaceSkillContent({ id: skill.id, archive });
     const reply = await fetch(`${rig.service.url}${path}`);
-    expect([reply.status, (await reply.arrayBuffer()).byteLength]).toEqual([200, Number(replaced.skill?.bytes)]);
+    expect([reply.status, (await reply.arrayBuffer()).byteLength]).toEqual([
+      200,
+      Number(replaced.skill?.bytes),
+    ]);
   });
 
   test("of a model reads the content that the skill has then, although its turn began before (spec/decisions.md 84)", async () => {
@@ -163,16 +213,19 @@ describeOnOne("a run in progress", (database) => {
     using file = modelsFile("openai", server);
     await using platform = await openFilePlatform(database, { env: file.env, idle: false });
     const ann = await platform.service.person();
-    const skill = await createSkill(ann, "Minutes", { archive: zipped("Minutes", [{ name: "day.txt", content: "Monday" }]) });
+    const skill = await createSkill(ann, "Minutes", {
+      archive: zipped("Minutes", [{ name: "day.txt", content: "Monday" }]),
+    });
     const former = platform.stored();
     const replaced = Promise.withResolvers<void>();
     const use = { name: "use_skill", input: { skill: skill.id, path: "day.txt" } };
     server.play([{ calls: [use], wait: replaced.promise }, { text: "Done." }]);
     const { body } = await ann.v2("task.create", { message: { content: "What day?" } });
     await server.received(1);
-    await ann
-      .client(SkillService)
-      .replaceSkillContent({ id: skill.id, archive: zipped("Minutes", [{ name: "day.txt", content: "Friday" }]) });
+    await ann.client(SkillService).replaceSkillContent({
+      id: skill.id,
+      archive: zipped("Minutes", [{ name: "day.txt", content: "Friday" }]),
+    });
     // As the sweep does, at any time from now on.
     for (const each of former) rmSync(join(platform.folder, each));
     replaced.resolve();

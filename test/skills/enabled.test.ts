@@ -23,11 +23,21 @@ describeOnOne("the enabled skills of a person", (database) => {
   const isEnabled = async (person: Person, id: string, more: object = {}) =>
     (await skillsOf(person).listSkills(more)).data.find((skill) => skill.id === id)?.enabled;
   /** The named skills that a new task of the person has. */
-  async function enabledInTask(person: Pick<Person, "v2">, names: readonly string[], more: object = {}): Promise<string[]> {
+  async function enabledInTask(
+    person: Pick<Person, "v2">,
+    names: readonly string[],
+    more: object = {},
+  ): Promise<string[]> {
     const { body } = await person.v2("task.create", { message: { content: "Say hello" }, ...more });
     await rig.reach(body["task_id"], "stopped");
-    const events = await rig.service.store.events.list(body["task_id"], { order: "asc", limit: 100, verbose: false });
-    const answer = events.flatMap((event) => (event.type === "assistant_message" ? [event.payload.content] : [])).join();
+    const events = await rig.service.store.events.list(body["task_id"], {
+      order: "asc",
+      limit: 100,
+      verbose: false,
+    });
+    const answer = events
+      .flatMap((event) => (event.type === "assistant_message" ? [event.payload.content] : []))
+      .join();
     return names.filter((name) => answer.includes(name));
   }
   const rowOf = async (id: string) => (await rig.service.store.skills.byId(id))?.enabled;
@@ -37,7 +47,10 @@ describeOnOne("the enabled skills of a person", (database) => {
     const official = await createOfficialSkill(rig.service, "Official tea");
     const both = ["Team minutes", "Official tea"];
     for (const { id } of [team, official]) expect(await setEnabled(member, id, false)).toBe(false);
-    expect(await Promise.all([team, official].map(({ id }) => isEnabled(member, id)))).toEqual([false, false]);
+    expect(await Promise.all([team, official].map(({ id }) => isEnabled(member, id)))).toEqual([
+      false,
+      false,
+    ]);
     expect(await enabledInTask(member, both)).toEqual([]);
     expect(await Promise.all([team, official].map(({ id }) => isEnabled(owner, id)))).toEqual([true, true]);
     expect(await enabledInTask(owner, both)).toEqual(both);
@@ -57,12 +70,20 @@ describeOnOne("the enabled skills of a person", (database) => {
     const { id } = await createSkill(owner, "Rota", ofTeam);
     const chooser = await rig.service.person({ with: owner, role: "member" });
     await setEnabled(chooser, id, true);
-    expect(await refusalOf(setEnabled(member, id, false, true))).toMatch(new RegExp(`^${Code.PermissionDenied} `));
+    expect(await refusalOf(setEnabled(member, id, false, true))).toMatch(
+      new RegExp(`^${Code.PermissionDenied} `),
+    );
     expect(await isEnabled(member, id)).toBe(true);
     await setEnabled(owner, id, false, true);
-    expect([await isEnabled(owner, id), await isEnabled(member, id), await isEnabled(chooser, id)]).toEqual([false, false, true]);
+    expect([await isEnabled(owner, id), await isEnabled(member, id), await isEnabled(chooser, id)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
     const official = await createOfficialSkill(rig.service, "Official rota");
-    expect(await refusalOf(setEnabled(owner, official.id, false, true))).toMatch(new RegExp(`^${Code.PermissionDenied} official skills`));
+    expect(await refusalOf(setEnabled(owner, official.id, false, true))).toMatch(
+      new RegExp(`^${Code.PermissionDenied} official skills`),
+    );
   });
 
   test("follow the owner's switch for personal and project skills, and the app manager's for an app's", async () => {
@@ -92,7 +113,9 @@ describeOnOne("the enabled skills of a person", (database) => {
     await skillsOf(owner).deleteSkill({ id: gone.id });
     for (const id of [foreign.id, own.id, gone.id, "unknown"])
       for (const forEveryone of [false, true])
-        expect(await refusalOf(setEnabled(member, id, false, forEveryone))).toBe(`${Code.NotFound} skill not found`);
+        expect(await refusalOf(setEnabled(member, id, false, forEveryone))).toBe(
+          `${Code.NotFound} skill not found`,
+        );
     expect([await rowOf(foreign.id), await rowOf(own.id)]).toEqual([true, true]);
   });
 
@@ -100,7 +123,9 @@ describeOnOne("the enabled skills of a person", (database) => {
     const { id } = await createSkill(owner, "Team minutes", ofTeam);
     await setEnabled(member, id, false);
     for (const more of [{ enable_skills: [id] }, { force_skills: [id] }])
-      expect(await enabledInTask(member, ["Team minutes"], { message: { content: "Say hello", ...more } })).toEqual(["Team minutes"]);
+      expect(
+        await enabledInTask(member, ["Team minutes"], { message: { content: "Say hello", ...more } }),
+      ).toEqual(["Team minutes"]);
   });
 
   test("appear in the audit log with their old and new state and the person concerned", async () => {

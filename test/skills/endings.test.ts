@@ -10,7 +10,8 @@ import { createOfficialSkill, createSkill, listSkillNames, ofApp, ofProject, ofT
 describeOnOne("skills of owners that end", (database) => {
   const rig = teamsRig(database);
 
-  const blobOf = async (id: string) => (await rowsIn(rig.db.url, `SELECT blob_id FROM skill WHERE id = '${id}'`))[0]?.["blob_id"];
+  const blobOf = async (id: string) =>
+    (await rowsIn(rig.db.url, `SELECT blob_id FROM skill WHERE id = '${id}'`))[0]?.["blob_id"];
   /** Whether a skill exists and its bytes are kept, from two sources. */
   const isThere = async (id: string) => {
     const [blob] = await rowsIn(rig.db.url, `SELECT state FROM blob WHERE id = '${await blobOf(id)}'`);
@@ -21,11 +22,16 @@ describeOnOne("skills of owners that end", (database) => {
     [false, false],
   ];
   const choices = ({ accountId, spaceId }: Person) =>
-    rowsIn(rig.db.url, `SELECT skill_id FROM skill_choice WHERE account_id = '${accountId}' AND space_id = '${spaceId}'`);
+    rowsIn(
+      rig.db.url,
+      `SELECT skill_id FROM skill_choice WHERE account_id = '${accountId}' AND space_id = '${spaceId}'`,
+    );
   const used = (person: Person) => rig.service.store.blobs.usedBytes(person.accountId);
 
   /** A member with a skill of each kind that a person can create, and one of the team's disabled. */
-  async function memberWithSkills(team: Team): Promise<{ member: Member; own: string; shared: readonly string[] }> {
+  async function memberWithSkills(
+    team: Team,
+  ): Promise<{ member: Member; own: string; shared: readonly string[] }> {
     const member = await rig.member(team, "admin");
     const projectId = (await member.v2("project.create", { name: "Garden" })).body["project"].id as string;
     const { app } = await newApp(rig.service, team.owner);
@@ -47,7 +53,9 @@ describeOnOne("skills of owners that end", (database) => {
     expect(await choices(lea.member)).toEqual([]);
     for (const id of [...lea.shared, ivo.own, ...ivo.shared]) expect(await isThere(id)).toEqual(existing);
     expect(await choices(ivo.member)).toHaveLength(1);
-    expect(await listSkillNames(team.owner)).toEqual(expect.arrayContaining([`0 ${lea.member.id}`, `0 ${ivo.member.id}`]));
+    expect(await listSkillNames(team.owner)).toEqual(
+      expect.arrayContaining([`0 ${lea.member.id}`, `0 ${ivo.member.id}`]),
+    );
   });
 
   test("are deleted with the account and leave its quota, while the same person's in another space stay", async () => {
@@ -83,13 +91,20 @@ describeOnOne("skills of owners that end", (database) => {
     const owner = await rig.person();
     const [one, other] = [await newApp(rig.service, owner), await newApp(rig.service, owner)];
     const { clientId } = one.app;
-    const [named, unnamed] = [await createSkill(owner, "named", ofApp(clientId)), await createSkill(owner, "unnamed", ofApp(clientId))];
+    const [named, unnamed] = [
+      await createSkill(owner, "named", ofApp(clientId)),
+      await createSkill(owner, "unnamed", ofApp(clientId)),
+    ];
     const kept = await createSkill(owner, "kept", ofApp(other.app.clientId));
     const apps = owner.client(OAuth2AppService);
     const token = await tokenOf(rig.service, owner, { of: other, scopes: ["manage_all_tasks"] });
     await apps.updateOAuth2App({ clientId, skillIds: [named.id], updateMask: { paths: ["skill_ids"] } });
     await apps.deleteOAuth2App({ clientId });
-    expect(await Promise.all([named, unnamed, kept].map(({ id }) => isThere(id)))).toEqual([gone, gone, existing]);
+    expect(await Promise.all([named, unnamed, kept].map(({ id }) => isThere(id)))).toEqual([
+      gone,
+      gone,
+      existing,
+    ]);
     expect(await listSkillNames(token)).toEqual(["kept"]);
   });
 
@@ -98,13 +113,16 @@ describeOnOne("skills of owners that end", (database) => {
     const member = await rig.member(team);
     const skill = await createSkill(team.owner, "short-lived", ofTeam);
     const official = await createOfficialSkill(rig.service, "official");
-    for (const { id } of [skill, official]) await member.client(SkillService).updateSkill({ id, enabled: false });
+    for (const { id } of [skill, official])
+      await member.client(SkillService).updateSkill({ id, enabled: false });
     await team.owner.client(SkillService).deleteSkill({ id: skill.id });
     expect(await choices(member)).toEqual([{ skill_id: official.id }]);
     // Including a choice made during the deletion.
     for (let round = 0; round < 5; round += 1) {
       const { id } = await createSkill(team.owner, `contested ${round}`, ofTeam);
-      const chosen = Array.from({ length: 4 }, () => member.client(SkillService).updateSkill({ id, enabled: false }));
+      const chosen = Array.from({ length: 4 }, () =>
+        member.client(SkillService).updateSkill({ id, enabled: false }),
+      );
       await Promise.allSettled([...chosen, team.owner.client(SkillService).deleteSkill({ id }), ...chosen]);
     }
     expect(await choices(member)).toEqual([{ skill_id: official.id }]);

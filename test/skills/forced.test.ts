@@ -26,16 +26,25 @@ afterAll(async () => {
 
 /** A text that a model could not guess. */
 const secretText = "Every line ends with a tulip.";
-const archive = Uint8Array.from(skillZip("Minutes", [{ name: "tulip.txt", content: secretText }], secretText));
+const archive = Uint8Array.from(
+  skillZip("Minutes", [{ name: "tulip.txt", content: secretText }], secretText),
+);
 
 describeOnOne("a skill that a message forces", (database) => {
   /** A platform that runs no tasks, a user with a skill, and a task that forces it. */
-  async function openForcedTask(): Promise<{ rig: FilePlatform; ann: Person; skillId: string; taskId: string }> {
+  async function openForcedTask(): Promise<{
+    rig: FilePlatform;
+    ann: Person;
+    skillId: string;
+    taskId: string;
+  }> {
     const rig = await openFilePlatform(database);
     const ann = await rig.service.person();
     const { skill } = await ann.client(SkillService).createSkill({ archive });
     const skillId = skill?.id ?? "";
-    const { body } = await ann.v2("task.create", { message: { content: "What was decided?", force_skills: [skillId] } });
+    const { body } = await ann.v2("task.create", {
+      message: { content: "What was decided?", force_skills: [skillId] },
+    });
     return { rig, ann, skillId, taskId: String(body["task_id"]) };
   }
   /** Runs the waiting task, as another process does, and returns its uses and answer. */
@@ -48,14 +57,21 @@ describeOnOne("a skill that a message forces", (database) => {
       env: { DATA_DIR: dirname(rig.folder), ...env },
     });
     await untilStatus(rig.service.store, taskId, "stopped");
-    const { body } = await ann.v2("task.listMessages", { task_id: taskId, order: "asc", verbose: true, limit: 200 });
+    const { body } = await ann.v2("task.listMessages", {
+      task_id: taskId,
+      order: "asc",
+      verbose: true,
+      limit: 200,
+    });
     const events: readonly {
       readonly type: string;
       readonly tool_used: object;
       readonly assistant_message: { readonly content: string };
     }[] = body["messages"];
     const uses = events.flatMap((event) => (event.type === "tool_used" ? [event.tool_used] : []));
-    const answer = events.flatMap((event) => (event.type === "assistant_message" ? [event.assistant_message.content] : [])).join();
+    const answer = events
+      .flatMap((event) => (event.type === "assistant_message" ? [event.assistant_message.content] : []))
+      .join();
     return { uses, answer };
   }
   const ofModel = ({ file }: (typeof endpoints)[number]) => file.env;
@@ -70,7 +86,12 @@ describeOnOne("a skill that a message forces", (database) => {
     server.play([{ text: "Nothing." }]);
     const { uses, answer } = await runTask({ rig, ...forced }, ofModel(endpoint));
     expect(uses).toMatchObject([
-      { tool: "use_skill", status: "success", brief: "Using the skill Minutes", params: { skill: forced.skillId } },
+      {
+        tool: "use_skill",
+        status: "success",
+        brief: "Using the skill Minutes",
+        params: { skill: forced.skillId },
+      },
     ]);
     expect(answer).toBe("Nothing.");
     const requests = server.requests.slice(asked);
@@ -82,7 +103,9 @@ describeOnOne("a skill that a message forces", (database) => {
     expect(otherMessages[2]?.text).toContain("tulip.txt");
   });
 
-  test.each(endpoints)("is absent for a model once it was deleted between the message and the turn ($api)", async (endpoint) => {
+  test.each(
+    endpoints,
+  )("is absent for a model once it was deleted between the message and the turn ($api)", async (endpoint) => {
     const { server } = endpoint;
     const { rig, ...forced } = await openForcedTask();
     await using _ = rig;
@@ -103,7 +126,14 @@ describeOnOne("a skill that a message forces", (database) => {
       endpoint?.server.play([{ text: "Nothing." }]);
       for (const path of rig.stored()) rmSync(join(rig.folder, path));
       const { uses, answer } = await runTask({ rig, ...forced }, env);
-      expect(uses).toMatchObject([{ tool: "use_skill", status: "error", params: { skill: forced.skillId }, result: "The skill is gone." }]);
+      expect(uses).toMatchObject([
+        {
+          tool: "use_skill",
+          status: "error",
+          params: { skill: forced.skillId },
+          result: "The skill is gone.",
+        },
+      ]);
       expect(answer).not.toBe("");
     }
   });
@@ -114,7 +144,11 @@ describeOnOne("a skill that a message forces", (database) => {
       await using _ = rig;
       if (isDeleted) await forced.ann.client(SkillService).deleteSkill({ id: forced.skillId });
       const { uses, answer } = await runTask({ rig, ...forced });
-      expect(uses).toMatchObject(isDeleted ? [] : [{ status: "success", result: { name: "Minutes", files: ["SKILL.md", "tulip.txt"] } }]);
+      expect(uses).toMatchObject(
+        isDeleted
+          ? []
+          : [{ status: "success", result: { name: "Minutes", files: ["SKILL.md", "tulip.txt"] } }],
+      );
       expect(uses).toHaveLength(isDeleted ? 0 : 1);
       expect(answer.includes("Available skills: Minutes (used).")).toBe(!isDeleted);
     }

@@ -30,7 +30,10 @@ describeOnOne("a refused skill", (database) => {
     await createSkill(ann, "In order");
     const before = await remains(rig, ann);
     for (const [name, zip] of hostile)
-      expect([name, await create(ann, zip)]).toEqual([name, expect.stringMatching(new RegExp(`^${Code.InvalidArgument} archive: `))]);
+      expect([name, await create(ann, zip)]).toEqual([
+        name,
+        expect.stringMatching(new RegExp(`^${Code.InvalidArgument} archive: `)),
+      ]);
     expect(await remains(rig, ann)).toEqual(before);
     expect(await listSkillNames(ann)).toEqual(["In order"]);
   });
@@ -41,7 +44,9 @@ describeOnOne("a refused skill", (database) => {
     const [, zip = new Uint8Array()] = hostile[0] ?? [];
     const { id: fileId } = await uploadFile(rig, ann, Uint8Array.from(zip), "skill.zip");
     const before = await remains(rig, ann);
-    expect(await refusalOf(ann.client(SkillService).createSkill({ fileId }))).toMatch(/^3 file_id: "..\/evil.txt" is not a valid path/);
+    expect(await refusalOf(ann.client(SkillService).createSkill({ fileId }))).toMatch(
+      /^3 file_id: "..\/evil.txt" is not a valid path/,
+    );
     expect(await remains(rig, ann)).toEqual(before);
   });
 
@@ -56,11 +61,21 @@ describeOnOne("a refused skill", (database) => {
     const raced = await Promise.all(Array.from({ length: 4 }, () => create(ann, skillZip("Race"))));
     expect(raced.filter((text) => text === "nothing was refused")).toHaveLength(1);
     clock.step(6 * 60_000);
-    await fileSweep({ changeBytes: rig.service.store.change, blobs: createLocalBlobs(rig.folder), clock, log: () => undefined }).sweep(
-      new AbortController().signal,
+    await fileSweep({
+      changeBytes: rig.service.store.change,
+      blobs: createLocalBlobs(rig.folder),
+      clock,
+      log: () => undefined,
+    }).sweep(new AbortController().signal);
+    const [twice, race] = (await ann.client(SkillService).listSkills({})).data.map(({ bytes }) =>
+      Number(bytes),
     );
-    const [twice, race] = (await ann.client(SkillService).listSkills({})).data.map(({ bytes }) => Number(bytes));
-    expect(await remains(rig, ann)).toEqual({ skills: 2, blobs: 2, used: (twice ?? 0) + (race ?? 0), stored: 2 });
+    expect(await remains(rig, ann)).toEqual({
+      skills: 2,
+      blobs: 2,
+      used: (twice ?? 0) + (race ?? 0),
+      stored: 2,
+    });
   });
 
   test("beyond the quota leaves nothing, and stored skills stay", async () => {
@@ -69,7 +84,9 @@ describeOnOne("a refused skill", (database) => {
     await createSkill(ann, "Small");
     const before = await remains(rig, ann);
     const noise = randomBytes(4_000);
-    expect(await create(ann, skillZip("Large", [{ name: "noise", content: noise }]))).toMatch(new RegExp(`^${Code.ResourceExhausted} `));
+    expect(await create(ann, skillZip("Large", [{ name: "noise", content: noise }]))).toMatch(
+      new RegExp(`^${Code.ResourceExhausted} `),
+    );
     expect(await remains(rig, ann)).toEqual(before);
     expect(await listSkillNames(ann)).toEqual(["Small"]);
   });
@@ -78,7 +95,8 @@ describeOnOne("a refused skill", (database) => {
     await using rig = await openFilePlatform(database);
     const ann = await rig.service.person();
     const archive = Uint8Array.from(skillZip("Once"));
-    const call = () => ann.client(SkillService).createSkill({ archive, ...ofTeam }, { headers: { "idempotency-key": "k1" } });
+    const call = () =>
+      ann.client(SkillService).createSkill({ archive, ...ofTeam }, { headers: { "idempotency-key": "k1" } });
     const [first, again] = [await call(), await call()];
     expect(again.skill).toEqual(first.skill);
     expect((await remains(rig, ann)).skills).toBe(1);

@@ -26,8 +26,12 @@ describeOnOne("skills of tasks", (database) => {
   /** The agent's text about skills, and the skills it invoked, in each turn. */
   const skillsIn = async (id: string) => {
     const events = await rig.service.store.events.list(id, { order: "asc", limit: 1000, verbose: true });
-    const uses = events.flatMap((event) => (event.type === "tool_used" && event.payload.tool === "use_skill" ? [event.payload] : []));
-    const answers = events.flatMap((event) => (event.type === "assistant_message" ? [event.payload.content] : []));
+    const uses = events.flatMap((event) =>
+      event.type === "tool_used" && event.payload.tool === "use_skill" ? [event.payload] : [],
+    );
+    const answers = events.flatMap((event) =>
+      event.type === "assistant_message" ? [event.payload.content] : [],
+    );
     const atHand = answers.map((text) => /Available skills: (.*)\./.exec(text)?.[1] ?? "");
     return { used: uses.map(({ status, message }) => `${message?.param} ${status}`), atHand };
   };
@@ -41,7 +45,9 @@ describeOnOne("skills of tasks", (database) => {
     await createSkill(carl, "project's", ofProject(projectId));
     await createSkill(await rig.service.person(), "another account's");
     expect(await skillsIn(await start(carl))).toEqual({ used: [], atHand: ["team's, mine"] });
-    expect((await skillsIn(await start(carl, {}, { project_id: projectId }))).atHand).toEqual(["project's, team's, mine"]);
+    expect((await skillsIn(await start(carl, {}, { project_id: projectId }))).atHand).toEqual([
+      "project's, team's, mine",
+    ]);
     expect((await skillsIn(await start(carl, { enable_skills: [] }))).atHand).toEqual(["team's, mine"]);
     // A disabled skill belongs to a task that names it.
     expect((await skillsIn(await start(carl, { enable_skills: [off.id] }))).atHand).toEqual(["off"]);
@@ -68,7 +74,11 @@ describeOnOne("skills of tasks", (database) => {
       used: ["a success", "a success", "b success"],
       atHand: ["a (used)", "a (used)", "b (used), a", "a"],
     });
-    expect(await rig.service.store.taskResources.find(id)).toMatchObject({ skills: [a.id], forced: [b.id], connectors: [] });
+    expect(await rig.service.store.taskResources.find(id)).toMatchObject({
+      skills: [a.id],
+      forced: [b.id],
+      connectors: [],
+    });
     expect((await skillsIn(await start(dora))).atHand).toEqual(["a"]);
     expect((await dora.v2("task.delete", { task_id: id })).body.ok).toBe(true);
     expect(await rig.service.store.taskResources.find(id)).toBeNull();
@@ -91,10 +101,18 @@ describeOnOne("skills of tasks", (database) => {
     expect((await eve.v2("task.list", {})).body["data"]).toEqual([]);
     const id = await start(eve);
     const before = await rig.row(id);
-    const sent = await eve.v2("task.sendMessage", { task_id: id, message: message({ force_skills: [foreign.id] }) });
-    expect([sent.status, sent.body.error?.message]).toEqual([400, `message.force_skills[0]: ${foreign.id} is unknown`]);
+    const sent = await eve.v2("task.sendMessage", {
+      task_id: id,
+      message: message({ force_skills: [foreign.id] }),
+    });
+    expect([sent.status, sent.body.error?.message]).toEqual([
+      400,
+      `message.force_skills[0]: ${foreign.id} is unknown`,
+    ]);
     expect(await rig.row(id)).toEqual(before);
-    expect(await skillsIn(await start(eve, { force_skills: [inProject.id] }, { project_id: projectId }))).toMatchObject({
+    expect(
+      await skillsIn(await start(eve, { force_skills: [inProject.id] }, { project_id: projectId })),
+    ).toMatchObject({
       used: ["in the project success"],
     });
   });
@@ -104,14 +122,22 @@ describeOnOne("skills of tasks", (database) => {
     const [app, another] = [await newApp(rig.service, gus), await newApp(rig.service, gus)];
     const secret = await createSkill(gus, "private", ofApp(app.app.clientId));
     const scopes = ["manage_all_tasks"] as const;
-    const [mine, other] = [await tokenOf(rig.service, gus, { of: app, scopes }), await tokenOf(rig.service, gus, { of: another, scopes })];
+    const [mine, other] = [
+      await tokenOf(rig.service, gus, { of: app, scopes }),
+      await tokenOf(rig.service, gus, { of: another, scopes }),
+    ];
     const id = await start(mine);
     expect((await skillsIn(id)).atHand).toEqual(["private"]);
     expect((await skillsIn(await start(other))).atHand).toEqual([""]);
     expect((await skillsIn(await start(gus))).atHand).toEqual([""]);
-    for (const person of [other, gus]) await expect(start(person, { force_skills: [secret.id] })).rejects.toThrow(/is unknown/);
-    // Another app that can access the task does not learn of it; its user may continue with the task as it is.
-    const sent = await other.v2("task.sendMessage", { task_id: id, message: message({ enable_skills: [secret.id] }) });
+    for (const person of [other, gus])
+      await expect(start(person, { force_skills: [secret.id] })).rejects.toThrow(/is unknown/);
+    // Another app that can access the task does not learn of it; its user may continue with the task as it
+    // is.
+    const sent = await other.v2("task.sendMessage", {
+      task_id: id,
+      message: message({ enable_skills: [secret.id] }),
+    });
     expect(sent.body.error?.message).toBe(`message.enable_skills[0]: ${secret.id} is unknown`);
     expect(await skillsIn(await start(mine, { force_skills: [secret.id] }))).toEqual({
       used: ["private success"],

@@ -6,7 +6,9 @@ import type { Calling, Service } from "../support/service.ts";
 
 /** Creates a skill, personal by default. */
 export async function createSkill(person: Calling, name: string, more: object = {}): Promise<Skill> {
-  const { skill } = await person.client(SkillService).createSkill({ archive: Uint8Array.from(skillZip(name)), ...more });
+  const { skill } = await person
+    .client(SkillService)
+    .createSkill({ archive: Uint8Array.from(skillZip(name)), ...more });
   if (!skill) throw new Error("no skill");
   return skill;
 }
@@ -18,7 +20,13 @@ export async function createOfficialSkill(service: Service, name: string): Promi
     const personal = await tx.skills.byId(id);
     if (!personal) throw new Error("no skill");
     const { creatorName: _, ...skill } = personal;
-    const official = { ...skill, id: systemIds.short(), ownerType: "official", spaceId: null, accountId: null } as const;
+    const official = {
+      ...skill,
+      id: systemIds.short(),
+      ownerType: "official",
+      spaceId: null,
+      accountId: null,
+    } as const;
     await tx.skills.insert(official);
     return { id: official.id };
   });

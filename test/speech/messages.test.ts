@@ -9,10 +9,12 @@ import { describeOnOne } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
 import { openSpeechService, type SpeechService, say } from "./service.ts";
 
-const dataOf = (bytes: number): string => `data:audio/wav;base64,${Buffer.alloc(bytes, "a").toString("base64")}`;
+const dataOf = (bytes: number): string =>
+  `data:audio/wav;base64,${Buffer.alloc(bytes, "a").toString("base64")}`;
 const voice = (bytes = 4) => ({ type: "voice", file_data: dataOf(bytes), filename: "a.wav" });
 const text = (words: string) => ({ type: "text", text: words });
-const offMessage = "message.content[0]: the recording was not transcribed: this server does not transcribe speech";
+const offMessage =
+  "message.content[0]: the recording was not transcribed: this server does not transcribe speech";
 
 describeOnOne("speech in messages (spec/decisions.md 69)", (database) => {
   let speech: SpeechService;
@@ -33,12 +35,14 @@ describeOnOne("speech in messages (spec/decisions.md 69)", (database) => {
     speech.heard.length = 0;
   });
 
-  const create = (content: unknown, more = {}, headers = {}) => ann.v2("task.create", { message: { content }, ...more }, { headers });
+  const create = (content: unknown, more = {}, headers = {}) =>
+    ann.v2("task.create", { message: { content }, ...more }, { headers });
   const said = async (id: string) => {
     const { body } = await ann.v2("task.listMessages", { task_id: id, order: "asc" });
     return body["messages"].flatMap(({ user_message: said }: { user_message?: object }) => said ?? []);
   };
-  const creditsOf = async (id: string) => (await ann.v2("task.detail", { task_id: id })).body["task"].credit_usage;
+  const creditsOf = async (id: string) =>
+    (await ann.v2("task.detail", { task_id: id })).body["task"].credit_usage;
 
   test("a transcript is text of the message in the place of its part, and the title; the recording stays an attachment", async () => {
     const answers = ["Buy tea\nand milk", "Thanks"];
@@ -51,7 +55,11 @@ describeOnOne("speech in messages (spec/decisions.md 69)", (database) => {
     expect((await ann.v2("task.sendMessage", { task_id: body["task_id"], message })).status).toBe(200);
     expect(await said(body["task_id"])).toMatchObject([
       { content: "Buy tea\nand milk\ntoday", message_type: "voice", attachments: [{ type: "voice" }] },
-      { content: "Dear agent\nThanks", message_type: "voice", attachments: [{ type: "voice", filename: "a.wav" }] },
+      {
+        content: "Dear agent\nThanks",
+        message_type: "voice",
+        attachments: [{ type: "voice", filename: "a.wav" }],
+      },
     ]);
   });
 
@@ -68,12 +76,16 @@ describeOnOne("speech in messages (spec/decisions.md 69)", (database) => {
     const warning = "message.content[0]: the recording was not transcribed: the transcription service failed";
     const { body } = await create([voice()], { unknown_one: 1 });
     expect(body["warnings"]).toEqual(['unknown member "unknown_one"', warning]);
-    expect(await said(body["task_id"])).toMatchObject([{ content: "", message_type: "voice", attachments: [{ type: "voice" }] }]);
+    expect(await said(body["task_id"])).toMatchObject([
+      { content: "", message_type: "voice", attachments: [{ type: "voice" }] },
+    ]);
     expect(await creditsOf(body["task_id"])).toBeUndefined();
     const message = { content: [{ type: ContentPartType.VOICE, fileData: dataOf(4), filename: "a.wav" }] };
     const client = ann.client(TaskService, "grpc");
     expect((await client.sendMessage({ taskId: body["task_id"], message })).warnings).toEqual([warning]);
-    await expect(client.sendMessage({ taskId: "unknown", message })).rejects.toMatchObject({ code: Code.NotFound });
+    await expect(client.sendMessage({ taskId: "unknown", message })).rejects.toMatchObject({
+      code: Code.NotFound,
+    });
     expect(speech.heard, "for an unknown task nothing is sent").toHaveLength(2);
   });
 
@@ -85,7 +97,10 @@ describeOnOne("speech in messages (spec/decisions.md 69)", (database) => {
     expect(second.body["warnings"]).toEqual(first.body["warnings"]);
     expect([first.body["warnings"], speech.heard.length]).toEqual([[expect.stringContaining("failed")], 1]);
     expect(second.headers.get("idempotent-replayed")).toBe("true");
-    expect((await create([voice(5)], {}, { "idempotency-key": `once-${database}` })).status, "another request").toBe(409);
+    expect(
+      (await create([voice(5)], {}, { "idempotency-key": `once-${database}` })).status,
+      "another request",
+    ).toBe(409);
     expect(speech.heard).toHaveLength(1);
   });
 
@@ -94,7 +109,8 @@ describeOnOne("speech in messages (spec/decisions.md 69)", (database) => {
     const { body } = await create([voice(mebibyte)]);
     const id = body["task_id"];
     expect(await creditsOf(id)).toBe(2);
-    const send = (bytes: number) => ann.v2("task.sendMessage", { task_id: id, message: { content: [voice(bytes)] } });
+    const send = (bytes: number) =>
+      ann.v2("task.sendMessage", { task_id: id, message: { content: [voice(bytes)] } });
     await send(mebibyte / 3);
     expect(await creditsOf(id), "half a credit was prepaid").toBe(2);
     await ann.client(BudgetService).setBudget({ kind: BudgetKind.TASK, subject: id, credits: 4n });

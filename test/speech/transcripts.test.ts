@@ -15,7 +15,8 @@ const recording = (index: number, bytes = 4): Recording => ({
   ...{ path: `message.content[${index}]`, filename: 'my "secret" name.WAV', bytes },
   read: async () => Readable.from([Buffer.alloc(bytes, "a")]),
 });
-const warning = (index: number, reason: string) => `message.content[${index}]: the recording was not transcribed: ${reason}`;
+const warning = (index: number, reason: string) =>
+  `message.content[${index}]: the recording was not transcribed: ${reason}`;
 const never = new AbortController().signal;
 
 let service: SpeechService;
@@ -36,9 +37,18 @@ afterEach(() => expect(JSON.stringify(logged)).not.toMatch(/aaaa|private|key-of-
 
 function transcribing(price = 0) {
   const transcribe = transcriber({ baseUrl: service.url, model: "whisper-1", apiKey: "key-of-service" });
-  const store = { budgets: { listFor: async () => [] }, tasks: {} } as unknown as Parameters<typeof transcripts>[0]["store"];
-  const transcribeAll = transcripts({ transcribe, price, store, clock, log: (...line) => void logged.push(line) });
-  return (recordings: readonly Recording[], { account = "ann", gone = never } = {}) => transcribeAll(caller(account), {}, recordings, gone);
+  const store = { budgets: { listFor: async () => [] }, tasks: {} } as unknown as Parameters<
+    typeof transcripts
+  >[0]["store"];
+  const transcribeAll = transcripts({
+    transcribe,
+    price,
+    store,
+    clock,
+    log: (...line) => void logged.push(line),
+  });
+  return (recordings: readonly Recording[], { account = "ann", gone = never } = {}) =>
+    transcribeAll(caller(account), {}, recordings, gone);
 }
 
 test("a request has the audio, the model and the key, and of the name only the extension", async () => {
@@ -56,9 +66,18 @@ test.each([
   ["a redirect", (reply) => void reply.writeHead(302, { location: "http://127.0.0.1:1/private" }).end()],
   ["another form", (reply) => void reply.writeHead(200).end('{"words":"private"}')],
   ["no JSON", (reply) => void reply.writeHead(200).end("private")],
-  ["a cut answer", (reply) => void reply.writeHead(200, { "content-length": 100 }).write("private", () => reply.destroy())],
-  ["a huge answer", (reply) => void reply.writeHead(200).end(JSON.stringify({ text: "private ".repeat(100_000) }))],
-] satisfies [string, SpeechService["answer"]][])("%s of the service is a warning without its text", async (_, answer) => {
+  [
+    "a cut answer",
+    (reply) => void reply.writeHead(200, { "content-length": 100 }).write("private", () => reply.destroy()),
+  ],
+  [
+    "a huge answer",
+    (reply) => void reply.writeHead(200).end(JSON.stringify({ text: "private ".repeat(100_000) })),
+  ],
+] satisfies [
+  string,
+  SpeechService["answer"],
+][])("%s of the service is a warning without its text", async (_, answer) => {
   service.answer = answer;
   const { texts, warnings, price } = await transcribing(1_000_000)([recording(0)]);
   expect([texts.size, warnings, price]).toEqual([0, [warning(0, "the transcription service failed")], 0n]);
@@ -126,7 +145,11 @@ test("after 60 s the transcripts that are there count, and the others have a war
   await clock.advance(59_000);
   await clock.advance(1_000);
   const { texts, warnings } = await result;
-  expect([texts.size, warnings.length, warnings[0]]).toEqual([1, 3, expect.stringContaining("more than 60 s")]);
+  expect([texts.size, warnings.length, warnings[0]]).toEqual([
+    1,
+    3,
+    expect.stringContaining("more than 60 s"),
+  ]);
   service.answer = say("Again");
   expect((await transcribe([recording(0)])).texts.size).toBe(1);
   expect(service.heard, "the one that waited was never sent").toHaveLength(4);
@@ -139,7 +162,9 @@ test("a caller that leaves ends the requests", async () => {
     reply.on("close", closed.resolve);
     gone.abort();
   };
-  await expect(transcribing()([recording(0)], { gone: gone.signal })).rejects.toMatchObject({ reason: "cancelled" });
+  await expect(transcribing()([recording(0)], { gone: gone.signal })).rejects.toMatchObject({
+    reason: "cancelled",
+  });
   await closed.promise;
 });
 

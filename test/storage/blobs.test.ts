@@ -33,7 +33,14 @@ describe.each([
   { where: "a folder", open: folderRig },
   { where: "a bucket", open: bucketRig },
 ])("bytes in $where", ({ open }) => {
-  test.each([0, 1, 65_536, 5 * MiB, 5 * MiB + 1, 12 * MiB])("are read as they were put: %i of them", async (length) => {
+  test.each([
+    0,
+    1,
+    65_536,
+    5 * MiB,
+    5 * MiB + 1,
+    12 * MiB,
+  ])("are read as they were put: %i of them", async (length) => {
     await using rig = await open();
     const bytes = randomBytes(length);
     await rig.blobs.put(id, streamOf(bytes), never);
@@ -73,7 +80,10 @@ describe.each([
     await rig.blobs.remove(id);
   });
 
-  test.each([1, 11 * MiB])("that are aborted after %i of them leave nothing, and their source is closed", async (length) => {
+  test.each([
+    1,
+    11 * MiB,
+  ])("that are aborted after %i of them leave nothing, and their source is closed", async (length) => {
     await using rig = await open();
     const giveUp = new AbortController();
     const source = stalling(length, () => giveUp.abort(new Error("no longer wanted")));
@@ -82,7 +92,10 @@ describe.each([
     expect(rig.left()).toEqual([]);
   });
 
-  test.each([1, 11 * MiB])("whose source fails after %i of them leave nothing, and the error is the source's", async (length) => {
+  test.each([
+    1,
+    11 * MiB,
+  ])("whose source fails after %i of them leave nothing, and the error is the source's", async (length) => {
     await using rig = await open();
     const fault = new Error("the source broke");
     await expect(
@@ -131,12 +144,27 @@ describe.each([
 
   test("many at a time do not interfere", async () => {
     await using rig = await open();
-    const all = Array.from({ length: 40 }, (_, index) => ({ name: `blob-${index}`, bytes: randomBytes(1000 + index) }));
+    const all = Array.from({ length: 40 }, (_, index) => ({
+      name: `blob-${index}`,
+      bytes: randomBytes(1000 + index),
+    }));
     await Promise.all(all.map(({ name, bytes }) => rig.blobs.put(name, streamOf(bytes), never)));
-    for (const { name, bytes } of all) expect(digest(await buffer(await rig.blobs.read(name)))).toBe(digest(bytes));
+    for (const { name, bytes } of all)
+      expect(digest(await buffer(await rig.blobs.read(name)))).toBe(digest(bytes));
   });
 
-  test.each(["", ".", "..", "../x", "a/b", "a\\b", "a\0b", "%2e%2e", "x".repeat(129), "ä"])("have no id like %j", async (bad) => {
+  test.each([
+    "",
+    ".",
+    "..",
+    "../x",
+    "a/b",
+    "a\\b",
+    "a\0b",
+    "%2e%2e",
+    "x".repeat(129),
+    "ä",
+  ])("have no id like %j", async (bad) => {
     await using rig = await open();
     const fault = "not the id of a blob";
     await expect(rig.blobs.put(bad, streamOf(Buffer.from("bytes")), never)).rejects.toThrow(fault);

@@ -6,11 +6,16 @@ import { expect, test } from "vitest";
 import { folderRig } from "./rig.ts";
 
 const never = new AbortController().signal;
-const put = (rig: { readonly blobs: import("../../src/core/files/blob.ts").Blobs }, id: string, bytes = "bytes") =>
-  rig.blobs.put(id, Readable.from([Buffer.from(bytes)]), never);
+const put = (
+  rig: { readonly blobs: import("../../src/core/files/blob.ts").Blobs },
+  id: string,
+  bytes = "bytes",
+) => rig.blobs.put(id, Readable.from([Buffer.from(bytes)]), never);
 /** The path of an id in a folder. */
 function pathOf(folder: string, id: string): string {
-  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).find((entry) => entry.isFile() && entry.name === id);
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).find(
+    (entry) => entry.isFile() && entry.name === id,
+  );
   return join(found?.parentPath ?? "", id);
 }
 
@@ -74,5 +79,7 @@ test("an error other than a full disk is passed on, and is not a refusal", async
 
 test("a folder serves its bytes itself", async () => {
   await using rig = await folderRig();
-  expect(await rig.blobs.address("any", { filename: "a", contentType: "text/plain", seconds: 60 })).toBeNull();
+  expect(
+    await rig.blobs.address("any", { filename: "a", contentType: "text/plain", seconds: 60 }),
+  ).toBeNull();
 });

@@ -20,7 +20,8 @@ export interface StorageRig extends AsyncDisposable {
 export async function folderRig(): Promise<StorageRig & { readonly folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), "blobs-"));
   const blobs = createLocalBlobs(folder);
-  const files = () => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const never = new AbortController().signal;
   return {
     folder,

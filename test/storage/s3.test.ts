@@ -13,9 +13,17 @@ test("a presigned address gives a download with the right name and type, for a l
   await using server = await startS3();
   const blobs = createS3Blobs(server.bucket);
   await blobs.put("one", bytes(), never);
-  const address = await blobs.address("one", { filename: "naïve 'plan' (1).csv", contentType: "text/csv", seconds: 180 });
+  const address = await blobs.address("one", {
+    filename: "naïve 'plan' (1).csv",
+    contentType: "text/csv",
+    seconds: 180,
+  });
   const answer = await fetch(address ?? "");
-  expect([answer.status, await answer.text(), answer.headers.get("content-type")]).toEqual([200, "bytes", "text/csv"]);
+  expect([answer.status, await answer.text(), answer.headers.get("content-type")]).toEqual([
+    200,
+    "bytes",
+    "text/csv",
+  ]);
   expect(answer.headers.get("content-disposition")).toBe(
     `attachment; filename="na_ve 'plan' (1).csv"; filename*=UTF-8''na%C3%AFve%20%27plan%27%20%281%29.csv`,
   );
@@ -47,7 +55,15 @@ async function service(answer: RequestListener) {
     await new Promise((resolve) => server.close(resolve));
   };
   const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
-  const bucket = { name: "files", endpoint, region: "us-east-1", credentials, prefix: "", pathStyle: true, redirect: false };
+  const bucket = {
+    name: "files",
+    endpoint,
+    region: "us-east-1",
+    credentials,
+    prefix: "",
+    pathStyle: true,
+    redirect: false,
+  };
   return { bucket, close, [Symbol.asyncDispose]: close };
 }
 
@@ -67,7 +83,9 @@ test("a service that is down, or answers that it is, makes calls unavailable", a
 
 test("a wrong key is an error for the log, and not a refusal", async () => {
   await using server = await service((_request, response) =>
-    response.writeHead(403, { "content-type": "application/xml" }).end("<Error><Code>AccessDenied</Code><Message>no</Message></Error>"),
+    response
+      .writeHead(403, { "content-type": "application/xml" })
+      .end("<Error><Code>AccessDenied</Code><Message>no</Message></Error>"),
   );
   const blobs = createS3Blobs(server.bucket);
   await expect(blobs.put("one", bytes(), never)).rejects.toMatchObject({ name: "AccessDenied" });

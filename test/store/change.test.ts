@@ -129,7 +129,9 @@ describeOnEach("change", (kind) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await store.change((tx) => tx.projects.insert(sampleProject({ id: "twice" })));
-    const thrown = await store.change((tx) => tx.projects.insert(sampleProject({ id: "twice" }))).catch(failureOf);
+    const thrown = await store
+      .change((tx) => tx.projects.insert(sampleProject({ id: "twice" })))
+      .catch(failureOf);
     expect(thrown).toMatchObject({ reason: "internal", message: "internal error" });
     expect((thrown as Failure).cause).toBeDefined();
     const outside = await store.projects.insert(sampleProject()).catch((refused: unknown) => refused);
@@ -175,7 +177,9 @@ describeOnEach("change", (kind) => {
     expect(await store.projects.find(ann, "q")).not.toBeNull();
     expect(log).toHaveBeenCalledWith("error", expect.any(String), { cause: new Error("late") });
     const never = vi.fn();
-    await store.change(async (tx) => tx.afterCommit(never)).then(() => expect(never).toHaveBeenCalledTimes(1));
+    await store
+      .change(async (tx) => tx.afterCommit(never))
+      .then(() => expect(never).toHaveBeenCalledTimes(1));
     const refused = store.change(async (tx) => {
       tx.afterCommit(never);
       throw new Error("no");

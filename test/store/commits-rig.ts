@@ -22,7 +22,10 @@ export interface CommitsRig extends AsyncDisposable {
 export const put = (statements: Statements, name: string): Promise<number> =>
   statements.execute(sql`INSERT INTO t (name) VALUES (${name})`);
 
-/** @param now the clock that bounds a group; by default it does not advance, so that a slow machine splits no group. */
+/**
+ * @param now the clock that bounds a group; by default it does not advance, so that a slow machine splits no
+ * group.
+ */
 export async function commitsRig(now = () => 0): Promise<CommitsRig> {
   const database = await databaseUrl("sqlite");
   const path = database.url.replace("file:", "");
@@ -50,7 +53,10 @@ export async function commitsRig(now = () => 0): Promise<CommitsRig> {
       },
       now,
     ),
-    names: async () => (await named.rows(sqliteStatements(driverOf(other)))(sql`SELECT name FROM t ORDER BY name`)).map(({ name }) => name),
+    names: async () =>
+      (await named.rows(sqliteStatements(driverOf(other)))(sql`SELECT name FROM t ORDER BY name`)).map(
+        ({ name }) => name,
+      ),
     async [Symbol.asyncDispose]() {
       await adapter.dispose();
       await other.dispose();

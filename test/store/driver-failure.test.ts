@@ -12,7 +12,10 @@ const prisma = (code: string | undefined, cause?: { kind: string; originalCode?:
   });
 
 const adapter = (kind: string, originalCode?: string) =>
-  Object.assign(new Error("statement and rows"), { name: "DriverAdapterError", cause: { kind, originalCode } });
+  Object.assign(new Error("statement and rows"), {
+    name: "DriverAdapterError",
+    cause: { kind, originalCode },
+  });
 
 test.each([
   { why: "a write conflict of a model's method", thrown: prisma("P2034"), again: 10, reason: "unavailable" },
@@ -28,16 +31,36 @@ test.each([
     again: 10,
     reason: "unavailable",
   },
-  { why: "a unique race", thrown: prisma("P2002", { kind: "UniqueConstraintViolation" }), again: 2, reason: "internal" },
-  { why: "a unique race of a raw statement", thrown: prisma("P2010", { kind: "UniqueConstraintViolation" }), again: 2, reason: "internal" },
+  {
+    why: "a unique race",
+    thrown: prisma("P2002", { kind: "UniqueConstraintViolation" }),
+    again: 2,
+    reason: "internal",
+  },
+  {
+    why: "a unique race of a raw statement",
+    thrown: prisma("P2010", { kind: "UniqueConstraintViolation" }),
+    again: 2,
+    reason: "internal",
+  },
   {
     why: "SQLite's lock held by another process",
     thrown: prisma("P1008", { kind: "SocketTimeout", originalCode: "SQLITE_BUSY" }),
     again: 0,
     reason: "unavailable",
   },
-  { why: "the same of a raw statement", thrown: adapter("SocketTimeout", "SQLITE_BUSY"), again: 0, reason: "unavailable" },
-  { why: "an unreachable database", thrown: prisma("P1001", { kind: "DatabaseNotReachable" }), again: 0, reason: "unavailable" },
+  {
+    why: "the same of a raw statement",
+    thrown: adapter("SocketTimeout", "SQLITE_BUSY"),
+    again: 0,
+    reason: "unavailable",
+  },
+  {
+    why: "an unreachable database",
+    thrown: prisma("P1001", { kind: "DatabaseNotReachable" }),
+    again: 0,
+    reason: "unavailable",
+  },
   {
     why: "a database that shuts down",
     thrown: prisma("P2010", { kind: "postgres", originalCode: "57P01" }),
@@ -62,10 +85,25 @@ test.each([
     again: 0,
     reason: "unavailable",
   },
-  { why: "SQLite's full disk", thrown: prisma("P2010", { kind: "sqlite", originalCode: "SQLITE_FULL" }), again: 0, reason: "unavailable" },
+  {
+    why: "SQLite's full disk",
+    thrown: prisma("P2010", { kind: "sqlite", originalCode: "SQLITE_FULL" }),
+    again: 0,
+    reason: "unavailable",
+  },
   { why: "no transaction in time", thrown: prisma("P2028"), again: 0, reason: "unavailable" },
-  { why: "a mistake in SQL", thrown: prisma("P2010", { kind: "postgres", originalCode: "42601" }), again: 0, reason: "internal" },
-  { why: "a pool's own error", thrown: new Error("timeout exceeded when trying to connect"), again: 0, reason: "unavailable" },
+  {
+    why: "a mistake in SQL",
+    thrown: prisma("P2010", { kind: "postgres", originalCode: "42601" }),
+    again: 0,
+    reason: "internal",
+  },
+  {
+    why: "a pool's own error",
+    thrown: new Error("timeout exceeded when trying to connect"),
+    again: 0,
+    reason: "unavailable",
+  },
 ])("$why is tried again $again times, then $reason, without its text", ({ thrown, again, reason }) => {
   expect(maxRetries(thrown)).toBe(again);
   const failure = driverFailure(thrown);
@@ -76,18 +114,22 @@ test.each([
 test.each<readonly [string, unknown, unknown?]>([
   ["a refusal", new Failure("not_found", "task not found")],
   ["a mistake in our own calls", new ProgrammingError("outside a change")],
-  ...[new TypeError("mine"), "a string", undefined, null].map((thrownByCaller): [string, unknown, unknown] => [
-    `what the caller threw (${String(thrownByCaller)})`,
-    thrownByCaller,
-    thrownByCaller,
-  ]),
+  ...[new TypeError("mine"), "a string", undefined, null].map(
+    (thrownByCaller): [string, unknown, unknown] => [
+      `what the caller threw (${String(thrownByCaller)})`,
+      thrownByCaller,
+      thrownByCaller,
+    ],
+  ),
 ])("%s stays as it is", (_, thrown, ofCaller) => {
   expect(driverFailure(thrown, ofCaller)).toBe(thrown);
   expect(maxRetries(thrown)).toBe(0);
 });
 
 test("a driver's error that passed through the caller is not the caller's", () => {
-  const broken = Object.assign(new Error("Client has encountered a connection error"), { clientVersion: "7" });
+  const broken = Object.assign(new Error("Client has encountered a connection error"), {
+    clientVersion: "7",
+  });
   expect(driverFailure(broken, broken)).toMatchObject({ reason: "unavailable" });
   const failed = prisma("P2002");
   expect(driverFailure(failed, failed)).toMatchObject({ reason: "internal" });
@@ -95,5 +137,9 @@ test("a driver's error that passed through the caller is not the caller's", () =
 
 test("only SQLite's lock error counts as busy", () => {
   expect(isBusy(adapter("SocketTimeout"))).toBe(true);
-  expect([adapter("sqlite"), new Error("database is locked"), undefined].map(isBusy)).toEqual([false, false, false]);
+  expect([adapter("sqlite"), new Error("database is locked"), undefined].map(isBusy)).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });

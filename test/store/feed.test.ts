@@ -13,12 +13,18 @@ describeOnEach("feed", (kind) => {
     store.feed.onJob((item) => void kinds.push(item));
     await store.change(async (tx) => {
       await tx.tasks.insert(sampleTask({ id: "t" }), [userMessage()]);
-      await tx.tasks.advance("t", { now: 1, set: { raiseFence: true }, events: [agentThought(), agentMessage()] });
+      await tx.tasks.advance("t", {
+        now: 1,
+        set: { raiseFence: true },
+        events: [agentThought(), agentMessage()],
+      });
       await tx.jobs.put({ kind: "run", key: "t", runAt: 1 });
       await tx.jobs.put({ kind: "run", key: "u", runAt: 1 });
       expect([news, kinds]).toEqual([[], []]);
     });
-    expect(news).toEqual([{ taskId: "t", lastSeq: 3, fence: 1, status: "running", spaceId: "north", accountId: "ann" }]);
+    expect(news).toEqual([
+      { taskId: "t", lastSeq: 3, fence: 1, status: "running", spaceId: "north", accountId: "ann" },
+    ]);
     expect(kinds).toEqual(["run"]);
   });
 
@@ -26,7 +32,9 @@ describeOnEach("feed", (kind) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const read = new Promise((resolve) => {
-      store.feed.onTask(({ taskId }) => resolve(store.events.list(taskId, { order: "asc", limit: 9, verbose: true })));
+      store.feed.onTask(({ taskId }) =>
+        resolve(store.events.list(taskId, { order: "asc", limit: 9, verbose: true })),
+      );
     });
     await putTask(store, {}, [userMessage()]);
     expect(await read).toHaveLength(1);
@@ -45,7 +53,9 @@ describeOnEach("feed", (kind) => {
       throw new Error("no");
     });
     await expect(refused).rejects.toThrow();
-    await store.change((tx) => tx.tasks.advance("t", { now: 1, when: { fence: 7 }, events: [agentMessage()] }));
+    await store.change((tx) =>
+      tx.tasks.advance("t", { now: 1, when: { fence: 7 }, events: [agentMessage()] }),
+    );
     expect(listener).not.toHaveBeenCalled();
   });
 
@@ -71,7 +81,9 @@ describeOnEach("feed", (kind) => {
     await expect(putTask(store, { id: "t" })).resolves.toBeDefined();
     expect(other).toHaveBeenCalledTimes(1);
     // Each change is logged at debug.
-    expect(log.mock.calls.filter(([level]) => level !== "debug")).toEqual([["error", expect.any(String), { cause: new Error("deaf") }]]);
+    expect(log.mock.calls.filter(([level]) => level !== "debug")).toEqual([
+      ["error", expect.any(String), { cause: new Error("deaf") }],
+    ]);
   });
 
   test("a removed listener receives nothing more; the same one added twice is called twice", async () => {

@@ -29,7 +29,10 @@ test("a second server on one folder is refused with an error that names the fold
   await using folder = await temporaryFolder();
   const held = await lockFolder(folder.path);
   const refusal = await lockFolder(folder.path).catch((thrown: unknown) => thrown);
-  expect(refusal).toMatchObject({ reason: "failed_precondition", message: expect.stringContaining(folder.path) });
+  expect(refusal).toMatchObject({
+    reason: "failed_precondition",
+    message: expect.stringContaining(folder.path),
+  });
   await held.release();
   await (await lockFolder(folder.path)).release();
 });
@@ -72,17 +75,17 @@ describe("a data folder", () => {
       ["/proc/x/y", "ENOENT"],
       [join(folder.path, "x".repeat(300)), "ENAMETOOLONG"],
     ] as const) {
-      expect(() => makeFolder(path, "DATA_DIR")).toThrow(new RegExp(`^DATA_DIR: the folder ${path} cannot be written: ${cause}: [^\n]+$`));
+      expect(() => makeFolder(path, "DATA_DIR")).toThrow(
+        new RegExp(`^DATA_DIR: the folder ${path} cannot be written: ${cause}: [^\n]+$`),
+      );
     }
   });
 
   test("that other users can enter is reported, and our files in it are closed to them", async () => {
     await using folder = await temporaryFolder();
-    const [database, files, missing] = ["platform.db", "files", "first-key"].map((name) => join(folder.path, name)) as [
-      string,
-      string,
-      string,
-    ];
+    const [database, files, missing] = ["platform.db", "files", "first-key"].map((name) =>
+      join(folder.path, name),
+    ) as [string, string, string];
     await writeFile(database, "");
     await mkdir(files);
     for (const [path, mode] of [
@@ -94,7 +97,9 @@ describe("a data folder", () => {
     expect(tightenFiles(folder.path, [database, files, missing])).toBe(
       `other users of this machine can enter the data folder ${folder.path} (mode 0755), which should have mode 0700; closed to other users: ${database}, ${files}`,
     );
-    expect([await modeOf(database), await modeOf(files), await modeOf(folder.path)]).toEqual([0o600, 0o700, 0o755]);
+    expect([await modeOf(database), await modeOf(files), await modeOf(folder.path)]).toEqual([
+      0o600, 0o700, 0o755,
+    ]);
     await chmod(folder.path, 0o700);
     expect(tightenFiles(folder.path, [database, files, missing])).toBeNull();
     await chmod(database, 0o640);

@@ -7,7 +7,8 @@ import { ann, sampleProject } from "./samples.ts";
 const turns = async () => {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
-const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `n${String(i).padStart(2, "0")}`);
+const numbered = (count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `n${String(i).padStart(2, "0")}`);
 
 test("simultaneous changes share a commit, and each is durable when it is acknowledged", async () => {
   await using rig = await commitsRig();
@@ -38,7 +39,9 @@ test("a failure in a shared commit stays with its change: nothing of it is left,
       }),
     ),
   );
-  const failed = all.flatMap((settled) => (settled.status === "rejected" ? [String(settled.reason.message)] : []));
+  const failed = all.flatMap((settled) =>
+    settled.status === "rejected" ? [String(settled.reason.message)] : [],
+  );
   expect(failed).toEqual(["n00", "n03", "n06", "n09"]);
   expect(await rig.names()).toEqual(numbered(10).filter((name) => !failed.includes(name)));
 });
@@ -58,7 +61,9 @@ test("changes of a lost transaction are run again, and acknowledged only then", 
       }),
     ),
   );
-  expect(all.map(({ status }) => status)).toEqual(numbered(6).map((_, i) => (i === 3 ? "rejected" : "fulfilled")));
+  expect(all.map(({ status }) => status)).toEqual(
+    numbered(6).map((_, i) => (i === 3 ? "rejected" : "fulfilled")),
+  );
   expect(await rig.names()).toEqual(numbered(6).filter((_, i) => i !== 3));
   expect(runs.filter((name) => name === "n00")).toHaveLength(2);
 });
@@ -82,7 +87,9 @@ test("a commit that fails loses no change: each is retried alone, and a change t
     if (script === "COMMIT") commits += 1;
     if (script === "COMMIT" && [1, 3].includes(commits)) throw new Error("no room");
   };
-  const all = await Promise.allSettled(numbered(4).map((name) => rig.change((statements) => put(statements, name))));
+  const all = await Promise.allSettled(
+    numbered(4).map((name) => rig.change((statements) => put(statements, name))),
+  );
   expect(all.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
   expect(await rig.names()).toEqual(["n00", "n02", "n03"]);
 });
@@ -92,7 +99,9 @@ test("a lock that cannot be acquired fails the changes that waited for it, and n
   rig.before = (script) => {
     if (script.startsWith("BEGIN")) throw new Error("locked");
   };
-  const all = await Promise.allSettled(numbered(3).map((name) => rig.change((statements) => put(statements, name))));
+  const all = await Promise.allSettled(
+    numbered(3).map((name) => rig.change((statements) => put(statements, name))),
+  );
   expect(all.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
   rig.before = () => undefined;
   await rig.change((statements) => put(statements, "later"));

@@ -12,7 +12,8 @@ const open = (databaseUrl: string) => openStore({ databaseUrl, clock: systemCloc
 
 const indexes = `SELECT c.relname AS name, i.indisvalid AS valid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   WHERE c.relnamespace = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = c.oid) ORDER BY c.relname`;
-const waiting = "SELECT query FROM pg_stat_activity WHERE query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'";
+const waiting =
+  "SELECT query FROM pg_stat_activity WHERE query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'";
 
 /** Begins a change of the table `task`; resolves with the function that commits it. */
 async function changeTasks(url: string): Promise<() => Promise<void>> {
@@ -37,7 +38,10 @@ describeOnPostgres("indexes", (kind) => {
     const { sql } = migrationsOf(kind).find(({ name }) => name === "0014_find_tasks") ?? { sql: "" };
     const indexed = async (url: string) => {
       const query = async (text: string) => (await rowsIn(url, text)).map((row) => Object.values(row));
-      const textOf = await indexesForLater({ query, script: () => Promise.reject(new Error("must not write")) });
+      const textOf = await indexesForLater({
+        query,
+        script: () => Promise.reject(new Error("must not write")),
+      });
       return [...textOf(sql).matchAll(/^CREATE INDEX "\w+" ON "(\w+)"/gm)].map(([, table]) => table);
     };
     await using empty = await databaseUrl(kind, { empty: true });
@@ -48,10 +52,15 @@ describeOnPostgres("indexes", (kind) => {
 
   test("that are missing, or that an ended start left invalid, are built while others write the table and start", async () => {
     await using database = await openTestStore(kind);
-    await runOn(database.url, "DROP INDEX task_status; UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'task_updated'::regclass");
+    await runOn(
+      database.url,
+      "DROP INDEX task_status; UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'task_updated'::regclass",
+    );
     const commit = await changeTasks(database.url);
     const starts = [open(database.url), open(database.url)];
-    await vi.waitFor(async () => expect(await rowsIn(database.url, waiting)).not.toEqual([]), { timeout: hangMs });
+    await vi.waitFor(async () => expect(await rowsIn(database.url, waiting)).not.toEqual([]), {
+      timeout: hangMs,
+    });
     // If the start waited for a lock of the table, this statement would wait behind it.
     await runOn(database.url, "SET lock_timeout = 1; UPDATE task SET title = 'y'");
     await commit();

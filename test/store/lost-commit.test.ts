@@ -8,13 +8,21 @@ import { commitsRig } from "./commits-rig.ts";
 
 test("a change of a lost commit is run again completely, and its effects happen once", async () => {
   await using rig = await commitsRig();
-  await rig.adapter.executeScript("CREATE TABLE job (kind TEXT, key TEXT, run_at INTEGER, PRIMARY KEY (kind, key))");
+  await rig.adapter.executeScript(
+    "CREATE TABLE job (kind TEXT, key TEXT, run_at INTEGER, PRIMARY KEY (kind, key))",
+  );
   const fail = (thrown: unknown) => expect.fail(String(thrown));
   const notified = createFeed(fail);
   const kinds: string[] = [];
   notified.feed.onJob((kind) => void kinds.push(kind));
   const noClient = () => Promise.reject(new Error("nothing here uses Prisma's client"));
-  const writer = { client: noClient, dialect: "sqlite", jobs: jobRows, transact: rig.change, readSegment: async () => [] } as const;
+  const writer = {
+    client: noClient,
+    dialect: "sqlite",
+    jobs: jobRows,
+    transact: rig.change,
+    readSegment: async () => [],
+  } as const;
   const change = createChangeRunner(writer, {
     clock: systemClock,
     random: systemRandom,
@@ -37,12 +45,9 @@ test("a change of a lost commit is run again completely, and its effects happen 
       }),
     ),
   );
-  expect(all.map((settled) => (settled.status === "fulfilled" ? settled.value : String(settled.reason)))).toEqual([
-    "a",
-    "b",
-    "Error: full",
-    "d",
-  ]);
+  expect(
+    all.map((settled) => (settled.status === "fulfilled" ? settled.value : String(settled.reason))),
+  ).toEqual(["a", "b", "Error: full", "d"]);
   expect(runs.filter((key) => key === "a")).toHaveLength(2);
   expect(follow.mock.calls.flat()).toEqual(["a", "b", "d"]);
   expect(kinds).toEqual(["run", "run", "run"]);

@@ -12,7 +12,15 @@ import { systemRandom } from "../../src/core/ids.ts";
 import { retryWhileInUse } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import { movableClock } from "../support/clock.ts";
-import { type DatabaseKind, databaseUrl, describeOnEach, openTestStore, postgresReady, rowsIn, runOn } from "../support/database.ts";
+import {
+  type DatabaseKind,
+  databaseUrl,
+  describeOnEach,
+  openTestStore,
+  postgresReady,
+  rowsIn,
+  runOn,
+} from "../support/database.ts";
 import { migratedBefore } from "../support/earlier-database.ts";
 import { expectGolden } from "../support/golden.ts";
 import { lacks } from "../support/needs.ts";
@@ -47,8 +55,13 @@ describeOnEach("migrations", (kind) => {
   test("are applied once by processes that start at the same time, which prepare one at a time", async () => {
     await using database = await databaseUrl(kind, { empty: true });
     const script = join(import.meta.dirname, "processes", "open.ts");
-    await Promise.all(Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [script, database.url])));
-    const [book] = await rowsIn(database.url, "SELECT COUNT(*) AS n, COUNT(DISTINCT migration_name) AS names FROM _prisma_migrations");
+    await Promise.all(
+      Array.from({ length: 4 }, () => promisify(execFile)(process.execPath, [script, database.url])),
+    );
+    const [book] = await rowsIn(
+      database.url,
+      "SELECT COUNT(*) AS n, COUNT(DISTINCT migration_name) AS names FROM _prisma_migrations",
+    );
     const [starts] = await rowsIn(database.url, "SELECT value FROM setting WHERE key = 'starts'");
     expect(Number(book?.["n"])).toBe(Number(book?.["names"]));
     expect(starts).toEqual({ value: "4" });
@@ -70,7 +83,8 @@ describeOnEach("migrations", (kind) => {
 
   test("are recorded as Prisma records them, so that its own commands agree", async () => {
     await using database = await openTestStore(kind);
-    const adapter = kind === "sqlite" ? new PrismaBetterSqlite3({ url: database.url }) : describablePostgres(database.url);
+    const adapter =
+      kind === "sqlite" ? new PrismaBetterSqlite3({ url: database.url }) : describablePostgres(database.url);
     const engine = await openEngine(kind, adapter);
     const filters = filtersOf(kind);
     const history = await engine.diagnoseMigrationHistory({
@@ -78,17 +92,30 @@ describeOnEach("migrations", (kind) => {
       optInToShadowDatabase: false,
       filters,
     });
-    expect(history).toMatchObject({ editedMigrationNames: [], failedMigrationNames: [], hasMigrationsTable: true, history: null });
+    expect(history).toMatchObject({
+      editedMigrationNames: [],
+      failedMigrationNames: [],
+      hasMigrationsTable: true,
+      history: null,
+    });
   });
 
   test.each([
-    { why: "of a newer release", sql: "UPDATE _prisma_migrations SET migration_name = '9999_future'", says: /9999_future/ },
+    {
+      why: "of a newer release",
+      sql: "UPDATE _prisma_migrations SET migration_name = '9999_future'",
+      says: /9999_future/,
+    },
     {
       why: "with another migration of the same name",
       sql: "UPDATE _prisma_migrations SET checksum = 'x'",
       says: /another 0001_first than this release: .*restore a backup/,
     },
-    { why: "with a migration that did not end", sql: "UPDATE _prisma_migrations SET finished_at = NULL", says: /unfinished/ },
+    {
+      why: "with a migration that did not end",
+      sql: "UPDATE _prisma_migrations SET finished_at = NULL",
+      says: /unfinished/,
+    },
   ])("refuse a database $why, and leave it as it is", async ({ sql, says }) => {
     await using database = await databaseUrl(kind);
     await (await open(database.url)).close();
@@ -96,13 +123,20 @@ describeOnEach("migrations", (kind) => {
     const before = await rowsIn(database.url, "SELECT migration_name, checksum FROM _prisma_migrations");
     const refusal = await open(database.url).catch((thrown: unknown) => thrown);
     expect(refusal).toMatchObject({ reason: "failed_precondition", message: expect.stringMatching(says) });
-    expect(await rowsIn(database.url, "SELECT migration_name, checksum FROM _prisma_migrations")).toEqual(before);
+    expect(await rowsIn(database.url, "SELECT migration_name, checksum FROM _prisma_migrations")).toEqual(
+      before,
+    );
   });
 
   test("are not left incomplete by a prepare that fails, and the next start continues", async () => {
     await using database = await databaseUrl(kind, { empty: true });
     const prepare = () => Promise.reject(new Error("another key"));
-    const refused = openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom, prepare });
+    const refused = openStore({
+      databaseUrl: database.url,
+      clock: systemClock,
+      random: systemRandom,
+      prepare,
+    });
     await expect(refused).rejects.toThrow("another key");
     const store = await open(database.url);
     expect(await store.settings.get("k")).toBeNull();
@@ -129,15 +163,26 @@ describeOnEach("the migration of the command line's client", (kind) => {
          VALUES ('f1', 'client_a', 'g1', 'ann', 'north', '[]', 2, true, 9, 'r1', 9, 1);`,
     );
     const tables = ["oauth_app", "oauth_secret", "oauth_grant", "oauth_code", "oauth_family"];
-    const read = () => Promise.all(tables.map((table) => rowsIn(database.url, `SELECT * FROM ${table} WHERE client_id = 'client_a'`)));
+    const read = () =>
+      Promise.all(
+        tables.map((table) => rowsIn(database.url, `SELECT * FROM ${table} WHERE client_id = 'client_a'`)),
+      );
     const before = await read();
     expect(before.map((rows) => rows.length)).toEqual([1, 1, 1, 1, 1]);
     const store = await open(database.url);
     // Later migrations add columns.
     expect(await read()).toMatchObject(before);
     expect(await rowsIn(database.url, client)).toEqual([expected]);
-    expect(await store.apps.find("client_a")).toMatchObject({ spaceId: "north", generation: 2, scopes: ["create_task"] });
-    expect(await store.apps.find("atp-cli")).toMatchObject({ spaceId: null, loopbackAnyPort: true, confidentialOnly: false });
+    expect(await store.apps.find("client_a")).toMatchObject({
+      spaceId: "north",
+      generation: 2,
+      scopes: ["create_task"],
+    });
+    expect(await store.apps.find("atp-cli")).toMatchObject({
+      spaceId: null,
+      loopbackAnyPort: true,
+      confidentialOnly: false,
+    });
     await store.close();
   });
 });
@@ -153,7 +198,10 @@ describeOnEach("the migrations of an upgrade", (kind) => {
 
 test("the jobs of runs that an earlier release left on SQLite are deleted, and no others", async () => {
   await using database = await migratedBefore("sqlite", "0059_no_run_jobs");
-  await runOn(database.url, "INSERT INTO job (kind, key, run_at) VALUES ('run', 'a', 1), ('export', 'b', 1);");
+  await runOn(
+    database.url,
+    "INSERT INTO job (kind, key, run_at) VALUES ('run', 'a', 1), ('export', 'b', 1);",
+  );
   await (await open(database.url)).close();
   expect(await rowsIn(database.url, "SELECT kind, key FROM job")).toEqual([{ kind: "export", key: "b" }]);
 });
@@ -170,7 +218,9 @@ test("a database of another kind is refused", async () => {
 
 test("a lock on a table that stays in use is requested repeatedly, for a limited time", async () => {
   const clock = movableClock();
-  const inUse = Object.assign(new Error("canceling statement due to lock timeout"), { cause: { originalCode: "55P03" } });
+  const inUse = Object.assign(new Error("canceling statement due to lock timeout"), {
+    cause: { originalCode: "55P03" },
+  });
   const work = vi.fn(() => Promise.reject(inUse));
   await expect(retryWhileInUse(work, clock)).rejects.toBe(inUse);
   expect(work.mock.calls.length).toBe(60);

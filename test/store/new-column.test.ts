@@ -21,10 +21,17 @@ const left: Readonly<Record<string, string>> = {
   "settings.v1.ApiKeyService/CreateApiKey": "the person has as many keys as there may be",
   "installation.v1.InstallationService/GetStatus": "it takes the session of an operator",
 };
-/** The calls of a worker are about a run, which the others end. After a transfer the owner's key has fewer permissions. */
-const placeOf = ({ rpc }: { readonly rpc: string }): number => Number(rpc === "settings.v1.TeamService/TransferOwnership");
+/**
+ * The calls of a worker are about a run, which the others end. After a transfer the owner's key has fewer
+ * permissions.
+ */
+const placeOf = ({ rpc }: { readonly rpc: string }): number =>
+  Number(rpc === "settings.v1.TeamService/TransferOwnership");
 const unary = operationTable()
-  .all.filter(({ method, rpc }) => method.methodKind === "unary" && !rpc.startsWith("worker.v1.") && !Object.hasOwn(left, rpc))
+  .all.filter(
+    ({ method, rpc }) =>
+      method.methodKind === "unary" && !rpc.startsWith("worker.v1.") && !Object.hasOwn(left, rpc),
+  )
   .toSorted((a, b) => placeOf(a) - placeOf(b));
 
 /** The rows of a table whose statements read all columns. */
@@ -34,16 +41,25 @@ async function webhooksOf(store: Service["store"], owner: Person): Promise<reado
   return store.webhooks.list(owner);
 }
 
-test("a column that a migration adds to every table reaches no answer, no audit row and no stored JSON", { timeout: 120_000 }, async () => {
+test("a column that a migration adds to every table reaches no answer, no audit row and no stored JSON", {
+  timeout: 120_000,
+}, async () => {
   await using database = await openTestStore("sqlite");
-  await using service = await openService({ over: database, idle: true, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
+  await using service = await openService({
+    over: database,
+    idle: true,
+    env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" },
+  });
   const keyring = await keyringOf(service);
   const answers: string[] = [];
   for (const operation of unary) {
     const person = await service.person({ as: keyring.owner, with: keyring.owner });
     const json = await entryOf(operation).prepare(person, service.store);
     const wire = operation.name === null ? "connect-json" : "v2";
-    const { outcome, message, body } = await callerOf(service.url)(wire, operation, { headers: keyring.permitted(operation), json });
+    const { outcome, message, body } = await callerOf(service.url)(wire, operation, {
+      headers: keyring.permitted(operation),
+      json,
+    });
     expect(`${operation.rpc} ${outcome} ${message}`).toBe(`${operation.rpc} ok `);
     answers.push(JSON.stringify(body, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
   }
@@ -52,8 +68,13 @@ test("a column that a migration adds to every table reaches no answer, no audit 
   expect(answers.filter((answer) => answer.includes("invented"))).toEqual([]);
   await using beside = await openDirect(database);
   for (const { name, columns } of Object.values(schema)) {
-    const stored = Object.values<readonly [string, string]>(columns).flatMap(([column, kind]) => (kind === "json" ? [column] : []));
+    const stored = Object.values<readonly [string, string]>(columns).flatMap(([column, kind]) =>
+      kind === "json" ? [column] : [],
+    );
     if (stored.length === 0) continue;
-    expect(JSON.stringify(await beside.query(`SELECT ${stored.join(", ")} FROM ${name}`)), name).not.toContain("invented");
+    expect(
+      JSON.stringify(await beside.query(`SELECT ${stored.join(", ")} FROM ${name}`)),
+      name,
+    ).not.toContain("invented");
   }
 });

@@ -20,7 +20,12 @@ const parsedNews = (texts: readonly string[]): ChangeNews => {
 };
 
 const manyTasks = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({ taskId: `task-${i}`.padEnd(22, "x"), lastSeq: i, fence: i % 7, status: "running" }));
+  Array.from({ length: count }, (_, i) => ({
+    taskId: `task-${i}`.padEnd(22, "x"),
+    lastSeq: i,
+    fence: i % 7,
+    status: "running",
+  }));
 
 describe("news as payloads", () => {
   test("are read as they were written, and each fits into a notification", () => {
@@ -52,13 +57,17 @@ describe("news as payloads", () => {
   });
 
   test("name a job after its tasks, so that the tasks are known first", () => {
-    const kinds = payloadsOf(newsOf(manyTasks(1_000), "run")).map((text) => [...(parseNews(text)?.jobKinds ?? [])]);
+    const kinds = payloadsOf(newsOf(manyTasks(1_000), "run")).map((text) => [
+      ...(parseNews(text)?.jobKinds ?? []),
+    ]);
     expect(kinds.flat()).toEqual(["run"]);
     expect(kinds.at(-1)).toEqual(["run"]);
   });
 
   test("request a poll for a task that fits into no payload", () => {
-    const texts = payloadsOf(newsOf([{ taskId: "é".repeat(4_000), lastSeq: 1, fence: 1, status: "running" }]));
+    const texts = payloadsOf(
+      newsOf([{ taskId: "é".repeat(4_000), lastSeq: 1, fence: 1, status: "running" }]),
+    );
     expect(texts).toEqual([refreshPayload]);
   });
 

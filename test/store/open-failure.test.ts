@@ -55,7 +55,9 @@ describe.skipIf(postgresTemplate === undefined)("as does the error for a Postgre
 
   test("a database that does not exist", async () => {
     const text = await refusalOf(at((url) => Object.assign(url, { pathname: "/missing" })));
-    expect(text).toMatch(/^DATABASE_URL: the database missing at 127.* cannot be opened: 3D000: database "missing" does not exist$/);
+    expect(text).toMatch(
+      /^DATABASE_URL: the database missing at 127.* cannot be opened: 3D000: database "missing" does not exist$/,
+    );
   });
 
   test("a role that does not exist", async () => {
@@ -98,7 +100,9 @@ test.skipIf(process.getuid?.() !== 0)("the error for a file of another user name
   const path = join(folder.path, "platform.db");
   await writeFile(path, "no database ".repeat(1000));
   await chown(path, 65_534, 65_534);
-  expect(await refusalOf(`file:${path}`)).toContain(`${path} cannot be opened by user 0, it belongs to user 65534: SQLITE_`);
+  expect(await refusalOf(`file:${path}`)).toContain(
+    `${path} cannot be opened by user 0, it belongs to user 65534: SQLITE_`,
+  );
 });
 
 /** A server that answers each login with this PostgreSQL error. */

@@ -6,19 +6,31 @@ const newsOf = (tasks: readonly TaskNews[], ...kinds: string[]): ChangeNews => (
   news: new Map(tasks.map((newsFor) => [newsFor.taskId, newsFor])),
   jobKinds: new Set(kinds),
 });
-const newsFor = (members: Partial<TaskNews> = {}): TaskNews => ({ taskId: "t", lastSeq: 1, fence: 1, status: "running", ...members });
+const newsFor = (members: Partial<TaskNews> = {}): TaskNews => ({
+  taskId: "t",
+  lastSeq: 1,
+  fence: 1,
+  status: "running",
+  ...members,
+});
 
 describe("pending news", () => {
   test("are taken once, with the newest state of each task", () => {
     const outbox = createOutbox();
     outbox.put(newsOf([newsFor(), newsFor({ taskId: "u" })], "run"));
     outbox.put(newsOf([newsFor({ lastSeq: 2 })], "run"));
-    expect(outbox.take()).toEqual(payloadsOf(newsOf([newsFor({ lastSeq: 2 }), newsFor({ taskId: "u" })], "run")));
+    expect(outbox.take()).toEqual(
+      payloadsOf(newsOf([newsFor({ lastSeq: 2 }), newsFor({ taskId: "u" })], "run")),
+    );
     expect(outbox.take()).toEqual([]);
   });
 
   test.each([
-    ["a stop that was put before an earlier step", newsFor({ fence: 2, lastSeq: 3, status: "stopped" }), newsFor({ fence: 1, lastSeq: 2 })],
+    [
+      "a stop that was put before an earlier step",
+      newsFor({ fence: 2, lastSeq: 3, status: "stopped" }),
+      newsFor({ fence: 1, lastSeq: 2 }),
+    ],
     ["an event that was put before an earlier one", newsFor({ lastSeq: 3 }), newsFor({ lastSeq: 2 })],
   ])("keep %s", (_, newer, older) => {
     const outbox = createOutbox();

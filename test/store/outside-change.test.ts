@@ -7,7 +7,8 @@ import { writes } from "./writes.ts";
 /** Reads that accept none of the sample arguments below, with suitable arguments. */
 const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
   "auditLog.list": (tx) => tx.auditLog.list("north", {}, { order: "asc", limit: 1 }),
-  "conversations.list": (tx) => tx.conversations.list(ann, {}, { orderBy: "createdAt", order: "asc", limit: 1 }),
+  "conversations.list": (tx) =>
+    tx.conversations.list(ann, {}, { orderBy: "createdAt", order: "asc", limit: 1 }),
   "deliveries.due": (tx) => tx.deliveries.due(1, { max: 1, perWebhook: 1, full: [] }),
   "events.list": (tx) => tx.events.list("t", { order: "asc", limit: 1, verbose: false }),
   "exports.list": (tx) => tx.exports.list("north", "ann", { limit: 1, offset: 0 }),
@@ -23,7 +24,8 @@ const reads: Readonly<Record<string, (tx: Tx) => unknown>> = {
   "transfer.page": (tx) => tx.transfer.page("setting", null, 1),
   "sealed.page": (tx) => tx.sealed.page("webhook.secret", null, 1),
   "usage.groups": (tx) => tx.usage.groups("north", { group: "project", range: { from: 1, to: 2 }, limit: 1 }),
-  "usage.people": (tx) => tx.usage.people("north", { range: { from: 1, to: 2 }, sort: "tasks", order: "asc", limit: 1 }),
+  "usage.people": (tx) =>
+    tx.usage.people("north", { range: { from: 1, to: 2 }, sort: "tasks", order: "asc", limit: 1 }),
 };
 
 type Method = (...args: readonly unknown[]) => unknown;
@@ -33,7 +35,10 @@ const methodsOf = (tx: Tx): readonly [name: string, method: Method][] =>
   Object.entries(tx).flatMap(([aggregate, rows]) =>
     typeof rows !== "object" || notAggregates.has(aggregate)
       ? []
-      : Object.entries<Method>(rows).map(([name, method]): [string, Method] => [`${aggregate}.${name}`, method]),
+      : Object.entries<Method>(rows).map(([name, method]): [string, Method] => [
+          `${aggregate}.${name}`,
+          method,
+        ]),
   );
 
 /** Members of the store that belong to no transaction. */
@@ -41,28 +46,42 @@ const notAggregates = new Set(["feed", "counters", "broadcast", "replica"]);
 
 /** An object whose every member has this value. */
 const withMembers = (value: unknown): object =>
-  new Proxy({ id: value }, { get: (_, name) => (typeof name === "string" && name !== "then" ? value : undefined) });
+  new Proxy(
+    { id: value },
+    { get: (_, name) => (typeof name === "string" && name !== "then" ? value : undefined) },
+  );
 
 /** Most parameters accept one of these. */
 const sampleValues = ["x", 1, ["x"], withMembers("x"), withMembers(1), withMembers(["x"]), withMembers(null)];
-const calls = sampleValues.flatMap((first) => sampleValues.map((second) => [first, second, second, second, second]));
+const calls = sampleValues.flatMap((first) =>
+  sampleValues.map((second) => [first, second, second, second, second]),
+);
 
 type Verdict = "refused" | "answered" | "unclear";
 
-/** The result of a call outside a change. A refusal comes from the database, or from a method that requires its change. */
+/**
+ * The result of a call outside a change. A refusal comes from the database, or from a method that requires
+ * its change.
+ */
 async function verdictOf(call: () => unknown): Promise<Verdict> {
   try {
     await call();
     return "answered";
   } catch (thrown) {
-    return reasonsOf(thrown).some((text) => /only a change may do this|readonly|read-only/.test(text)) ? "refused" : "unclear";
+    return reasonsOf(thrown).some((text) => /only a change may do this|readonly|read-only/.test(text))
+      ? "refused"
+      : "unclear";
   }
 }
 
 const reasonsOf = (thrown: unknown): readonly string[] =>
-  thrown instanceof Error ? [`${thrown.message} ${JSON.stringify(thrown)}`, ...reasonsOf(thrown.cause)] : [JSON.stringify(thrown) ?? ""];
+  thrown instanceof Error
+    ? [`${thrown.message} ${JSON.stringify(thrown)}`, ...reasonsOf(thrown.cause)]
+    : [JSON.stringify(thrown) ?? ""];
 
-/** A method that is refused with any arguments writes; one that is not refused, and answers with some, reads. */
+/**
+ * A method that is refused with any arguments writes; one that is not refused, and answers with some, reads.
+ */
 async function verdictOn(name: string, method: Method, store: Store): Promise<Verdict> {
   const read = reads[name];
   let verdict: Verdict = read ? await verdictOf(() => read(store)) : "unclear";
@@ -74,7 +93,9 @@ async function verdictOn(name: string, method: Method, store: Store): Promise<Ve
   return verdict;
 }
 
-/** The method itself contains a statement that writes: some methods run it only when they have found a row. */
+/**
+ * The method itself contains a statement that writes: some methods run it only when they have found a row.
+ */
 const containsWrite = (method: Method): boolean =>
   /\b(execute|write)\(|changeOf\(|\.(create|update|upsert|delete)\w*\(/.test(String(method));
 
@@ -101,7 +122,11 @@ test("the list of writes has exactly the methods that are not reads", async () =
   );
   const unlisted: string[] = [];
   for (const [name, method] of methods)
-    if (!names.has(name) && (writing.has(name) || (await verdictOn(name, method, store)) !== "answered")) unlisted.push(name);
-  expect(unlisted, "name each in writes.ts; a read that no made-up argument fits, in `reads` of this file").toEqual([]);
+    if (!names.has(name) && (writing.has(name) || (await verdictOn(name, method, store)) !== "answered"))
+      unlisted.push(name);
+  expect(
+    unlisted,
+    "name each in writes.ts; a read that no made-up argument fits, in `reads` of this file",
+  ).toEqual([]);
   expect([...names.difference(new Set(methods.map(([name]) => name)))]).toEqual([]);
 });

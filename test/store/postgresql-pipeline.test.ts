@@ -10,7 +10,10 @@ import { databaseUrl, postgresTemplate, rowsIn } from "../support/database.ts";
 
 // spec/decisions.md 150.
 
-/** Transactions on one connection with an empty table `t`, and the statements that they sent: "wait" is before the first one of a round trip. */
+/**
+ * Transactions on one connection with an empty table `t`, and the statements that they sent: "wait" is before
+ * the first one of a round trip.
+ */
 async function open() {
   const database = await databaseUrl("postgresql", { empty: true });
   const pool = new Pool({ connectionString: database.url, max: 1, pipeline: true });
@@ -30,7 +33,8 @@ async function open() {
   const parts = {
     ...{ pool, present, onStatement, onError: vi.fn(), observe: unobserved },
     adapter: await new PrismaPg(pool, { disposeExternalPool: true }).connect(),
-    statementsOn: (connection: Parameters<typeof postgresStatements>[0]) => postgresStatements(connection, nameOf, onStatement),
+    statementsOn: (connection: Parameters<typeof postgresStatements>[0]) =>
+      postgresStatements(connection, nameOf, onStatement),
   };
   return {
     ...{ sent, onError: parts.onError },
@@ -71,7 +75,9 @@ describe.skipIf(postgresTemplate === undefined)("a transaction on PostgreSQL", (
     await rig.transact(async ({ write }) => {
       for (let id = 0; id < 40; id += 1) await write(insert(id));
     });
-    expect(rig.sent.flatMap((text, index) => (text.startsWith("wait ") ? [index] : []))).toEqual([0, 1, 17, 33]);
+    expect(rig.sent.flatMap((text, index) => (text.startsWith("wait ") ? [index] : []))).toEqual([
+      0, 1, 17, 33,
+    ]);
     expect(await rig.ids()).toHaveLength(40);
   });
 
@@ -81,7 +87,9 @@ describe.skipIf(postgresTemplate === undefined)("a transaction on PostgreSQL", (
       rig.transactBadly(async ({ write }) => write(insert(1))),
       rig.transactBadly(async ({ execute }) => execute(insert(2))),
       rig.transactBadly(async ({ query }) => query(sql`${insert(3)} RETURNING id`)),
-      rig.transactBadly(async () => rig.queries.executeRaw({ sql: "INSERT INTO t VALUES (4)", args: [], argTypes: [] })),
+      rig.transactBadly(async () =>
+        rig.queries.executeRaw({ sql: "INSERT INTO t VALUES (4)", args: [], argTypes: [] }),
+      ),
     ])
       await expect(work).rejects.toMatchObject({ name: "Error", code: expect.stringMatching(/^42/) });
     expect(rig.sent.filter((text) => text.includes("INSERT"))).toEqual([]);
@@ -119,7 +127,9 @@ describe.skipIf(postgresTemplate === undefined)("a transaction on PostgreSQL", (
     await using rig = await open();
     const refused = vi.fn();
     await rig.transact(async ({ write }) => void write(insert(1)).catch(refused));
-    await vi.waitFor(() => expect(refused).toHaveBeenCalledWith(expect.objectContaining({ name: "ProgrammingError" })));
+    await vi.waitFor(() =>
+      expect(refused).toHaveBeenCalledWith(expect.objectContaining({ name: "ProgrammingError" })),
+    );
     expect(await rig.ids()).toEqual([]);
   });
 

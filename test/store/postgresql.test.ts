@@ -59,7 +59,9 @@ describe.skipIf(postgresTemplate === undefined)("PostgreSQL", () => {
       await held.promise;
     });
     await written.promise;
-    await expect(store.change((tx) => tx.settings.put("k", "x"))).rejects.toMatchObject({ reason: "unavailable" });
+    await expect(store.change((tx) => tx.settings.put("k", "x"))).rejects.toMatchObject({
+      reason: "unavailable",
+    });
     held.resolve();
     await holds;
     await store.close();

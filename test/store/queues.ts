@@ -5,8 +5,16 @@ const columns = `id, account_id, space_id, type, title, status, share_visibility
   credits, created_at, updated_at, last_message_at, last_seq, last_timestamp, message_seq, answered_seq, consumed_seq, fence, node_id,
   claims, idle_claims, queued_at`;
 
-/** Puts `count` running tasks without events into the queue of an account, the oldest first: `ACCOUNT-1`, `ACCOUNT-2`, … */
-export async function putQueue(database: TestDatabase, accountId: string, count: number, nodeId?: string): Promise<void> {
+/**
+ * Puts `count` running tasks without events into the queue of an account, the oldest first: `ACCOUNT-1`,
+ * `ACCOUNT-2`, …
+ */
+export async function putQueue(
+  database: TestDatabase,
+  accountId: string,
+  count: number,
+  nodeId?: string,
+): Promise<void> {
   const node = nodeId === undefined ? "NULL" : `'${nodeId}'`;
   await runDirectly(
     database,

@@ -55,7 +55,8 @@ async function until({ received }: Listener, mark: string): Promise<Listener["re
 
 const sendMark = ({ store }: Listener, mark: string) => putTask(store, { id: mark });
 
-const listening = "FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN|SELECT pg_notify)'";
+const listening =
+  "FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN|SELECT pg_notify)'";
 const terminate = (query: string) => `SELECT pg_terminate_backend(pid) ${query}`;
 
 describe.skipIf(postgresTemplate === undefined)("news between processes", () => {
@@ -68,18 +69,27 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
       await tx.jobs.put({ kind: "run", key: task.id, runAt: 1 });
     });
     await sendMark(one, "end");
-    const news = [{ taskId: "t", lastSeq: 2, fence: 1, status: "running", spaceId: "north", accountId: "ann" }, "job run"];
+    const news = [
+      { taskId: "t", lastSeq: 2, fence: 1, status: "running", spaceId: "north", accountId: "ann" },
+      "job run",
+    ];
     expect(await until(other, "end")).toEqual(news);
     await sendMark(other, "back");
     await until(one, "back");
-    expect(one.received).toEqual([...news, expect.objectContaining({ taskId: "end" }), expect.objectContaining({ taskId: "back" })]);
+    expect(one.received).toEqual([
+      ...news,
+      expect.objectContaining({ taskId: "end" }),
+      expect.objectContaining({ taskId: "back" }),
+    ]);
   });
 
   test("are about committed events: every receiver can read them", async () => {
     await using pair = await openPair();
     const { one, other } = pair;
     const read = new Promise((resolve) => {
-      other.store.feed.onTask(({ taskId }) => resolve(other.store.events.list(taskId, { order: "asc", limit: 9, verbose: true })));
+      other.store.feed.onTask(({ taskId }) =>
+        resolve(other.store.events.list(taskId, { order: "asc", limit: 9, verbose: true })),
+      );
     });
     await putTask(one.store, {}, [userMessage()]);
     expect(await read).toHaveLength(1);
@@ -112,10 +122,19 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
     client.on("notification", notifications);
     await client.query("LISTEN platform");
     const notified = { publish: vi.fn(), reportLoss: vi.fn() };
-    const relay = await openRelay({ databaseUrl: database.url, clock: systemClock, notified, failed: log, listenerFailed: log });
+    const relay = await openRelay({
+      databaseUrl: database.url,
+      clock: systemClock,
+      notified,
+      failed: log,
+      listenerFailed: log,
+    });
     for (let i = 0; i < 300; i += 1) {
       const taskId = `many-${i}`;
-      relay.send({ news: new Map([[taskId, { taskId, lastSeq: 1, fence: 0, status: "running" }]]), jobKinds: new Set() });
+      relay.send({
+        news: new Map([[taskId, { taskId, lastSeq: 1, fence: 0, status: "running" }]]),
+        jobKinds: new Set(),
+      });
     }
     await relay.close();
     await client.query("SELECT 1");
@@ -156,7 +175,9 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
       const { database, one, other } = pair;
       log.mockClear();
       expect(await rowsIn(database.url, terminate(listening))).toHaveLength(2);
-      await vi.waitFor(() => expect([one.received, other.received]).toEqual([["lost"], ["lost"]]), { timeout: hangMs });
+      await vi.waitFor(() => expect([one.received, other.received]).toEqual([["lost"], ["lost"]]), {
+        timeout: hangMs,
+      });
       await sendMark(one, "end");
       expect(await until(other, "end")).toEqual(["lost"]);
       expect(log).toHaveBeenCalledWith("error", "the connection for news is gone", expect.anything());
@@ -185,16 +206,22 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
       const cut = await connected(database);
       await allow(false);
       await cut.query(terminate(listening));
-      await vi.waitFor(() => expect(pauses.filter((ms) => ms === 5_000).length).toBeGreaterThan(4), { timeout: hangMs });
+      await vi.waitFor(() => expect(pauses.filter((ms) => ms === 5_000).length).toBeGreaterThan(4), {
+        timeout: hangMs,
+      });
       expect(pauses.toSorted((a, b) => a - b).slice(0, 4)).toEqual([100, 100, 200, 200]);
       expect(log.mock.calls, "one line for each process").toHaveLength(2);
       await putTask(one.store, { id: "meanwhile" });
       expect(await other.store.tasks.byId("meanwhile")).not.toBeNull();
       await allow(true);
       await cut.end();
-      await vi.waitFor(() => expect([one.received, other.received].every((received) => received.includes("lost"))).toBe(true), {
-        timeout: hangMs,
-      });
+      await vi.waitFor(
+        () =>
+          expect([one.received, other.received].every((received) => received.includes("lost"))).toBe(true),
+        {
+          timeout: hangMs,
+        },
+      );
       await sendMark(one, "end");
       await until(other, "end");
     });
@@ -214,7 +241,13 @@ describe.skipIf(postgresTemplate === undefined)("news between processes", () => 
         return systemClock.sleep(60_000, signal);
       },
     };
-    const relay = await openRelay({ databaseUrl: away.href, clock, notified: listener, failed, listenerFailed: failed });
+    const relay = await openRelay({
+      databaseUrl: away.href,
+      clock,
+      notified: listener,
+      failed,
+      listenerFailed: failed,
+    });
     await sleeping.promise;
     expect(failed).toHaveBeenCalledTimes(1);
     expect(listener.reportLoss).not.toHaveBeenCalled();

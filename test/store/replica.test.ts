@@ -80,7 +80,11 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
   }
   /** A search by the metadata of one task, which is a scan. */
   const find = async ({ store }: Process, id: string): Promise<readonly string[]> => {
-    const { tasks } = await store.tasks.list(ann, { metadata: { made: id } }, { orderBy: "createdAt", order: "desc", limit: 2 });
+    const { tasks } = await store.tasks.list(
+      ann,
+      { metadata: { made: id } },
+      { orderBy: "createdAt", order: "desc", limit: 2 },
+    );
     return tasks.map((task) => task.id);
   };
   const onStandby = (statement: string) => rowsOn(readUrl, statement);
@@ -98,7 +102,13 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
         return rowsOn(cluster.url, text);
       },
     };
-    const replica = openReplica({ readUrl, primary, clock: systemClock, onStatement: undefined, observe: counts });
+    const replica = openReplica({
+      readUrl,
+      primary,
+      clock: systemClock,
+      onStatement: undefined,
+      observe: counts,
+    });
     // A standby that is still behind would be passed over.
     await expect.poll(async () => (await replica.state()).secondsBehind).toBe(0);
     reads.length = 0;
@@ -140,7 +150,11 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
 
   test.each([
     { why: "accepts writes", url: () => cluster.url, problem: "is not a standby: it accepts writes" },
-    { why: "has another database", url: () => readUrl.replace(/platform$/, "postgres"), problem: "is another database than platform" },
+    {
+      why: "has another database",
+      url: () => readUrl.replace(/platform$/, "postgres"),
+      problem: "is another database than platform",
+    },
     {
       why: "does not answer",
       url: () => readUrl.replace(/:\d+\//, ":1/"),
@@ -160,8 +174,11 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
     const seen: string[] = [];
     const observe = { pool: () => undefined, scanned: (server: string) => void seen.push(server) };
     const replica = openReplica({ readUrl, primary, clock: systemClock, onStatement: undefined, observe });
-    const slow = replica.query(sql`SELECT pg_is_in_recovery() AS standby, CASE WHEN pg_is_in_recovery() THEN pg_sleep(60) END AS slept`);
-    const cancel = "SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity WHERE query LIKE '%AS slept' AND pid <> pg_backend_pid()";
+    const slow = replica.query(
+      sql`SELECT pg_is_in_recovery() AS standby, CASE WHEN pg_is_in_recovery() THEN pg_sleep(60) END AS slept`,
+    );
+    const cancel =
+      "SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity WHERE query LIKE '%AS slept' AND pid <> pg_backend_pid()";
     await expect.poll(() => onStandby(cancel)).toEqual([{ done: true }]);
     expect(await slow).toMatchObject([{ standby: false }]);
     expect(await replica.query(sql`SELECT pg_is_in_recovery() AS standby`)).toEqual([{ standby: true }]);
@@ -173,7 +190,9 @@ describe.skipIf(postgresTemplate === undefined)("scans with a read replica (post
     const { signal } = new AbortController();
     const config = { databaseUrl: cluster.url, databaseReadUrl: readUrl };
     expect(await doctorReplica(config).run(signal)).toMatchObject([{ verdict: "ok" }]);
-    expect(await doctorReplica({ ...config, databaseReadUrl: cluster.url }).run(signal)).toMatchObject([{ verdict: "warn" }]);
+    expect(await doctorReplica({ ...config, databaseReadUrl: cluster.url }).run(signal)).toMatchObject([
+      { verdict: "warn" },
+    ]);
     expect(await doctorReplica({ ...config, databaseReadUrl: null }).run(signal)).toEqual([]);
   });
 

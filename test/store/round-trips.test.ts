@@ -2,9 +2,21 @@ import { expect, test } from "vitest";
 import type { Store } from "../../src/core/store.ts";
 import { wordsOf } from "../../src/core/tasks/search-tokens.ts";
 import { type DatabaseKind, describeOnEach, openTestStore } from "../support/database.ts";
-import { agentMessage, ann, putPeople, putTask, sampleKey, sampleMember, sampleReplay, sampleTask, userMessage } from "./samples.ts";
+import {
+  agentMessage,
+  ann,
+  putPeople,
+  putTask,
+  sampleKey,
+  sampleMember,
+  sampleReplay,
+  sampleTask,
+  userMessage,
+} from "./samples.ts";
 
-/** Events with text are written with their search entries: in one round trip on PostgreSQL, where it matters. */
+/**
+ * Events with text are written with their search entries: in one round trip on PostgreSQL, where it matters.
+ */
 const eventsWithText: Readonly<Record<DatabaseKind, readonly RegExp[]>> = {
   sqlite: [/^INSERT INTO task_event/, /^INSERT INTO task_text/],
   postgresql: [/^WITH indexed AS \(INSERT INTO task_text.*INSERT INTO task_event/s],
@@ -27,7 +39,12 @@ const costsOn = (
   },
   {
     what: "a search in tasks",
-    work: (store) => store.tasks.list(ann, { words: wordsOf("sort the post") }, { orderBy: "createdAt", order: "desc", limit: 20 }),
+    work: (store) =>
+      store.tasks.list(
+        ann,
+        { words: wordsOf("sort the post") },
+        { orderBy: "createdAt", order: "desc", limit: 20 },
+      ),
     statements: [/^SELECT c/, /^SELECT t/],
   },
   {
@@ -42,7 +59,8 @@ const costsOn = (
   },
   {
     what: "a page of events behind the last one",
-    work: (store) => store.events.list("t", { order: "asc", limit: 20, verbose: false, afterSeq: 1, beforeSeq: 2 }),
+    work: (store) =>
+      store.events.list("t", { order: "asc", limit: 20, verbose: false, afterSeq: 1, beforeSeq: 2 }),
     statements: [],
   },
   {
@@ -52,7 +70,8 @@ const costsOn = (
   },
   {
     what: "a step with two events",
-    work: (store) => store.change((tx) => tx.tasks.advance("t", { now: 1, events: [agentMessage(), agentMessage()] })),
+    work: (store) =>
+      store.change((tx) => tx.tasks.advance("t", { now: 1, events: [agentMessage(), agentMessage()] })),
     statements: [/^BEGIN$/, /^UPDATE task/, ...eventsWithText[kind], /^COMMIT$/],
   },
   {
@@ -62,7 +81,8 @@ const costsOn = (
   },
   {
     what: "a claim that was lost",
-    work: (store) => store.change((tx) => tx.tasks.advance("t", { now: 1, when: { fence: 99 }, events: [agentMessage()] })),
+    work: (store) =>
+      store.change((tx) => tx.tasks.advance("t", { now: 1, when: { fence: 99 }, events: [agentMessage()] })),
     statements: [/^BEGIN$/, /^UPDATE task/, /^COMMIT$/],
   },
   {

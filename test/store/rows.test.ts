@@ -8,11 +8,13 @@ describeOnEach("projects", (kind) => {
     const { store } = database;
     const mine = [1, 2, 3].map((createdAt) => sampleProject({ createdAt, instruction: "be brief" }));
     await store.change(async (tx) => {
-      for (const project of [...mine, sampleProject(bo), sampleProject(annAtHome)]) await tx.projects.insert(project);
+      for (const project of [...mine, sampleProject(bo), sampleProject(annAtHome)])
+        await tx.projects.insert(project);
     });
     expect(await store.projects.list(ann)).toEqual(mine.toReversed());
     expect(await store.projects.find(ann, mine[0]?.id ?? "")).toEqual(mine[0]);
-    for (const otherAccount of [bo, annAtHome]) expect(await store.projects.find(otherAccount, mine[0]?.id ?? "")).toBeNull();
+    for (const otherAccount of [bo, annAtHome])
+      expect(await store.projects.find(otherAccount, mine[0]?.id ?? "")).toBeNull();
     expect(await store.projects.count("north")).toBe(4);
     expect(await store.projects.find({ ...ann, clientId: "app" }, mine[0]?.id ?? "")).toEqual(mine[0]);
   });
@@ -83,7 +85,14 @@ describeOnEach("audit", (kind) => {
     const [row] = await rowsIn(database.url, "SELECT * FROM audit_event");
     expect({ ...row, at: Number(row?.["at"]) }).toEqual({
       ...{ id: entry.id, at: 1_790_000_000_000, space_id: "north", account_id: "ann", credential: "key:k" },
-      ...{ operation: entry.operation, request_id: "req_1", address: "127.0.0.1", subject: "t", before: '{"a":1}', after: null },
+      ...{
+        operation: entry.operation,
+        request_id: "req_1",
+        address: "127.0.0.1",
+        subject: "t",
+        before: '{"a":1}',
+        after: null,
+      },
       ...{ outcome: "done", reason: null, count: 1, seq: null, hash: null },
     });
   });

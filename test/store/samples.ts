@@ -36,13 +36,22 @@ export const sampleTask = (members: Partial<Task> = {}): Task => ({
   ...members,
 });
 
-export const userMessage = (content = "Please"): NewEvent => ({ type: "user_message", payload: { content, messageType: "text" } });
-export const agentMessage = (content = "Done"): NewEvent => ({ type: "assistant_message", payload: { content } });
+export const userMessage = (content = "Please"): NewEvent => ({
+  type: "user_message",
+  payload: { content, messageType: "text" },
+});
+export const agentMessage = (content = "Done"): NewEvent => ({
+  type: "assistant_message",
+  payload: { content },
+});
 export const agentThought = (content = "Hm"): NewEvent => ({ type: "explanation", payload: { content } });
 
 /** Puts a task with its first events into the store. */
-export const putTask = async (store: Store, members: Partial<Task> = {}, events: readonly NewEvent[] = []): Promise<Task> =>
-  (await store.change((tx) => tx.tasks.insert(sampleTask(members), events))).task;
+export const putTask = async (
+  store: Store,
+  members: Partial<Task> = {},
+  events: readonly NewEvent[] = [],
+): Promise<Task> => (await store.change((tx) => tx.tasks.insert(sampleTask(members), events))).task;
 
 export const sampleProject = (members: Partial<Project> = {}): Project => ({
   ...newProject(ann, { id: newId("project"), name: "Post", instruction: "" }, 1000),
@@ -95,8 +104,24 @@ export const sampleMember = (members: Partial<Member> = {}): Member => ({
 });
 
 export const sampleConnector = (members: Partial<InstalledConnector> = {}): InstalledConnector => ({
-  ...{ id: newId("connector"), ...ann, uid: newId("uid"), name: "Garden", description: "", category: "", type: "mcp", state: "ready" },
-  ...{ server: { transport: "none" }, credentials: null, isDefault: false, policy: {}, createdAt: 1000, updatedAt: 1000 },
+  ...{
+    id: newId("connector"),
+    ...ann,
+    uid: newId("uid"),
+    name: "Garden",
+    description: "",
+    category: "",
+    type: "mcp",
+    state: "ready",
+  },
+  ...{
+    server: { transport: "none" },
+    credentials: null,
+    isDefault: false,
+    policy: {},
+    createdAt: 1000,
+    updatedAt: 1000,
+  },
   ...{ tools: [], toolsAt: null },
   ...members,
 });
@@ -105,7 +130,13 @@ export const sampleConnector = (members: Partial<InstalledConnector> = {}): Inst
 export async function putPeople(store: Store): Promise<void> {
   await store.change(async ({ accounts }) => {
     for (const id of ["ann", "bo"]) {
-      await accounts.insertAccount({ id, email: `${id}@example.com`, name: null, locale: id === "ann" ? "en" : "fr", createdAt: 1000 });
+      await accounts.insertAccount({
+        id,
+        email: `${id}@example.com`,
+        name: null,
+        locale: id === "ann" ? "en" : "fr",
+        createdAt: 1000,
+      });
     }
     await accounts.insertSpace({ id: "north", kind: "team", createdAt: 1000, accountId: null });
     await accounts.insertSpace({ id: "home", kind: "personal", createdAt: 1000, accountId: "ann" });
@@ -141,18 +172,50 @@ export const sampleRefusal = (members: Partial<AuditRefusal> = {}): AuditRefusal
 };
 
 export const sampleWebhook = (members: Partial<Webhook> = {}): Webhook => ({
-  ...{ id: newId("webhook"), ...ann, clientId: null, url: "https://hooks.example/", createdAt: 1000, deletedAt: null },
-  ...{ status: "active", inactiveReason: null, failingSince: null, failures: 0, projectId: null, metadata: {}, name: null },
-  ...{ eventTypes: documentedEventTypes, doubleHash: false, secret: new Uint8Array(1), oldSecret: null, oldSecretUntil: null },
+  ...{
+    id: newId("webhook"),
+    ...ann,
+    clientId: null,
+    url: "https://hooks.example/",
+    createdAt: 1000,
+    deletedAt: null,
+  },
+  ...{
+    status: "active",
+    inactiveReason: null,
+    failingSince: null,
+    failures: 0,
+    projectId: null,
+    metadata: {},
+    name: null,
+  },
+  ...{
+    eventTypes: documentedEventTypes,
+    doubleHash: false,
+    secret: new Uint8Array(1),
+    oldSecret: null,
+    oldSecretUntil: null,
+  },
   ...members,
 });
 
 export const sampleEvent = (members: Partial<WebhookEvent> = {}): WebhookEvent => ({
-  ...{ id: newId("event"), type: "task_stopped", taskId: "t", seq: 3, spaceId: "north", body: "{}", createdAt: 1000 },
+  ...{
+    id: newId("event"),
+    type: "task_stopped",
+    taskId: "t",
+    seq: 3,
+    spaceId: "north",
+    body: "{}",
+    createdAt: 1000,
+  },
   ...members,
 });
 
-export const sampleDelivery = ({ id, taskId, type, seq }: WebhookEvent, members: Partial<Delivery> = {}): Delivery => ({
+export const sampleDelivery = (
+  { id, taskId, type, seq }: WebhookEvent,
+  members: Partial<Delivery> = {},
+): Delivery => ({
   ...{ id: newId("delivery"), webhookId: newId("webhook"), eventId: id, taskId, type, seq },
   ...{ state: "pending", attempts: 0, nextAt: 1000, createdAt: 1000, settledAt: null },
   ...members,
@@ -179,7 +242,14 @@ export const sampleCompliance = (members: Partial<NewComplianceExport> = {}): Ne
   id: newId("export"),
   spaceId: ann.spaceId,
   requestedBy: ann.accountId,
-  filter: { user: "bo", session: null, startTime: 1000, endTime: null, names: ["tool_call"], includePayload: true },
+  filter: {
+    user: "bo",
+    session: null,
+    startTime: 1000,
+    endTime: null,
+    names: ["tool_call"],
+    includePayload: true,
+  },
   reason: "case 7",
   createdAt: 1000,
   ...members,

@@ -10,10 +10,18 @@ import { openTestStore, storeOfSuite } from "../support/database.ts";
 import { sample } from "../support/depth.ts";
 import { openService } from "../support/service.ts";
 
-/** Rows with plain arrays instead of bytes: the driver returns a Buffer, the thread another kind of the same bytes. */
+/**
+ * Rows with plain arrays instead of bytes: the driver returns a Buffer, the thread another kind of the same
+ * bytes.
+ */
 const plain = (rows: readonly unknown[]) =>
   (rows as readonly Readonly<Record<string, unknown>>[]).map((row) =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value instanceof Uint8Array ? { bytes: [...value] } : value])),
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        value instanceof Uint8Array ? { bytes: [...value] } : value,
+      ]),
+    ),
   );
 
 /** A statement that takes some tenths of a second, of few rows. */
@@ -31,7 +39,11 @@ describe("the thread that scans (sqlite)", () => {
   function openThread() {
     const workers: Worker[] = [];
     const thread = scanThread(path, undefined, (workerData) => {
-      const worker = new Worker(new URL("../../src/store/scan-worker.ts", import.meta.url), { workerData, execArgv: [], env: {} });
+      const worker = new Worker(new URL("../../src/store/scan-worker.ts", import.meta.url), {
+        workerData,
+        execArgv: [],
+        env: {},
+      });
       workers.push(worker);
       return worker;
     });
@@ -76,15 +88,23 @@ describe("the thread that scans (sqlite)", () => {
       sql`SELECT 1 AS a WHERE 1 = 0`,
       sql`SELECT value FROM json_each(${JSON.stringify(Array.from({ length: 5_000 }, (_, n) => "x".repeat(n % 100)))})`,
     ];
-    for (const statement of statements) expect(plain(await thread.query(statement))).toEqual(plain(await here.query(statement)));
+    for (const statement of statements)
+      expect(plain(await thread.query(statement))).toEqual(plain(await here.query(statement)));
     const codeOf = (query: Promise<unknown>) =>
       query.then(
         () => null,
         (thrown: { readonly code: unknown }) => thrown.code,
       );
-    for (const wrong of [sql`SELECT * FROM nothing`, sql`DELETE FROM setting RETURNING key`, sql`SELECT ${1} +`]) {
+    for (const wrong of [
+      sql`SELECT * FROM nothing`,
+      sql`DELETE FROM setting RETURNING key`,
+      sql`SELECT ${1} +`,
+    ]) {
       expect(await codeOf(thread.query(wrong))).toMatch(/^SQLITE_/);
-      expect(await failureOf(thread.query(wrong))).toMatchObject({ reason: "internal", message: "internal error" });
+      expect(await failureOf(thread.query(wrong))).toMatchObject({
+        reason: "internal",
+        message: "internal error",
+      });
     }
     await connection.dispose();
   });
@@ -93,14 +113,16 @@ describe("the thread that scans (sqlite)", () => {
     await using thread = openThread();
     const waiting = [long, short, short].map((statement) => failureOf(thread.query(statement)));
     await thread.workers[0]?.terminate();
-    for (const failure of await Promise.all(waiting)) expect(failure).toMatchObject({ reason: "unavailable", retryAfter: 1 });
+    for (const failure of await Promise.all(waiting))
+      expect(failure).toMatchObject({ reason: "unavailable", retryAfter: 1 });
     expect(await thread.query(short)).toEqual([{ one: 1 }]);
     expect(thread.workers).toHaveLength(2);
   });
 
   test("that cannot start makes each scan unavailable", async () => {
     const thread = scanThread("/nowhere/at/all.db");
-    for (let n = 0; n < 2; n += 1) expect(await failureOf(thread.query(short))).toMatchObject({ reason: "unavailable" });
+    for (let n = 0; n < 2; n += 1)
+      expect(await failureOf(thread.query(short))).toMatchObject({ reason: "unavailable" });
     await thread.close();
   });
 
@@ -150,7 +172,14 @@ test("a scan begun after a change was acknowledged sees it, for 20 callers at on
 test("a store whose scans wait closes after they are answered", async () => {
   const database = await openTestStore("sqlite");
   const counting = database.store.archives.count({
-    ...{ spaceId: "north", accountId: "ann", includeDeleted: true, startTime: null, endTime: null, ids: null },
+    ...{
+      spaceId: "north",
+      accountId: "ann",
+      includeDeleted: true,
+      startTime: null,
+      endTime: null,
+      ids: null,
+    },
   });
   await database[Symbol.asyncDispose]();
   expect(await counting).toBe(0);

@@ -6,7 +6,14 @@ import type { Dialect, Statement } from "../../src/store/statements.ts";
 import { ann } from "./samples.ts";
 
 const selection = { ...ann, includeDeleted: false, startTime: null, endTime: null, ids: null };
-const steps = { spaceId: "north", user: null, session: null, startTime: null, endTime: 9, names: ["user_chat" as const] };
+const steps = {
+  spaceId: "north",
+  user: null,
+  session: null,
+  startTime: null,
+  endTime: 9,
+  names: ["user_chat" as const],
+};
 const range = { from: 1, to: 2 };
 const byTime = { orderBy: "createdAt" as const, order: "desc" as const, limit: 20 };
 const packed = { id: "t", lastSeq: 2 } as Parameters<Tx["archives"]["eventsTogether"]>[0][number];
@@ -23,12 +30,14 @@ const scans: Readonly<Record<string, (tx: Tx) => Promise<unknown>>> = {
   "deliveries of an archive": (tx) => tx.archives.deliveries("w", selection, null, 100),
   "sessions of a compliance archive": (tx) => tx.steps.sessions(steps, null, 100),
   "steps of a compliance archive": (tx) => tx.steps.events(steps, "t", 0, 9),
-  "a page of an export of tasks with its total": (tx) => tx.exports.tasks(ann, selection, { limit: 20, offset: 0 }),
+  "a page of an export of tasks with its total": (tx) =>
+    tx.exports.tasks(ann, selection, { limit: 20, offset: 0 }),
   "a search in tasks": (tx) => tx.tasks.list(ann, { words: [[{ text: "post", isPrefix: false }]] }, byTime),
   "tasks with a pair of metadata": (tx) => tx.tasks.list(ann, { metadata: { a: "b" } }, byTime),
   "tasks in a time window of another order": (tx) => tx.tasks.list(ann, { updatedAfter: 1 }, byTime),
   "the numbers of tasks by state": (tx) => tx.tasks.countByStatus(ann, {}),
-  "the audit log": (tx) => tx.auditLog.list("north", { operation: "task.create" }, { order: "asc", limit: 1 }),
+  "the audit log": (tx) =>
+    tx.auditLog.list("north", { operation: "task.create" }, { order: "asc", limit: 1 }),
   "a sealed part of the audit log": (tx) => tx.auditChain.sealed("north", null, 1),
   "usage of people": (tx) => tx.usage.people("north", { range, sort: "tasks", order: "asc", limit: 1 }),
   "usage of groups": (tx) => tx.usage.groups("north", { group: "project", range, limit: 1 }),

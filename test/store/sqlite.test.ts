@@ -44,7 +44,10 @@ test("a write that has waited for five seconds is unavailable, and the next one 
   await using database = await openTestStore("sqlite", { clock: { ...clock, sleep } });
   const other = await otherWriter(database.url);
   const started = clock.monotonic();
-  await expect(database.store.change((tx) => tx.settings.put("k", "v"))).rejects.toMatchObject({ reason: "unavailable", retryAfter: 1 });
+  await expect(database.store.change((tx) => tx.settings.put("k", "v"))).rejects.toMatchObject({
+    reason: "unavailable",
+    retryAfter: 1,
+  });
   expect(clock.monotonic() - started).toBeGreaterThanOrEqual(5000);
   await other[Symbol.asyncDispose]();
   await database.store.change((tx) => tx.settings.put("k", "v"));
@@ -60,14 +63,17 @@ test("a backup reads by a connection that cannot write, while another process wr
   expect(await rowsIn(target.url, "SELECT value FROM setting WHERE key = 'k'")).toEqual([{ value: "v" }]);
   const connection = await connectReadOnly(pathOf(database.url));
   for (const write of ["DELETE FROM setting", "CREATE TABLE t (x)"])
-    await expect(async () => connection.executeScript(write)).rejects.toThrow("attempt to write a readonly database");
+    await expect(async () => connection.executeScript(write)).rejects.toThrow(
+      "attempt to write a readonly database",
+    );
   await connection.dispose();
 });
 
 test("commits survive a power cut: the journal is synced, and foreign keys are enforced", async () => {
   await using database = await openTestStore("sqlite");
   const connection = await connectSqlite(database.url.replace("file:", ""));
-  const pragma = async (name: string) => (await connection.queryRaw({ sql: `PRAGMA ${name}`, args: [], argTypes: [] })).rows[0]?.[0];
+  const pragma = async (name: string) =>
+    (await connection.queryRaw({ sql: `PRAGMA ${name}`, args: [], argTypes: [] })).rows[0]?.[0];
   expect(await pragma("journal_mode")).toBe("wal");
   expect(await pragma("synchronous")).toBe(2);
   expect(await pragma("foreign_keys")).toBe(1);
@@ -100,7 +106,10 @@ test("a closed store has its journal in its file", async () => {
 });
 
 test.each(["sqlite", "postgresql"])("the client of %s belongs to that database", (provider) => {
-  const text = readFileSync(join(import.meta.dirname, "../../src/gen/prisma", provider, "internal/class.ts"), "utf8");
+  const text = readFileSync(
+    join(import.meta.dirname, "../../src/gen/prisma", provider, "internal/class.ts"),
+    "utf8",
+  );
   expect(text).toContain(`"activeProvider": "${provider}"`);
 });
 

@@ -38,14 +38,38 @@ test("a row is written and read back by its members, including JSON, booleans an
   const adapter = await connectSqlite(database.url.replace("file:", ""));
   const session = sqliteStatements(driverOf(adapter));
   const row: Rows["webhook"] = {
-    ...{ id: "w", accountId: "a", spaceId: "s", clientId: null, url: "https://example.com", status: "active", inactiveReason: null },
-    ...{ eventTypes: ["task_created"], doubleHash: true, secret: Uint8Array.of(0, 255), oldSecret: null, oldSecretUntil: null },
-    ...{ createdAt: 2 ** 41, failingSince: null, failures: 3, projectId: null, metadata: { a: "b" }, name: "n", deletedAt: null },
+    ...{
+      id: "w",
+      accountId: "a",
+      spaceId: "s",
+      clientId: null,
+      url: "https://example.com",
+      status: "active",
+      inactiveReason: null,
+    },
+    ...{
+      eventTypes: ["task_created"],
+      doubleHash: true,
+      secret: Uint8Array.of(0, 255),
+      oldSecret: null,
+      oldSecretUntil: null,
+    },
+    ...{
+      createdAt: 2 ** 41,
+      failingSince: null,
+      failures: 3,
+      projectId: null,
+      metadata: { a: "b" },
+      name: "n",
+      deletedAt: null,
+    },
   };
   await session.execute(tables.webhook.insert(row));
   const all = sql`SELECT ${tables.webhook.of("w")} FROM webhook w`;
   expect(await tables.webhook.rows(session)(all)).toEqual([row]);
-  await session.execute(sql`UPDATE webhook SET ${tables.webhook.set({ eventTypes: [], doubleHash: false })[0]}`);
+  await session.execute(
+    sql`UPDATE webhook SET ${tables.webhook.set({ eventTypes: [], doubleHash: false })[0]}`,
+  );
   expect(await tables.webhook.row(session)(all)).toEqual({ ...row, eventTypes: [] });
   await session.execute(sql`DELETE FROM webhook`);
   expect(await tables.webhook.row(session)(all)).toBeNull();
@@ -63,7 +87,13 @@ test("an insert has the columns of the first row's members, and no others", () =
 });
 
 test("assignments leave out members that are undefined or have no column, and write null for null", () => {
-  const set = tables.task.set({ title: "T", memo: null, nodeId: null, hidden: undefined, ...{ raiseFence: true } });
+  const set = tables.task.set({
+    title: "T",
+    memo: null,
+    nodeId: null,
+    hidden: undefined,
+    ...{ raiseFence: true },
+  });
   expect(set.map(({ sql: text, values }) => [text, ...values])).toEqual([
     ["title = ?", "T"],
     ["memo = ?", null],
@@ -72,7 +102,11 @@ test("assignments leave out members that are undefined or have no column, and wr
 });
 
 test("values are read as their type from both drivers, and null stays null", async () => {
-  const shape = computedShape({ yes: boolean(sql`1`), list: json<string[]>(sql`'[]'`), none: integerOrNull(sql`NULL`) });
+  const shape = computedShape({
+    yes: boolean(sql`1`),
+    list: json<string[]>(sql`'[]'`),
+    none: integerOrNull(sql`NULL`),
+  });
   expect(shape.of("t").sql).toBe(`1 AS "yes",'[]' AS "list",NULL AS "none"`);
   const read = (row: Readonly<Record<string, unknown>>) => shape.row(answering(row))(sql``);
   expect(await read({ yes: 1, list: '["a"]', none: null })).toEqual({ yes: true, list: ["a"], none: null });
@@ -99,7 +133,9 @@ test("only picked columns are listed and read: a column that no line names reach
 });
 
 test("a column that a migration adds to every table is in no shape that the store picks", () => {
-  const { whole, picked } = JSON.parse(execFileSync(process.execPath, ["test/store/processes/picked-columns.ts"], { encoding: "utf8" }));
+  const { whole, picked } = JSON.parse(
+    execFileSync(process.execPath, ["test/store/processes/picked-columns.ts"], { encoding: "utf8" }),
+  );
   expect(whole).toContain("t.invented");
   expect(picked.length).toBeGreaterThan(50);
   expect(picked.filter((columns: string) => columns.includes("invented"))).toEqual([]);
@@ -116,6 +152,7 @@ test("a missing column, a misnamed member and a wrong type do not compile", () =
   // @ts-expect-error: the row has no instruction.
   const read: RowOf<ReturnType<typeof tables.project.pick<"id">>>["instruction"] = "";
   // @ts-expect-error: an integer is not a text.
-  const counted: RowOf<ReturnType<typeof computedShape<{ count: ReturnType<typeof integer> }>>>["count"] = "1";
+  const counted: RowOf<ReturnType<typeof computedShape<{ count: ReturnType<typeof integer> }>>>["count"] =
+    "1";
   expect([lacking, read, counted]).toHaveLength(3);
 });

@@ -24,9 +24,23 @@ import {
 
 const inNorth = { accountId: "ann", spaceId: "north" };
 const sampleSession = { ...inNorth, id: "s", digest: "d", createdAt: 1, provedAt: 1, expiresAt: 2 };
-const sampleGroup = { ...{ id: "g", spaceId: "north", displayName: "g", externalId: null }, role: null, createdAt: 1, updatedAt: 1 };
+const sampleGroup = {
+  ...{ id: "g", spaceId: "north", displayName: "g", externalId: null },
+  role: null,
+  createdAt: 1,
+  updatedAt: 1,
+};
 const sampleSkill = {
-  ...({ ...inNorth, id: "s", ownerType: "personal", projectId: null, clientId: null, name: "n", description: "", enabled: true } as const),
+  ...({
+    ...inNorth,
+    id: "s",
+    ownerType: "personal",
+    projectId: null,
+    clientId: null,
+    name: "n",
+    description: "",
+    enabled: true,
+  } as const),
   ...{ blobId: "b", bytes: 1, sha256: "x", createdAt: 1, updatedAt: 1 },
 };
 const sampleMailedLink = { accountId: "ann", digest: "d", browser: "b", next: "/", expiresAt: 2 };
@@ -36,7 +50,16 @@ const samplePasskey = {
   ...{ counter: 0, createdAt: 1, usedAt: null },
 };
 const sampleAuthenticator = { accountId: "ann", secret: new Uint8Array(1), lastStep: 0, createdAt: 1 };
-const sampleGrant = { ...inNorth, id: "g", clientId: "c", scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 };
+const sampleGrant = {
+  ...inNorth,
+  id: "g",
+  clientId: "c",
+  scopes: [],
+  connectorUids: [],
+  generation: 1,
+  createdAt: 1,
+  updatedAt: 1,
+};
 const codeOf = {
   ...inNorth,
   clientId: "c",
@@ -56,27 +79,89 @@ const sampleListener = {
   ...{ secret: new Uint8Array(1), expiresAt: 2, renewedAt: 1 },
 };
 const samplePush: PushConfig = {
-  ...{ ...inNorth, taskId: "t", clientId: "", configId: "c", url: "https://hooks.example/", secrets: new Uint8Array(1), hasEvents: false },
-  ...({ state: "active", sentSeq: 0, attempts: 0, nextAt: 1, claim: null, lastError: null, createdAt: 1, apiKeyId: null } as const),
+  ...{
+    ...inNorth,
+    taskId: "t",
+    clientId: "",
+    configId: "c",
+    url: "https://hooks.example/",
+    secrets: new Uint8Array(1),
+    hasEvents: false,
+  },
+  ...({
+    state: "active",
+    sentSeq: 0,
+    attempts: 0,
+    nextAt: 1,
+    claim: null,
+    lastError: null,
+    createdAt: 1,
+    apiKeyId: null,
+  } as const),
 };
 const sampleWebhookKey: WebhookKey = {
   ...{ id: "k", algorithm: "rsa", number: 1, publicKey: "p", privateKey: new Uint8Array(1) },
   ...{ createdAt: 1, signsFrom: 1, retiresAt: null },
 };
-const sampleAuthorization = { digest: "d", connectorId: "c", accountId: "ann", spaceId: "north", sealed: new Uint8Array(1), expiresAt: 1 };
+const sampleAuthorization = {
+  digest: "d",
+  connectorId: "c",
+  accountId: "ann",
+  spaceId: "north",
+  sealed: new Uint8Array(1),
+  expiresAt: 1,
+};
 const samplePair = { accessId: "a", accessExpiresAt: 1, refreshDigest: "r", refreshExpiresAt: 1 };
 
-const agedFlags = { isDeleted: false, isOfAgent: false, hasLivingSubtasks: false, isHeld: false, isPersonal: false };
+const agedFlags = {
+  isDeleted: false,
+  isOfAgent: false,
+  hasLivingSubtasks: false,
+  isHeld: false,
+  isPersonal: false,
+};
 const sampleAged = { ...inNorth, ...agedFlags, id: "t", status: "stopped", updatedAt: 1 } as const;
 const sampleSegment = {
-  ...({ taskId: "t", spaceId: "north", firstSeq: 1, lastSeq: 2, events: 0, bytes: 1, sha256: "x", blobId: "b", createdAt: 1 } as const),
+  ...({
+    taskId: "t",
+    spaceId: "north",
+    firstSeq: 1,
+    lastSeq: 2,
+    events: 0,
+    bytes: 1,
+    sha256: "x",
+    blobId: "b",
+    createdAt: 1,
+  } as const),
   dataKey: new Uint8Array(1),
 };
-const sampleSite = newWebsite({ ...inNorth, taskId: "t", title: "x", now: 1, ids: systemIds, random: systemRandom });
-const sampleCheckpoint = { id: "c", websiteId: "w", spaceId: "north", message: "", status: "success", hash: "h", createdAt: 1 } as const;
+const sampleSite = newWebsite({
+  ...inNorth,
+  taskId: "t",
+  title: "x",
+  now: 1,
+  ids: systemIds,
+  random: systemRandom,
+});
+const sampleCheckpoint = {
+  id: "c",
+  websiteId: "w",
+  spaceId: "north",
+  message: "",
+  status: "success",
+  hash: "h",
+  createdAt: 1,
+} as const;
 const sampleDomain = {
   ...inNorth,
-  ...({ id: "d", domain: "example.com", websiteId: "w", token: "t", status: "active", createdAt: 1 } as const),
+  ...({
+    id: "d",
+    domain: "example.com",
+    websiteId: "w",
+    token: "t",
+    status: "active",
+    createdAt: 1,
+  } as const),
   ...{ verifiedAt: 1, checkedAt: 1, nextCheckAt: 1, failures: 0 },
 } as const;
 const sampleVisit = { ...inNorth, digest: "d", kind: "ticket", websiteId: "w", expiresAt: 2 } as const;
@@ -88,8 +173,25 @@ const sampleFamily = {
 };
 const importedKey = { ...inNorth, origin: "https://source.example", kind: "task", sourceId: "1" } as const;
 const sampleImported = { ...importedKey, localId: "t", complete: false, seq: 0, taskId: null, createdAt: 1 };
-const sampleAgent = { ...inNorth, id: "a", taskId: "t", nickname: "n", about: "", isDefault: true, createdAt: 1 };
-const sampleWait = { taskId: "t", seq: 1, spaceId: "north", mode: "all", subtasks: [], until: null, reason: null, ends: null } as const;
+const sampleAgent = {
+  ...inNorth,
+  id: "a",
+  taskId: "t",
+  nickname: "n",
+  about: "",
+  isDefault: true,
+  createdAt: 1,
+};
+const sampleWait = {
+  taskId: "t",
+  seq: 1,
+  spaceId: "north",
+  mode: "all",
+  subtasks: [],
+  until: null,
+  reason: null,
+  ends: null,
+} as const;
 const sampleAction = {
   taskId: "t",
   seq: 1,
@@ -99,10 +201,35 @@ const sampleAction = {
   actionId: "",
   state: "pending",
 } as const;
-const sampleWorkspaceFile = { taskId: "t", spaceId: "north", path: "a.txt", blobId: "b", bytes: 1, sha256: "x", updatedAt: 1 };
-const sampleMove = { ...inNorth, id: "t", taskId: "t", kind: "cost", credits: 1, ahead: undefined, now: 1 } as const;
+const sampleWorkspaceFile = {
+  taskId: "t",
+  spaceId: "north",
+  path: "a.txt",
+  blobId: "b",
+  bytes: 1,
+  sha256: "x",
+  updatedAt: 1,
+};
+const sampleMove = {
+  ...inNorth,
+  id: "t",
+  taskId: "t",
+  kind: "cost",
+  credits: 1,
+  ahead: undefined,
+  now: 1,
+} as const;
 const sampleEntry = {
-  ...({ ...inNorth, id: "u", taskId: "t", clientId: null, apiKeyId: null, projectId: null, profile: "manus-1.6", kind: "cost" } as const),
+  ...({
+    ...inNorth,
+    id: "u",
+    taskId: "t",
+    clientId: null,
+    apiKeyId: null,
+    projectId: null,
+    profile: "manus-1.6",
+    kind: "cost",
+  } as const),
   ...{ credits: 1, inputTokens: 1, outputTokens: 1, toolCalls: 1, at: 1 },
 };
 const sampleBudget = {
@@ -119,21 +246,51 @@ const sampleKeyed = { taskId: "t", turn: 1, key: "k", seq: 1, digest: "d" };
 const sampleBrowser = { ...inNorth, id: "b", nodeId: "n", name: "n", userAgent: "u", attachedAt: 1 };
 
 const sampleSchedule: Schedule = {
-  ...{ ...inNorth, id: "s", clientId: null, apiKeyId: null, name: "n", cron: null, intervalSeconds: 60, moment: null },
+  ...{
+    ...inNorth,
+    id: "s",
+    clientId: null,
+    apiKeyId: null,
+    name: "n",
+    cron: null,
+    intervalSeconds: 60,
+    moment: null,
+  },
   ...{ timeZone: "UTC", anchorAt: 1, missed: "skip", overlap: "skip", status: "active", pauseReason: null },
-  ...{ nextAt: 1, lastDueAt: null, queuedAt: null, lastRunAt: null, lastTaskId: null, failures: 0, lastError: null },
+  ...{
+    nextAt: 1,
+    lastDueAt: null,
+    queuedAt: null,
+    lastRunAt: null,
+    lastTaskId: null,
+    failures: 0,
+    lastError: null,
+  },
   ...{ createdAt: 1, updatedAt: 1 },
   template: {
-    input: { texts: ["x"], references: [], resources: { skills: [], forced: [], connectors: [], noConnectors: false } },
+    input: {
+      texts: ["x"],
+      references: [],
+      resources: { skills: [], forced: [], connectors: [], noConnectors: false },
+    },
     ...{ interactive: false, hidden: false, shareVisibility: "private" },
   },
 };
 
 /** Every method that writes or locks, with valid arguments: `aggregate.method`. */
 export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
-  ["accounts.insertAccount", (tx) => tx.accounts.insertAccount({ id: "x", email: "x", name: null, locale: "en", createdAt: 1 })],
-  ["accounts.insertSpace", (tx) => tx.accounts.insertSpace({ id: "x", kind: "team", createdAt: 1, accountId: null })],
-  ["accounts.insertTeam", (tx) => tx.accounts.insertTeam({ id: "x", spaceId: "north", name: "x", createdAt: 1 })],
+  [
+    "accounts.insertAccount",
+    (tx) => tx.accounts.insertAccount({ id: "x", email: "x", name: null, locale: "en", createdAt: 1 }),
+  ],
+  [
+    "accounts.insertSpace",
+    (tx) => tx.accounts.insertSpace({ id: "x", kind: "team", createdAt: 1, accountId: null }),
+  ],
+  [
+    "accounts.insertTeam",
+    (tx) => tx.accounts.insertTeam({ id: "x", spaceId: "north", name: "x", createdAt: 1 }),
+  ],
   ["accounts.insertMember", (tx) => tx.accounts.insertMember(sampleMember())],
   ["accounts.lock", (tx) => tx.accounts.lock("ann")],
   ["accounts.lockSpace", (tx) => tx.accounts.lockSpace("north")],
@@ -162,8 +319,15 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["taskResources.deleteOfTask", (tx) => tx.taskResources.deleteOfTask("t")],
   ["keys.revokeInSpace", (tx) => tx.keys.revokeInSpace("north", "k", 1)],
   ["keys.renameOwn", (tx) => tx.keys.renameOwn(inNorth, "k", "n", 1)],
-  ["keys.restrictOwn", (tx) => tx.keys.restrictOwn(inNorth, "k", { scopes: ["task:read"], projectIds: null, addressRanges: null }, 1)],
-  ["workers.recordFailure", (tx) => tx.workers.recordFailure({ workerId: "w", taskId: "t", kind: "lease", at: 1 }, 1)],
+  [
+    "keys.restrictOwn",
+    (tx) =>
+      tx.keys.restrictOwn(inNorth, "k", { scopes: ["task:read"], projectIds: null, addressRanges: null }, 1),
+  ],
+  [
+    "workers.recordFailure",
+    (tx) => tx.workers.recordFailure({ workerId: "w", taskId: "t", kind: "lease", at: 1 }, 1),
+  ],
   ["workers.update", (tx) => tx.workers.update("north", "w", { name: "n" })],
   ["workers.purgeFailures", (tx) => tx.workers.purgeFailures(1)],
   ["keys.insert", (tx) => tx.keys.insert(sampleKey())],
@@ -179,7 +343,10 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["sessions.recordUse", (tx) => tx.sessions.recordUse("s", 1, 1)],
   ["sessions.renew", (tx) => tx.sessions.renew("s", 9, 9)],
   ["sessions.recordProof", (tx) => tx.sessions.recordProof("s", 1)],
-  ["sessions.move", (tx) => tx.sessions.move({ id: "s", accountId: "ann" }, { from: "north", to: "south" }, 1)],
+  [
+    "sessions.move",
+    (tx) => tx.sessions.move({ id: "s", accountId: "ann" }, { from: "north", to: "south" }, 1),
+  ],
   ["sessions.end", (tx) => tx.sessions.end("s")],
   ["sessions.endOwn", (tx) => tx.sessions.endOwn("ann", "s", 1)],
   ["sessions.endOthers", (tx) => tx.sessions.endOthers("ann", null)],
@@ -211,11 +378,22 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["apps.setOrigins", (tx) => tx.apps.setOrigins("client", ["https://app.example.com"])],
   ["apps.update", (tx) => tx.apps.update(sampleApp())],
   ["apps.remove", (tx) => tx.apps.remove("c", 1)],
-  ["apps.insertSecret", (tx) => tx.apps.insertSecret({ id: "x", clientId: "c", digest: "d", last4: "last", createdAt: 1 })],
-  ["apps.putDocument", (tx) => tx.apps.putDocument(sampleApp({ clientId: "https://a.example/c", spaceId: null, verified: false }))],
+  [
+    "apps.insertSecret",
+    (tx) => tx.apps.insertSecret({ id: "x", clientId: "c", digest: "d", last4: "last", createdAt: 1 }),
+  ],
+  [
+    "apps.putDocument",
+    (tx) =>
+      tx.apps.putDocument(sampleApp({ clientId: "https://a.example/c", spaceId: null, verified: false })),
+  ],
   ["apps.setDeniesUnverified", (tx) => tx.apps.setDeniesUnverified("north", true)],
   ["registrations.lock", (tx) => tx.registrations.lock()],
-  ["registrations.insert", (tx) => tx.registrations.insert(sampleApp({ clientId: "dynamic_a", spaceId: null, verified: false }), "d")],
+  [
+    "registrations.insert",
+    (tx) =>
+      tx.registrations.insert(sampleApp({ clientId: "dynamic_a", spaceId: null, verified: false }), "d"),
+  ],
   ["registrations.purge", (tx) => tx.registrations.purge(9)],
   ["registrations.keepUnused", (tx) => tx.registrations.keepUnused(9)],
   ["registrations.markUsed", (tx) => tx.registrations.markUsed("dynamic_a")],
@@ -230,7 +408,10 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["devices.insert", (tx) => tx.devices.insert(sampleDevice)],
   ["devices.lock", (tx) => tx.devices.lock("d")],
   ["devices.poll", (tx) => tx.devices.poll("d", 1, 5_000)],
-  ["devices.decide", (tx) => tx.devices.decide("d", { accountId: "ann", spaceId: "north", grantId: "g", generation: 1 }, 1)],
+  [
+    "devices.decide",
+    (tx) => tx.devices.decide("d", { accountId: "ann", spaceId: "north", grantId: "g", generation: 1 }, 1),
+  ],
   ["devices.use", (tx) => tx.devices.use("d", "f", 1)],
   ["devices.purge", (tx) => tx.devices.purge(9)],
   ["apps.endService", (tx) => tx.apps.endService("ann", "north")],
@@ -240,7 +421,10 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["families.revokeAccess", (tx) => tx.families.revokeAccess("f", "a")],
   ["families.purge", (tx) => tx.families.purge(9)],
   ["signingKeys.lock", (tx) => tx.signingKeys.lock()],
-  ["signingKeys.insert", (tx) => tx.signingKeys.insert({ id: "k", publicKey: "{}", privateKey: new Uint8Array(1), createdAt: 1 })],
+  [
+    "signingKeys.insert",
+    (tx) => tx.signingKeys.insert({ id: "k", publicKey: "{}", privateKey: new Uint8Array(1), createdAt: 1 }),
+  ],
   ["signingKeys.remove", (tx) => tx.signingKeys.remove("k")],
   ["webhooks.insert", (tx) => tx.webhooks.insert(sampleWebhook())],
   ["webhooks.lock", (tx) => tx.webhooks.lock({ ...inNorth, ofApps: true }, "w")],
@@ -268,7 +452,15 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["schedules.pauseAll", (tx) => tx.schedules.pauseAll(inNorth, "member_removed", 1)],
   ["tasks.insert", (tx) => tx.tasks.insert(sampleTask(), [])],
   ["tasks.lock", (tx) => tx.tasks.lock(ann, "t")],
-  ["tasks.claim", (tx) => tx.tasks.claim([{ ...{ id: "t", fence: 0, nodeId: null, claims: 0 }, spaceId: "s", agentProfile: "p" }], "n", 1)],
+  [
+    "tasks.claim",
+    (tx) =>
+      tx.tasks.claim(
+        [{ ...{ id: "t", fence: 0, nodeId: null, claims: 0 }, spaceId: "s", agentProfile: "p" }],
+        "n",
+        1,
+      ),
+  ],
   ["tasks.advance", (tx) => tx.tasks.advance("t", { now: 1 })],
   ["tasks.appendImported", (tx) => tx.tasks.appendImported({ id: "t", lastSeq: 0 }, [])],
   ["tasks.addImportedSubtask", (tx) => tx.tasks.addImportedSubtask("t")],
@@ -290,7 +482,10 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["pushConfigs.remove", (tx) => tx.pushConfigs.remove(samplePush)],
   ["pushConfigs.take", (tx) => tx.pushConfigs.take(samplePush, "claim", 1, 2)],
   ["pushConfigs.advance", (tx) => tx.pushConfigs.advance(samplePush, "claim", 1, 2)],
-  ["pushConfigs.release", (tx) => tx.pushConfigs.release(samplePush, "claim", { ...samplePush, state: "failed" })],
+  [
+    "pushConfigs.release",
+    (tx) => tx.pushConfigs.release(samplePush, "claim", { ...samplePush, state: "failed" }),
+  ],
   ["pushConfigs.endOrRelease", (tx) => tx.pushConfigs.endOrRelease(samplePush, "claim", 1, 2)],
   ["pushConfigs.purge", (tx) => tx.pushConfigs.purge(9)],
   ["webhookEvents.insert", (tx) => tx.webhookEvents.insert([sampleEvent()], [sampleDelivery(sampleEvent())])],
@@ -383,8 +578,14 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["skills.choose", (tx) => tx.skills.choose("s", inNorth, true)],
   ["skills.deleteChoices", (tx) => tx.skills.deleteChoices(inNorth)],
   ["agents.insert", (tx) => tx.agents.insert(sampleAgent)],
-  ["agentProfiles.set", (tx) => tx.agentProfiles.set({ spaceId: "north", profile: "p", updatedAt: 1 }, { concurrency: 1 })],
-  ["agentProfiles.lockLimited", (tx) => tx.agentProfiles.lockLimited([{ spaceId: "north", agentProfile: "p" }])],
+  [
+    "agentProfiles.set",
+    (tx) => tx.agentProfiles.set({ spaceId: "north", profile: "p", updatedAt: 1 }, { concurrency: 1 }),
+  ],
+  [
+    "agentProfiles.lockLimited",
+    (tx) => tx.agentProfiles.lockLimited([{ spaceId: "north", agentProfile: "p" }]),
+  ],
   ["agentProfiles.setLabels", (tx) => tx.agentProfiles.setLabels({ p: ["gpu"] })],
   ["agents.update", (tx) => tx.agents.update(ann, "a", { nickname: "x" })],
   ["events.purge", (tx) => tx.events.purge(9e12, 1)],
@@ -405,7 +606,12 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["waits.deleteOfTask", (tx) => tx.waits.deleteOfTask("t")],
   [
     "files.adoptWorkerUpload",
-    (tx) => tx.files.adoptWorkerUpload({ blobId: "b", taskId: "t", from: "w" }, { accountId: "ann", clientId: null }, 1),
+    (tx) =>
+      tx.files.adoptWorkerUpload(
+        { blobId: "b", taskId: "t", from: "w" },
+        { accountId: "ann", clientId: null },
+        1,
+      ),
   ],
   ["files.deleteWorkerUpload", (tx) => tx.files.deleteWorkerUpload({ id: "f", taskId: "t", from: "w" }, 1)],
   ["blobs.releaseQuota", (tx) => tx.blobs.releaseQuota("b")],
@@ -415,7 +621,10 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["exports.insert", (tx) => tx.exports.insert(sampleExport())],
   ["exports.claim", (tx) => tx.exports.claim("e", 1, 2)],
   ["exports.progress", (tx) => tx.exports.progress("e", 1, { done: 0, total: 1 }, 2)],
-  ["exports.complete", (tx) => tx.exports.complete("e", 1, { blobId: "b", bytes: 1, sha256: "x", eventCount: null }, 1)],
+  [
+    "exports.complete",
+    (tx) => tx.exports.complete("e", 1, { blobId: "b", bytes: 1, sha256: "x", eventCount: null }, 1),
+  ],
   ["exports.fail", (tx) => tx.exports.fail("e", 1, "x", 1)],
   ["exports.release", (tx) => tx.exports.release("e", 1)],
   ["exports.cancel", (tx) => tx.exports.cancel("e", 1)],
@@ -450,10 +659,21 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["processKeys.put", (tx) => tx.processKeys.put({ id: "p", keys: ["a"], renewedAt: 1 })],
   ["processKeys.purge", (tx) => tx.processKeys.purge(9)],
   ["processKeys.remove", (tx) => tx.processKeys.remove("p")],
-  ["sealed.replace", (tx) => tx.sealed.replace("webhook.secret", { key: ["w"], sealed: Uint8Array.of(1), context: "c" }, Uint8Array.of(2))],
+  [
+    "sealed.replace",
+    (tx) =>
+      tx.sealed.replace(
+        "webhook.secret",
+        { key: ["w"], sealed: Uint8Array.of(1), context: "c" },
+        Uint8Array.of(2),
+      ),
+  ],
   ["erasures.begin", (tx) => tx.erasures.begin({ kind: "person", subject: "ann" }, 1)],
   ["erasures.complete", (tx) => tx.erasures.complete({ kind: "person", subject: "ann" }, 1)],
-  ["erasures.addHold", (tx) => tx.erasures.addHold({ name: "case", kind: "person", subject: "ann", createdAt: 1 })],
+  [
+    "erasures.addHold",
+    (tx) => tx.erasures.addHold({ name: "case", kind: "person", subject: "ann", createdAt: 1 }),
+  ],
   ["erasures.removeHold", (tx) => tx.erasures.removeHold("case")],
   ["erasures.deleteSome", (tx) => tx.erasures.deleteSome({ kind: "space", spaceId: "north" }, "task", 1)],
   ["erasures.clearTexts", (tx) => tx.erasures.clearTexts({ kind: "person", accountId: "ann", email: null })],

@@ -17,7 +17,10 @@ import type { RunParts } from "../../src/runtime/run.ts";
 import { unpublished } from "./claims.ts";
 
 /** The files interface of a run. */
-type Files = Pick<RunParts, "publishTask" | "staging" | "readFile" | "workspaceOf" | "openSkill" | "saveSite">;
+type Files = Pick<
+  RunParts,
+  "publishTask" | "staging" | "readFile" | "workspaceOf" | "openSkill" | "saveSite"
+>;
 
 const none = (): never => {
   throw new Error("no file is expected here");

@@ -12,7 +12,12 @@ import { stillClock } from "./still-clock.ts";
 export function archiveFiles(store: Store, blobs: Blobs, now = Date.now()): RetainParts["archive"] {
   const parts = { changeBytes: store.change, clock: stillClock(now), ids: systemIds };
   const stage = staging({ ...parts, writer: writer({ ...parts, blobs, quota: 1e12 }) });
-  return { staging: stage, cipher, random: systemRandom, readSegment: segmentReader({ blobs, cipher, log: () => undefined }) };
+  return {
+    staging: stage,
+    cipher,
+    random: systemRandom,
+    readSegment: segmentReader({ blobs, cipher, log: () => undefined }),
+  };
 }
 
 const refuse = () => Promise.reject(new Error("this test has no storage"));

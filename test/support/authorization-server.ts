@@ -29,7 +29,11 @@ export async function openAuthorizationServer(tokenSeconds = 60): Promise<Author
       userinfo: { enabled: false },
       resourceIndicators: {
         enabled: true,
-        getResourceServerInfo: () => ({ scope: "openid", accessTokenFormat: "opaque", accessTokenTTL: tokenSeconds }),
+        getResourceServerInfo: () => ({
+          scope: "openid",
+          accessTokenFormat: "opaque",
+          accessTokenTTL: tokenSeconds,
+        }),
         useGrantedResource: () => true,
       },
     },
@@ -54,7 +58,8 @@ export async function openAuthorizationServer(tokenSeconds = 60): Promise<Author
     const body = (await Array.fromAsync(request)).map(String).join("");
     const grant = new URLSearchParams(body).get("grant_type") ?? "";
     grants.push(grant);
-    for (const name of ["code", "code_verifier", "refresh_token"]) secrets.push(...new URLSearchParams(body).getAll(name));
+    for (const name of ["code", "code_verifier", "refresh_token"])
+      secrets.push(...new URLSearchParams(body).getAll(name));
     if (grant === "refresh_token" && state.refuseRefresh) {
       reply.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
       return;

@@ -7,5 +7,9 @@ import { claimTasks as claim } from "../../src/runtime/claims.ts";
 export const unpublished: PublishTask = async (_, { task }) => task;
 
 /** Claims tasks that are not followed. */
-export const claimTasks = (tx: Tx, candidates: readonly ClaimableTask[], nodeId: string, now: number): Promise<readonly Task[]> =>
-  claim(tx, candidates, { nodeId, now, publishTask: unpublished });
+export const claimTasks = (
+  tx: Tx,
+  candidates: readonly ClaimableTask[],
+  nodeId: string,
+  now: number,
+): Promise<readonly Task[]> => claim(tx, candidates, { nodeId, now, publishTask: unpublished });

@@ -28,7 +28,10 @@ export interface DaemonParts {
   readonly port: number;
 }
 
-/** Starts a program as the account of servers, and resolves when it listens. @throws Error with its output when it does not. */
+/**
+ * Starts a program as the account of servers, and resolves when it listens. @throws Error with its output
+ * when it does not.
+ */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const folder = mkdtempSync(join(tmpdir(), "daemon-"));
   const account = accountOfServers();
@@ -45,7 +48,12 @@ async function launch(folder: string, parts: DaemonParts): Promise<Daemon> {
   const env = { PATH: `${process.env["PATH"]}:/usr/sbin`, HOME: folder, LC_ALL: "C", ...parts.env };
   const log = join(folder, "output.log");
   const file = openSync(log, "a");
-  const child = spawn(program, args, { ...accountOfServers(), cwd: folder, env, stdio: ["ignore", file, file] });
+  const child = spawn(program, args, {
+    ...accountOfServers(),
+    cwd: folder,
+    env,
+    stdio: ["ignore", file, file],
+  });
   closeSync(file);
   const ended = once(child, "exit");
   const kill = () => void child.kill("SIGKILL");

@@ -23,12 +23,20 @@ export type DatabaseKind = (typeof databaseKinds)[number];
 /** For suites that test several processes on a shared database: one on SQLite, three on PostgreSQL. */
 export const nodesOf = (kind: DatabaseKind): number => (kind === "sqlite" ? 1 : 3);
 
-/** The database that others are copied from, after `postgresReady`; undefined where PostgreSQL is not installed, which `CI=true` does not allow. */
-export const postgresTemplate: string | undefined = lacks("postgresql") ? undefined : (inject("postgresTemplate") ?? undefined);
+/**
+ * The database that others are copied from, after `postgresReady`; undefined where PostgreSQL is not
+ * installed, which `CI=true` does not allow.
+ */
+export const postgresTemplate: string | undefined = lacks("postgresql")
+  ? undefined
+  : (inject("postgresTemplate") ?? undefined);
 
 let ready: Promise<void> | undefined;
 
-/** Resolves once the run's PostgreSQL takes connections and has its template: the first test that needs it starts it (`run.ts`). */
+/**
+ * Resolves once the run's PostgreSQL takes connections and has its template: the first test that needs it
+ * starts it (`run.ts`).
+ */
 export function postgresReady(): Promise<void> {
   ready ??= text(connectTo(inject("postgresRequests"))).then((fault) => {
     if (fault !== "") throw new Error(fault);
@@ -50,21 +58,28 @@ export interface TestStore extends TestDatabase {
 
 type Suite = (kind: DatabaseKind) => void;
 
-const lettersOf = (name: string): number => [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
+const lettersOf = (name: string): number =>
+  [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0);
 
-/** Whether a short run has a suite on PostgreSQL too: one part of the suites, by their names (`run.ts`). Other runs have all. */
+/**
+ * Whether a short run has a suite on PostgreSQL too: one part of the suites, by their names (`run.ts`). Other
+ * runs have all.
+ */
 function isOnPostgres(name: string): boolean {
   const part = inject("postgresPart");
   return depth !== "short" || part === null || lettersOf(name) % postgresParts === part;
 }
 
-/** Runs a suite on both databases, in short runs a fifth of these suites and the others on SQLite; without PostgreSQL its part is skipped. */
+/**
+ * Runs a suite on both databases, in short runs a fifth of these suites and the others on SQLite; without
+ * PostgreSQL its part is skipped.
+ */
 export const describeOnEach = (name: string, suite: Suite): void =>
   describeOn(isOnPostgres(name) ? databaseKinds : ["sqlite"], name, suite);
 
 /**
- * Runs a suite about a wire or a rule, not about the store: in a slice on one of the databases, chosen by its name and the seed, in
- * other runs like `describeOnEach`. `test/store` tests the store's methods on each.
+ * Runs a suite about a wire or a rule, not about the store: in a slice on one of the databases, chosen by its
+ * name and the seed, in other runs like `describeOnEach`. `test/store` tests the store's methods on each.
  */
 export function describeOnOne(name: string, suite: Suite): void {
   if (depth !== "slice" || postgresTemplate === undefined) describeOnEach(name, suite);
@@ -73,21 +88,40 @@ export function describeOnOne(name: string, suite: Suite): void {
 
 /** Like `describeOnOne`, for suites about several processes: in short runs on PostgreSQL, which has them. */
 export const describeOnPostgres = (name: string, suite: Suite): void =>
-  describeOn(depth === "full" || postgresTemplate === undefined ? databaseKinds : ["postgresql"], name, suite);
+  describeOn(
+    depth === "full" || postgresTemplate === undefined ? databaseKinds : ["postgresql"],
+    name,
+    suite,
+  );
 
 function describeOn(kinds: readonly DatabaseKind[], name: string, suite: Suite): void {
   for (const kind of kinds)
-    describe.skipIf(kind === "postgresql" && postgresTemplate === undefined)(`${name} (${kind})`, () => suite(kind));
+    describe.skipIf(kind === "postgresql" && postgresTemplate === undefined)(`${name} (${kind})`, () =>
+      suite(kind),
+    );
 }
 
-/** For rows that are the same on both databases: in a slice half of them for each database, in short runs all on SQLite. */
+/**
+ * For rows that are the same on both databases: in a slice half of them for each database, in short runs all
+ * on SQLite.
+ */
 export const halfFor = <T>(kind: DatabaseKind, rows: readonly T[]): readonly T[] =>
-  depth === "short" && kind === "sqlite" ? rows : share(rows, databaseKinds.indexOf(kind), databaseKinds.length);
+  depth === "short" && kind === "sqlite"
+    ? rows
+    : share(rows, databaseKinds.indexOf(kind), databaseKinds.length);
 
 /** An open store on a fresh database; missing options have the system's values. */
-export async function openTestStore(kind: DatabaseKind, options: Partial<Omit<StoreOptions, "databaseUrl">> = {}): Promise<TestStore> {
+export async function openTestStore(
+  kind: DatabaseKind,
+  options: Partial<Omit<StoreOptions, "databaseUrl">> = {},
+): Promise<TestStore> {
   const database = await emptyDatabase(kind);
-  const store = await openStore({ clock: systemClock, random: systemRandom, ...options, databaseUrl: database.url });
+  const store = await openStore({
+    clock: systemClock,
+    random: systemRandom,
+    ...options,
+    databaseUrl: database.url,
+  });
   return {
     ...database,
     store,
@@ -99,7 +133,10 @@ export async function openTestStore(kind: DatabaseKind, options: Partial<Omit<St
 }
 
 /** A store that the tests of a suite share: for tests that use only their rows. */
-export function storeOfSuite(kind: DatabaseKind, options?: Parameters<typeof openTestStore>[1]): Pick<TestStore, "store" | "url"> {
+export function storeOfSuite(
+  kind: DatabaseKind,
+  options?: Parameters<typeof openTestStore>[1],
+): Pick<TestStore, "store" | "url"> {
   let opened: TestStore | undefined;
   const shared = (): TestStore => {
     if (opened === undefined) throw new Error("the suite has not begun");
@@ -123,7 +160,10 @@ export function storeOfSuite(kind: DatabaseKind, options?: Parameters<typeof ope
  * The URL of a fresh database, for tests that start processes. PostgreSQL's is migrated
  * unless `empty` is set; SQLite's file does not exist at first.
  */
-export async function databaseUrl(kind: DatabaseKind, { empty = false }: { readonly empty?: boolean } = {}): Promise<TestDatabase> {
+export async function databaseUrl(
+  kind: DatabaseKind,
+  { empty = false }: { readonly empty?: boolean } = {},
+): Promise<TestDatabase> {
   return kind === "sqlite" ? freshFile() : freshCopy(empty ? "template0" : "template");
 }
 
@@ -153,7 +193,10 @@ function urlOf(name: string): string {
 
 let template: Promise<string> | undefined;
 
-/** The path of a migrated file. The first worker of a run that needs it makes it; two that begin together make the same. */
+/**
+ * The path of a migrated file. The first worker of a run that needs it makes it; two that begin together make
+ * the same.
+ */
 function sqliteTemplate(): Promise<string> {
   const file = join(inject("databaseFolder"), "template.db");
   template ??= existsSync(file) ? Promise.resolve(file) : makeTemplate(file);
@@ -167,7 +210,10 @@ async function makeTemplate(file: string): Promise<string> {
   return file;
 }
 
-/** PostgreSQL databases that finished tests of this worker used, emptied again: a copy takes ten times as long. */
+/**
+ * PostgreSQL databases that finished tests of this worker used, emptied again: a copy takes ten times as
+ * long.
+ */
 const emptied: TestDatabase[] = [];
 
 /** The tables and functions that the migrations create in a database, once one was copied. */
@@ -186,13 +232,16 @@ async function emptyDatabase(kind: DatabaseKind): Promise<TestDatabase> {
 }
 
 /**
- * Keeps a database for the next test, unless it has other connections, which may still write, or what the migrations made
- * was changed: its schema, or the client of the command line, which one inserts.
+ * Keeps a database for the next test, unless it has other connections, which may still write, or what the
+ * migrations made was changed: its schema, or the client of the command line, which one inserts.
  */
 async function putBack(database: TestDatabase): Promise<void> {
   const { others, schema, used } = await stateOf(database);
   if (others > 0 || schema !== pristine) return database[Symbol.asyncDispose]();
-  await runOn(database.url, `${used === null ? "" : `TRUNCATE ${used} CASCADE;`} DELETE FROM oauth_app WHERE client_id <> 'atp-cli'`);
+  await runOn(
+    database.url,
+    `${used === null ? "" : `TRUNCATE ${used} CASCADE;`} DELETE FROM oauth_app WHERE client_id <> 'atp-cli'`,
+  );
   emptied.push(database);
 }
 
@@ -201,13 +250,20 @@ interface State {
   readonly others: number;
   /** Of the schema and of the rows that migrations insert. */
   readonly schema: string;
-  /** The tables that have pages, without those in which migrations insert: each truncated table costs new files. */
+  /**
+   * The tables that have pages, without those in which migrations insert: each truncated table costs new
+   * files.
+   */
   readonly used: string | null;
 }
 
 async function stateOf({ url }: TestDatabase): Promise<State> {
   const [state] = await rowsIn(url, stateQuery);
-  return { others: Number(state?.["others"]), schema: String(state?.["schema"]), used: (state?.["used"] ?? null) as State["used"] }; // a text
+  return {
+    others: Number(state?.["others"]),
+    schema: String(state?.["schema"]),
+    used: (state?.["used"] ?? null) as State["used"],
+  }; // a text
 }
 
 const stateQuery = `SELECT
@@ -228,10 +284,14 @@ export async function runOn(url: string, statement: string): Promise<void> {
 }
 
 /** The rows of a query, read without the store. */
-export const rowsIn = async (url: string, query: string): Promise<Record<string, unknown>[]> => (await rowsOfEach(url, [query]))[0] ?? [];
+export const rowsIn = async (url: string, query: string): Promise<Record<string, unknown>[]> =>
+  (await rowsOfEach(url, [query]))[0] ?? [];
 
 /** The rows of each query, on one connection. */
-export async function rowsOfEach(url: string, queries: readonly string[]): Promise<Record<string, unknown>[][]> {
+export async function rowsOfEach(
+  url: string,
+  queries: readonly string[],
+): Promise<Record<string, unknown>[][]> {
   const adapter = await connect(url);
   const found: Record<string, unknown>[][] = [];
   try {
@@ -246,4 +306,6 @@ export async function rowsOfEach(url: string, queries: readonly string[]): Promi
 }
 
 const connect = (url: string): Promise<SqlDriverAdapter> =>
-  url.startsWith("file:") ? new PrismaBetterSqlite3({ url }).connect() : new PrismaPg({ connectionString: url, max: 1 }).connect();
+  url.startsWith("file:")
+    ? new PrismaBetterSqlite3({ url }).connect()
+    : new PrismaPg({ connectionString: url, max: 1 }).connect();

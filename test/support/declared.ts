@@ -1,4 +1,14 @@
-import { type Checker, checkerOf, closed, isPart, openapiFiles, type Part, partAt, readDocument, resolved } from "./documents.ts";
+import {
+  type Checker,
+  checkerOf,
+  closed,
+  isPart,
+  openapiFiles,
+  type Part,
+  partAt,
+  readDocument,
+  resolved,
+} from "./documents.ts";
 
 /** A call over HTTP, with what was answered. */
 export interface Exchange {
@@ -29,13 +39,16 @@ interface Operation {
 /** Every operation of every document, read at the first call. */
 let known: readonly Operation[] | undefined;
 
-const allOperations = (): readonly Operation[] => openapiFiles.flatMap((file) => operationsOf(closed(readDocument(file))));
+const allOperations = (): readonly Operation[] =>
+  openapiFiles.flatMap((file) => operationsOf(closed(readDocument(file))));
 
 function operationsOf(document: Part): readonly Operation[] {
   const checker = checkerOf(document);
   return Object.entries(partAt(document, "paths")).flatMap(([path, item]) =>
     Object.entries(isPart(item) ? item : {}).flatMap(([method, operation]) =>
-      isPart(operation) ? [{ document, checker, path: pathPattern(path), method: method.toUpperCase(), operation }] : [],
+      isPart(operation)
+        ? [{ document, checker, path: pathPattern(path), method: method.toUpperCase(), operation }]
+        : [],
     ),
   );
 }
@@ -47,15 +60,20 @@ const pathPattern = (path: string): RegExp =>
 /** The operation that a call was for; undefined for an address or method that no document has. */
 export function operationFor(method: string, { pathname }: URL): Operation | undefined {
   known ??= allOperations();
-  const at = (path: string): Operation | undefined => known?.find((each) => each.method === method && each.path.test(path));
+  const at = (path: string): Operation | undefined =>
+    known?.find((each) => each.method === method && each.path.test(path));
   return at(pathname) ?? (alsoBelowV1.test(pathname) ? at(pathname.replace("/v1", "")) : undefined);
 }
 
 /** Addresses that one document describes without the prefix (spec/v1.md 7.1). */
 const alsoBelowV1 = /^\/v1\/(responses|models|files\/[^/]+\/content)/;
 
-/** Addresses of programs; pages, SCIM, Connect and the lines of the audit log (spec/api.md 8.70) are described elsewhere. */
-const described = /^\/(v1|v2(?!\/audit\.download)|responses|models|files|oauth|uploads|downloads|exports)(\/|$)/;
+/**
+ * Addresses of programs; pages, SCIM, Connect and the lines of the audit log (spec/api.md 8.70) are described
+ * elsewhere.
+ */
+const described =
+  /^\/(v1|v2(?!\/audit\.download)|responses|models|files|oauth|uploads|downloads|exports)(\/|$)/;
 
 /** Whether the documents must have an operation that answered this call. */
 export const mustBeDeclared = (method: string, { pathname }: URL): boolean =>
@@ -65,7 +83,10 @@ export const mustBeDeclared = (method: string, { pathname }: URL): boolean =>
 export const differenceOf = (operation: Operation, exchange: Exchange): string | undefined =>
   answerDifference(operation, exchange) ?? requestDifference(operation, exchange);
 
-function answerDifference({ document, checker, operation }: Operation, { status, headers, received }: Exchange): string | undefined {
+function answerDifference(
+  { document, checker, operation }: Operation,
+  { status, headers, received }: Exchange,
+): string | undefined {
   const response = partAt(operation, "responses")[String(status)];
   if (!isPart(response)) return `the status ${status} is not declared: ${JSON.stringify(received)}`;
   const [type = ""] = (headers.get("content-type") ?? "").split(";");
@@ -78,7 +99,10 @@ function answerDifference({ document, checker, operation }: Operation, { status,
 }
 
 /** Only requests that the server accepted without a warning conform to the document. */
-function requestDifference({ document, checker, operation }: Operation, { url, sent, status, headers }: Exchange): string | undefined {
+function requestDifference(
+  { document, checker, operation }: Operation,
+  { url, sent, status, headers }: Exchange,
+): string | undefined {
   if (status >= 300 || headers.has("x-request-warnings")) return undefined;
   const names = [...url.searchParams.keys()].map((name) => snakeCase(name.replace(/\[.*$/, "")));
   const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].filter(isPart) : [];
@@ -89,16 +113,22 @@ function requestDifference({ document, checker, operation }: Operation, { url, s
   if (!isPart(sent) || !isPart(body)) return undefined;
   const schema = partAt(body, "content", "application/json", "schema");
   // Clients repeat the parameters of the path in the body; those of the path apply.
-  const inPath = new Set(parameters.filter((parameter) => parameter["in"] === "path").map(({ name }) => name));
+  const inPath = new Set(
+    parameters.filter((parameter) => parameter["in"] === "path").map(({ name }) => name),
+  );
   const own = Object.entries(sent).filter(([name]) => !inPath.has(snakeCase(name)));
   const fault = checker.check(schema, inDeclaredNames(document, schema, Object.fromEntries(own)));
   return fault && `the accepted request is not as declared: ${fault}`;
 }
 
 /** The names of a parameter. */
-const namesOf = ({ name, schema }: Part): readonly unknown[] => [name, ...(isPart(schema) ? aliasesOf(schema) : [])];
+const namesOf = ({ name, schema }: Part): readonly unknown[] => [
+  name,
+  ...(isPart(schema) ? aliasesOf(schema) : []),
+];
 
-const aliasesOf = ({ "x-aliases": aliases }: Part): readonly unknown[] => (Array.isArray(aliases) ? aliases : []);
+const aliasesOf = ({ "x-aliases": aliases }: Part): readonly unknown[] =>
+  Array.isArray(aliases) ? aliases : [];
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -106,11 +136,15 @@ const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) =
 function inDeclaredNames(document: Part, schema: Part, value: unknown): unknown {
   const { properties, items, anyOf, oneOf } = resolved(document, schema);
   const alternatives = [anyOf, oneOf].flat().filter(isPart);
-  if (alternatives.length > 0) return alternatives.reduce((renamed, each) => inDeclaredNames(document, each, renamed), value);
-  if (Array.isArray(value) && isPart(items)) return value.map((each) => inDeclaredNames(document, items, each));
+  if (alternatives.length > 0)
+    return alternatives.reduce((renamed, each) => inDeclaredNames(document, each, renamed), value);
+  if (Array.isArray(value) && isPart(items))
+    return value.map((each) => inDeclaredNames(document, items, each));
   if (!isPart(value) || !isPart(properties)) return value;
   // The zero of an enum counts as absent, like null, and has no documented name.
-  const present = Object.entries(value).filter(([, member]) => typeof member !== "string" || !member.endsWith("_UNSPECIFIED"));
+  const present = Object.entries(value).filter(
+    ([, member]) => typeof member !== "string" || !member.endsWith("_UNSPECIFIED"),
+  );
   const named = present.flatMap(([name, member]) => {
     const declared = declaredName(properties, name);
     const of = properties[declared];

@@ -1,4 +1,13 @@
-import { type Checker, checkerOf, closed, isPart, type Part, partAt, readDocument, resolved } from "./documents.ts";
+import {
+  type Checker,
+  checkerOf,
+  closed,
+  isPart,
+  type Part,
+  partAt,
+  readDocument,
+  resolved,
+} from "./documents.ts";
 
 interface Deliveries {
   readonly messages: Part;
@@ -13,10 +22,17 @@ let known: Deliveries | undefined;
 function readDeliveries(): Deliveries {
   const open = readDocument("asyncapi.json");
   const document = closed(open);
-  return { messages: partAt(document, "components", "messages"), document, checker: checkerOf(document), openChecker: checkerOf(open) };
+  return {
+    messages: partAt(document, "components", "messages"),
+    document,
+    checker: checkerOf(document),
+    openChecker: checkerOf(open),
+  };
 }
 
-/** How a request to a webhook differs from its declaration in api/asyncapi.json; undefined when it does not. */
+/**
+ * How a request to a webhook differs from its declaration in api/asyncapi.json; undefined when it does not.
+ */
 export function deliveryDifference(headers: object, body: unknown): string | undefined {
   known ??= readDeliveries();
   const { messages, document, checker, openChecker } = known;
@@ -24,5 +40,7 @@ export function deliveryDifference(headers: object, body: unknown): string | und
   const declared = messages[type];
   if (!isPart(declared)) return `the event type ${type} is not declared`;
   const message = resolved(document, declared);
-  return checker.check(partAt(message, "payload"), body) ?? openChecker.check(partAt(message, "headers"), headers);
+  return (
+    checker.check(partAt(message, "payload"), body) ?? openChecker.check(partAt(message, "headers"), headers)
+  );
 }

@@ -11,10 +11,12 @@ export const depth: Depth = depths[process.env["TEST_DEPTH"] ?? ""] ?? "short";
 export const seed = Number(process.env["TEST_SEED"] ?? 1);
 
 /** How many rounds, runs or rows a test uses; a slice uses four times as many as `npm test`. */
-export const sample = (full: number, short: number): number => ({ short, slice: Math.min(full, short * 4), full })[depth];
+export const sample = (full: number, short: number): number =>
+  ({ short, slice: Math.min(full, short * 4), full })[depth];
 
 /**
- * One of several equal parts of a list; the parts together are the complete list. In a full run each part is the complete list.
+ * One of several equal parts of a list; the parts together are the complete list. In a full run each part is
+ * the complete list.
  *
  * @param part the number of the part; the seed decides where they begin.
  */

@@ -18,7 +18,9 @@ export interface DirectConnection extends AsyncDisposable {
 
 export async function openDirect({ kind, url }: TestDatabase): Promise<DirectConnection> {
   const connection =
-    kind === "sqlite" ? await connectSqlite(url.replace(/^file:/, "")) : await new PrismaPg({ connectionString: url, max: 1 }).connect();
+    kind === "sqlite"
+      ? await connectSqlite(url.replace(/^file:/, ""))
+      : await new PrismaPg({ connectionString: url, max: 1 }).connect();
   return {
     async query(sql) {
       const { columnNames, rows } = await connection.queryRaw({ sql, args: [], argTypes: [] });

@@ -7,10 +7,14 @@ import { root } from "./server-process.ts";
 /** A part of a document, as JSON. */
 export type Part = { readonly [member: string]: unknown };
 
-export const isPart = (value: unknown): value is Part => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isPart = (value: unknown): value is Part =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The documents below `api/` that describe HTTP calls. */
-export const openapiFiles = ["openapi.json", ...["v1", "responses", "oauth", "files"].map((name) => `openapi/${name}.json`)];
+export const openapiFiles = [
+  "openapi.json",
+  ...["v1", "responses", "oauth", "files"].map((name) => `openapi/${name}.json`),
+];
 
 /** All documents below `api/`. */
 export const documentFiles = [...openapiFiles, "asyncapi.json"];
@@ -37,13 +41,21 @@ export function resolved(document: Part, part: Part): Part {
   return resolved(document, partAt(document, ...$ref.replace(/^#\//, "").split("/")));
 }
 
-/** A copy in which no object has members that its schema does not declare: documents leave answers open for later releases. */
+/**
+ * A copy in which no object has members that its schema does not declare: documents leave answers open for
+ * later releases.
+ */
 export function closed<T>(schema: T): T;
 export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((each) => closed(each));
   if (!isPart(schema)) return schema;
-  const members = Object.entries(schema).map(([name, value]) => [name, name.startsWith("x-") ? value : closed(value)] as const);
-  const isOpen = isPart(schema["properties"]) && schema["type"] !== undefined && schema["additionalProperties"] === undefined;
+  const members = Object.entries(schema).map(
+    ([name, value]) => [name, name.startsWith("x-") ? value : closed(value)] as const,
+  );
+  const isOpen =
+    isPart(schema["properties"]) &&
+    schema["type"] !== undefined &&
+    schema["additionalProperties"] === undefined;
   return { ...Object.fromEntries(members), ...(isOpen ? { additionalProperties: false } : {}) };
 }
 

@@ -13,9 +13,16 @@ const numberAt = (schema: Part, name: string): number | undefined => {
 };
 
 /** Lengths from the smallest that a schema allows; at most its greatest. */
-function lengths(schema: Part, least: string, most: string): { readonly minLength: number; readonly maxLength: number } {
+function lengths(
+  schema: Part,
+  least: string,
+  most: string,
+): { readonly minLength: number; readonly maxLength: number } {
   const minLength = numberAt(schema, least) ?? 0;
-  return { minLength, maxLength: Math.min(numberAt(schema, most) ?? Number.POSITIVE_INFINITY, minLength + more) };
+  return {
+    minLength,
+    maxLength: Math.min(numberAt(schema, most) ?? Number.POSITIVE_INFINITY, minLength + more),
+  };
 }
 
 const anyJson = fc.jsonValue({ maxDepth: 2 });
@@ -29,7 +36,11 @@ export function valuesOf(document: Part, schema: Part, known: Known, depth = 0):
   if ("const" in of) return fc.constant(of["const"]);
   if (Array.isArray(of["enum"])) return fc.constantFrom(...of["enum"]);
   const types: readonly unknown[] = [of["type"]].flat();
-  return fc.oneof(...types.map((type) => (typeof type === "string" ? valuesOfType(type, of, { below, known, depth }) : anyJson)));
+  return fc.oneof(
+    ...types.map((type) =>
+      typeof type === "string" ? valuesOfType(type, of, { below, known, depth }) : anyJson,
+    ),
+  );
 }
 
 interface Context {
@@ -45,7 +56,10 @@ function valuesOfType(type: string, schema: Part, context: Context): fc.Arbitrar
     case "boolean":
       return fc.boolean();
     case "integer":
-      return fc.integer({ min: numberAt(schema, "minimum") ?? -1000, max: numberAt(schema, "maximum") ?? 1000 });
+      return fc.integer({
+        min: numberAt(schema, "minimum") ?? -1000,
+        max: numberAt(schema, "maximum") ?? 1000,
+      });
     case "number":
       return fc.double({ noNaN: true, noDefaultInfinity: true });
     case "string":
@@ -67,11 +81,14 @@ function textsOf(schema: Part): fc.Arbitrary<string> {
   if (format === "email") return fc.emailAddress();
   if (format === "date-time") return dates;
   if (format === "date") return dates.map((date) => date.slice(0, 10));
-  if (contentEncoding === "base64") return fc.uint8Array({ maxLength: more }).map((bytes) => Buffer.from(bytes).toString("base64"));
+  if (contentEncoding === "base64")
+    return fc.uint8Array({ maxLength: more }).map((bytes) => Buffer.from(bytes).toString("base64"));
   return fc.string({ unit: "grapheme-composite", minLength, maxLength }).filter(fits);
 }
 
-const dates = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date("9999-12-31") }).map((date) => date.toISOString());
+const dates = fc
+  .date({ noInvalidDate: true, min: new Date(0), max: new Date("9999-12-31") })
+  .map((date) => date.toISOString());
 
 function listsOf(schema: Part, { below, depth }: Context): fc.Arbitrary<unknown> {
   const items = isPart(schema["items"]) ? below(schema["items"]) : anyJson;
@@ -94,13 +111,22 @@ function objectsOf(schema: Part, { below, known, depth }: Context): fc.Arbitrary
   }
   const always = Array.isArray(required) ? required.map(String) : [];
   const chosen = Object.entries(properties).filter(([name]) => depth < 5 || always.includes(name));
-  const members = chosen.map(([name, member]) => [name, known[name] ?? (isPart(member) ? below(member) : anyJson)] as const);
-  return fc.record(Object.fromEntries(members), { requiredKeys: always }).map((object) => withOneOf(object, schema["x-at-most-one"]));
+  const members = chosen.map(
+    ([name, member]) => [name, known[name] ?? (isPart(member) ? below(member) : anyJson)] as const,
+  );
+  return fc
+    .record(Object.fromEntries(members), { requiredKeys: always })
+    .map((object) => withOneOf(object, schema["x-at-most-one"]));
 }
 
 /** Without the members that are present next to another one of their choice. */
-function withOneOf(object: Readonly<Record<string, unknown>>, choices: unknown): Readonly<Record<string, unknown>> {
+function withOneOf(
+  object: Readonly<Record<string, unknown>>,
+  choices: unknown,
+): Readonly<Record<string, unknown>> {
   const groups: readonly unknown[] = Array.isArray(choices) ? choices : [];
-  const surplus = groups.flatMap((names) => (Array.isArray(names) ? names.filter((name) => object[name] != null).slice(1) : []));
+  const surplus = groups.flatMap((names) =>
+    Array.isArray(names) ? names.filter((name) => object[name] != null).slice(1) : [],
+  );
   return Object.fromEntries(Object.entries(object).filter(([name]) => !surplus.includes(name)));
 }

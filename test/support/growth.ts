@@ -1,7 +1,7 @@
 /**
- * The growth factor of CPU time when the size of the work grows by 16: about 16 for linear time,
- * 256 for quadratic time. It measures CPU time instead of elapsed time, and takes the least of three tries, or of more while
- * the growth is not linear, so that a slow or busy machine changes it little.
+ * The growth factor of CPU time when the size of the work grows by 16: about 16 for linear time, 256 for
+ * quadratic time. It measures CPU time instead of elapsed time, and takes the least of three tries, or of
+ * more while the growth is not linear, so that a slow or busy machine changes it little.
  */
 export async function growthOf(work: (size: number) => unknown, size: number): Promise<number> {
   await work(size);
@@ -23,7 +23,10 @@ export const linearGrowth = 64;
 /** Below a millisecond the CPU clock is inaccurate. */
 const shortestMicros = 1_000;
 
-/** Microseconds of CPU time of this thread: other threads collect garbage, and end the work of other test files. */
+/**
+ * Microseconds of CPU time of this thread: other threads collect garbage, and end the work of other test
+ * files.
+ */
 async function timeOf(work: (size: number) => unknown, size: number): Promise<number> {
   const before = process.threadCpuUsage();
   await work(size);

@@ -7,7 +7,10 @@ export interface Hold {
   release(): void;
 }
 
-/** The system's clock, and turns that last until the test ends them, so that a slow machine does not end a turn too early. */
+/**
+ * The system's clock, and turns that last until the test ends them, so that a slow machine does not end a
+ * turn too early.
+ */
 export interface HoldingClock extends Clock {
   hold(): Hold;
 }
@@ -26,7 +29,9 @@ export function holdingClock(): HoldingClock {
       const aborted = Promise.withResolvers<never>();
       const abort = () => aborted.reject(signal?.reason);
       signal?.addEventListener("abort", abort, { once: true });
-      await Promise.race([released, aborted.promise]).finally(() => signal?.removeEventListener("abort", abort));
+      await Promise.race([released, aborted.promise]).finally(() =>
+        signal?.removeEventListener("abort", abort),
+      );
     },
     hold() {
       const seconds = firstSeconds + held.size;

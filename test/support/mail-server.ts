@@ -19,7 +19,10 @@ export async function openMailServer(options: SMTPServerOptions = {}) {
       const parts: Buffer[] = [];
       stream.on("data", (part: Buffer) => parts.push(part));
       stream.on("end", () => {
-        received.push({ to: session.envelope.rcptTo.map(({ address }) => address), text: unfolded(Buffer.concat(parts).toString()) });
+        received.push({
+          to: session.envelope.rcptTo.map(({ address }) => address),
+          text: unfolded(Buffer.concat(parts).toString()),
+        });
         done();
       });
     },

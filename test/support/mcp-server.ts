@@ -1,5 +1,11 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
@@ -27,7 +33,11 @@ export async function openLocal(listener: RequestListener): Promise<LocalServer>
 /** A server of all revisions of the Model Context Protocol, built with the official library. */
 export interface McpTestServer extends LocalServer {
   /** Calls of its tools, with their headers. */
-  readonly calls: { readonly tool: string; readonly input: unknown; readonly authorization: string | undefined }[];
+  readonly calls: {
+    readonly tool: string;
+    readonly input: unknown;
+    readonly authorization: string | undefined;
+  }[];
   /** The headers `traceparent` of all requests; null for a request without one. */
   readonly traces: (string | null)[];
   /** The required header of a request; undefined: none. */
@@ -56,16 +66,28 @@ export async function openMcpServer(): Promise<McpTestServer> {
     const { authorization, traceparent } = request.headers;
     traces.push(typeof traceparent === "string" ? traceparent : null);
     if (state.guard && !state.guard(authorization)) {
-      response.writeHead(401, state.challenge === undefined ? {} : { "www-authenticate": state.challenge }).end();
+      response
+        .writeHead(401, state.challenge === undefined ? {} : { "www-authenticate": state.challenge })
+        .end();
       return;
     }
     const mcp = new McpServer({ name: "garden", version: "1" });
-    mcp.registerTool("water", { description: state.description, inputSchema: z.object({ bed: z.string() }) }, async (input) => {
-      calls.push({ tool: "water", input, authorization });
-      return { content: [{ type: "text", text: `Watered ${input.bed}.` }] };
-    });
-    mcp.registerTool("fail", { description: injection }, async () => ({ content: [{ type: "text", text: "No water." }], isError: true }));
-    for (const name of more) mcp.registerTool(name, { description: name }, async () => ({ content: [{ type: "text", text: name }] }));
+    mcp.registerTool(
+      "water",
+      { description: state.description, inputSchema: z.object({ bed: z.string() }) },
+      async (input) => {
+        calls.push({ tool: "water", input, authorization });
+        return { content: [{ type: "text", text: `Watered ${input.bed}.` }] };
+      },
+    );
+    mcp.registerTool("fail", { description: injection }, async () => ({
+      content: [{ type: "text", text: "No water." }],
+      isError: true,
+    }));
+    for (const name of more)
+      mcp.registerTool(name, { description: name }, async () => ({
+        content: [{ type: "text", text: name }],
+      }));
     const asked = webRequest(request, response);
     const message = request.method === "POST" ? { parsedBody: await json(request) } : {};
     sendAnswer(response, await createMcpHandler(() => mcp).fetch(asked, message));

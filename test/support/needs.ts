@@ -5,10 +5,11 @@ import { depth } from "./depth.ts";
 import { hasTool, installLine, type ToolName } from "./tools.ts";
 
 /**
- * Whether this machine lacks one of these tools: for `test.skipIf(lacks("ruby"))` and `describe.skipIf`. Vitest
- * lists the missing ones at the end of the run (`run.ts`).
+ * Whether this machine lacks one of these tools: for `test.skipIf(lacks("ruby"))` and `describe.skipIf`.
+ * Vitest lists the missing ones at the end of the run (`run.ts`).
  *
- * @throws Error with the tool and its install command, where `CI=true`: there every test must run, except in a slice of the deep tests.
+ * @throws Error with the tool and its install command, where `CI=true`: there every test must run, except in
+ * a slice of the deep tests.
  */
 export function lacks(...tools: readonly ToolName[]): boolean {
   const missing = tools.filter((tool) => !hasTool(tool));
@@ -26,11 +27,13 @@ export function lacks(...tools: readonly ToolName[]): boolean {
 export function need(...tools: readonly ToolName[]): void {
   if (!lacks(...tools)) return;
   const running = TestRunner.getCurrentTest();
-  if (running === undefined) throw new Error(`${tools.join(", ")}: not all are installed; skip the suite by lacks()`);
+  if (running === undefined)
+    throw new Error(`${tools.join(", ")}: not all are installed; skip the suite by lacks()`);
   running.context.skip(`needs ${tools.join(", ")}`);
 }
 
 /** Like `need`, for shell lines: bash, and the tools in them that not every machine has. */
-export const needInShell = (lines: string): void => need("bash", ...called.filter((tool) => lines.includes(`${tool} `)));
+export const needInShell = (lines: string): void =>
+  need("bash", ...called.filter((tool) => lines.includes(`${tool} `)));
 
 const called = ["curl", "jq", "openssl"] as const;

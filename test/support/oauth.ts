@@ -71,7 +71,13 @@ export async function putAppOf(
   await store.change(async (tx) => {
     await tx.apps.insert(app);
     await tx.apps.setOrigins(app.clientId, app.allowedOrigins);
-    await tx.apps.insertSecret({ id: systemIds.short(), clientId: app.clientId, digest, last4: secret.slice(-4), createdAt: 1000 });
+    await tx.apps.insertSecret({
+      id: systemIds.short(),
+      clientId: app.clientId,
+      digest,
+      last4: secret.slice(-4),
+      createdAt: 1000,
+    });
   });
   return { app, secret };
 }
@@ -101,8 +107,15 @@ export async function codeFor(
     issuer,
     resource,
   };
-  const approval = { request: { app, redirectUri, ...request }, accountId, spaceId, connectorUids: app.connectorUids };
-  return (await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval))).code;
+  const approval = {
+    request: { app, redirectUri, ...request },
+    accountId,
+    spaceId,
+    connectorUids: app.connectorUids,
+  };
+  return (
+    await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval))
+  ).code;
 }
 
 /** Posts a form to an endpoint, or JSON, or another type. */
@@ -110,12 +123,19 @@ export async function postForm(
   url: string,
   path: string,
   members: Members,
-  { headers = {}, json = false }: { readonly headers?: Readonly<Record<string, string>>; readonly json?: boolean } = {},
+  {
+    headers = {},
+    json = false,
+  }: { readonly headers?: Readonly<Record<string, string>>; readonly json?: boolean } = {},
 ): Promise<OAuthReply> {
-  const present = Object.entries(members).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
+  const present = Object.entries(members).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
   const body = json ? JSON.stringify(Object.fromEntries(present)) : new URLSearchParams(present).toString();
   const type = json ? "application/json" : "application/x-www-form-urlencoded";
-  return replyOf(await fetch(`${url}${path}`, { method: "POST", headers: { "content-type": type, ...headers }, body }));
+  return replyOf(
+    await fetch(`${url}${path}`, { method: "POST", headers: { "content-type": type, ...headers }, body }),
+  );
 }
 
 export async function replyOf(reply: Response): Promise<OAuthReply> {
@@ -176,7 +196,12 @@ export async function pairOf(
   mode: Mode,
   now?: number,
 ): Promise<OAuthReply["body"]> {
-  const { status, body } = await exchangeCode(service, of, mode, await codeFor(service, person, of, mode, now));
+  const { status, body } = await exchangeCode(
+    service,
+    of,
+    mode,
+    await codeFor(service, person, of, mode, now),
+  );
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 }

@@ -33,7 +33,11 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly lines: readonly ReceivedLine[];
   /** The attributes of the service that sent them. */
   readonly resource: Readonly<Record<string, unknown>>;
-  readonly requests: readonly { readonly url: string; readonly headers: IncomingHttpHeaders; readonly text: string }[];
+  readonly requests: readonly {
+    readonly url: string;
+    readonly headers: IncomingHttpHeaders;
+    readonly text: string;
+  }[];
   /** The status of further answers, or `hang`: none. */
   answer: number | "hang";
 }
@@ -62,8 +66,10 @@ const readers: Readonly<Partial<Record<WireType, (reader: BinaryReader) => Uint8
 const bytesOf = (fields: Fields, number: number): Uint8Array[] =>
   (fields.get(number) ?? []).filter((value): value is Uint8Array => value instanceof Uint8Array);
 const messages = (fields: Fields, number: number): Fields[] => bytesOf(fields, number).map(fieldsOf);
-const text = (fields: Fields, number: number): string => Buffer.from(bytesOf(fields, number)[0] ?? []).toString("utf8");
-const hex = (fields: Fields, number: number): string => Buffer.from(bytesOf(fields, number)[0] ?? []).toString("hex");
+const text = (fields: Fields, number: number): string =>
+  Buffer.from(bytesOf(fields, number)[0] ?? []).toString("utf8");
+const hex = (fields: Fields, number: number): string =>
+  Buffer.from(bytesOf(fields, number)[0] ?? []).toString("hex");
 const number = (fields: Fields, of: number): number => Number(fields.get(of)?.[0] ?? 0);
 
 /** AnyValue: string_value 1, bool_value 2, int_value 3, double_value 4. */
@@ -82,8 +88,17 @@ const attributesOf = (fields: Fields, at: number): Readonly<Record<string, unkno
 
 /** opentelemetry/proto/trace/v1/trace.proto: Span. */
 const spanOf = (span: Fields): ReceivedSpan => ({
-  ...{ traceId: hex(span, 1), spanId: hex(span, 2), parentSpanId: hex(span, 4), name: text(span, 5), kind: number(span, 6) },
-  ...{ attributes: attributesOf(span, 9), status: messages(span, 15).map((status) => number(status, 3))[0] ?? 0 },
+  ...{
+    traceId: hex(span, 1),
+    spanId: hex(span, 2),
+    parentSpanId: hex(span, 4),
+    name: text(span, 5),
+    kind: number(span, 6),
+  },
+  ...{
+    attributes: attributesOf(span, 9),
+    status: messages(span, 15).map((status) => number(status, 3))[0] ?? 0,
+  },
 });
 
 /** opentelemetry/proto/logs/v1/logs.proto: LogRecord. */
@@ -93,12 +108,15 @@ const lineOf = (record: Fields): ReceivedLine => ({
 });
 
 export async function openOtlpReceiver(): Promise<OtlpReceiver> {
-  const [spans, lines, requests]: [ReceivedSpan[], ReceivedLine[], { url: string; headers: IncomingHttpHeaders; text: string }[]] = [
-    [],
-    [],
-    [],
-  ];
-  const state: { answer: number | "hang"; resource: Readonly<Record<string, unknown>> } = { answer: 200, resource: {} };
+  const [spans, lines, requests]: [
+    ReceivedSpan[],
+    ReceivedLine[],
+    { url: string; headers: IncomingHttpHeaders; text: string }[],
+  ] = [[], [], []];
+  const state: { answer: number | "hang"; resource: Readonly<Record<string, unknown>> } = {
+    answer: 200,
+    resource: {},
+  };
   const server = createServer(async (request, response) => {
     const sent = await buffer(request);
     const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(sent) : sent;

@@ -7,7 +7,10 @@ export interface PacedClock extends Clock, Disposable {
 }
 
 const tickMs = 10;
-/** What one tick counts at most: a process that stood still has not let much time pass, so that no lease lapses by it. */
+/**
+ * What one tick counts at most: a process that stood still has not let much time pass, so that no lease
+ * lapses by it.
+ */
 const tickMax = 50;
 
 interface Sleeper {
@@ -20,7 +23,13 @@ export function pacedClock(): PacedClock {
   const sleepers = new Set<Sleeper>();
   let passed = 0;
   let ticked = performance.now();
-  const clock = { speed: 1, now: () => start + Math.floor(passed), monotonic: () => passed, sleep, [Symbol.dispose]: stop };
+  const clock = {
+    speed: 1,
+    now: () => start + Math.floor(passed),
+    monotonic: () => passed,
+    sleep,
+    [Symbol.dispose]: stop,
+  };
   const ticks = setInterval(tick, tickMs).unref();
 
   function tick(): void {

@@ -6,8 +6,8 @@
 export const hangMs = 300_000;
 
 /**
- * The timeout of one step in a page, in milliseconds. A page shows each change within a second; a step that takes longer than this on a busy
- * machine has lost its event, and waiting on would only cost time.
+ * The timeout of one step in a page, in milliseconds. A page shows each change within a second; a step that
+ * takes longer than this on a busy machine has lost its event, and waiting on would only cost time.
  */
 export const pageMs = 90_000;
 

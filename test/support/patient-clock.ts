@@ -15,7 +15,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** @param longest sleeps up to this length are pauses and end at once; longer ones last until the test lets time pass. */
+/**
+ * @param longest sleeps up to this length are pauses and end at once; longer ones last until the test lets
+ * time pass.
+ */
 export function patientClock(longest = 60_000, start = 1_790_000_000_000): PatientClock {
   let passed = 0;
   const pauses: number[] = [];

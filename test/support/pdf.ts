@@ -21,7 +21,9 @@ export function pdfOf(pages: readonly (string | { readonly deflated: Buffer })[]
   const lines = offsets.map((offset) => `${String(offset).padStart(10, "0")} 00000 n \n`).join("");
   const size = objects.length + 1;
   parts.push(
-    Buffer.from(`xref\n0 ${size}\n0000000000 65535 f \n${lines}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`),
+    Buffer.from(
+      `xref\n0 ${size}\n0000000000 65535 f \n${lines}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`,
+    ),
   );
   return Buffer.concat(parts);
 }

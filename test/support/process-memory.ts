@@ -10,7 +10,8 @@ export interface Memory {
 /** Reads `/proc/PID/status`. @throws Error when the process is gone. */
 export function memoryOf(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const bytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
+  const bytes = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
   return { resident: bytes("VmRSS"), peak: bytes("VmHWM") };
 }
 

@@ -15,6 +15,13 @@ export async function retainAt(
   blobs = noBlobs,
 ): Promise<void> {
   const archive = archiveFiles(store, blobs, now);
-  const config = { deletedTaskDays: keepsEvents ? 1 : 0, webhookLogDays: 0, retention: { ...keepsAll, ...retention } };
-  await retain.run({ store, archive, config, ids: systemIds, clock: stillClock(now) }, new AbortController().signal);
+  const config = {
+    deletedTaskDays: keepsEvents ? 1 : 0,
+    webhookLogDays: 0,
+    retention: { ...keepsAll, ...retention },
+  };
+  await retain.run(
+    { store, archive, config, ids: systemIds, clock: stillClock(now) },
+    new AbortController().signal,
+  );
 }

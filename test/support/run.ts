@@ -12,24 +12,31 @@ import { installLine, isTool } from "./tools.ts";
 declare module "vitest" {
   interface ProvidedContext {
     /**
-     * The URL of the run's PostgreSQL, its database `template`, over a Unix socket; null where no server is installed. The server
-     * starts with the first connection to the socket `postgresRequests` (`postgresReady` of `database.ts`).
+     * The URL of the run's PostgreSQL, its database `template`, over a Unix socket; null where no server is
+     * installed. The server starts with the first connection to the socket `postgresRequests`
+     * (`postgresReady` of `database.ts`).
      */
     readonly postgresTemplate: string | null;
-    /** The path of a Unix socket that ends a connection once PostgreSQL has its template; it says why where it could not start. */
+    /**
+     * The path of a Unix socket that ends a connection once PostgreSQL has its template; it says why where it
+     * could not start.
+     */
     readonly postgresRequests: string;
     /** The part of the suites that a short run has on PostgreSQL too; null for all. */
     readonly postgresPart: number | null;
     /** A folder for files that the processes of a run share, removed with it. */
     readonly sharedFolder: string;
-    /** A folder for databases of SQLite, removed with the run: in memory, where the machine has room, because each commit waits for its file. */
+    /**
+     * A folder for databases of SQLite, removed with the run: in memory, where the machine has room, because
+     * each commit waits for its file.
+     */
     readonly databaseFolder: string;
   }
 }
 
 /**
- * Vitest's global set-up: folders, and a PostgreSQL for the tests that ask for it. It makes nothing that a run of one file may not need,
- * and lists the missing tools of a run at its end.
+ * Vitest's global set-up: folders, and a PostgreSQL for the tests that ask for it. It makes nothing that a
+ * run of one file may not need, and lists the missing tools of a run at its end.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "tests-"));
@@ -39,7 +46,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const stopPostgres = postgres && startOnRequest(postgres, postgresRequests);
   const part = postgresPartOf(await commit());
   if (depth === "short" && part !== null)
-    console.error(`Suites on PostgreSQL: part ${part} of 0 to ${postgresParts - 1}. TEST_POSTGRES=all runs each on both databases.`);
+    console.error(
+      `Suites on PostgreSQL: part ${part} of 0 to ${postgresParts - 1}. TEST_POSTGRES=all runs each on both databases.`,
+    );
   project.provide("postgresPart", part);
   project.provide("sharedFolder", folder);
   project.provide("databaseFolder", databases);
@@ -60,7 +69,10 @@ const commit = (): Promise<string> =>
     () => "",
   );
 
-/** Starts a server at the first connection to `socket`; returns what stops it. It does not sync its files: no data must last. */
+/**
+ * Starts a server at the first connection to `socket`; returns what stops it. It does not sync its files: no
+ * data must last.
+ */
 function startOnRequest(postgres: PlannedPostgres, socket: string): () => Promise<void> {
   let started: Promise<ScratchPostgres> | undefined;
   const requests: Server = createServer((connection) => {
@@ -82,7 +94,10 @@ async function startMigrated(postgres: PlannedPostgres): Promise<ScratchPostgres
   const server = await postgres.start();
   await server.createDatabase("template");
   // In its own process, which loads the store without vitest.
-  await promisify(execFile)(process.execPath, [join(import.meta.dirname, "migrate.ts"), server.socketUrl("template")]);
+  await promisify(execFile)(process.execPath, [
+    join(import.meta.dirname, "migrate.ts"),
+    server.socketUrl("template"),
+  ]);
   return server;
 }
 
@@ -99,7 +114,10 @@ function hasRoomInMemory(): boolean {
   }
 }
 
-/** What workers have left as names of files: `process-ID` for each server that they share, `missing-TOOL` for each tool they looked for. */
+/**
+ * What workers have left as names of files: `process-ID` for each server that they share, `missing-TOOL` for
+ * each tool they looked for.
+ */
 const namesIn = (folder: string, prefix: string): readonly string[] =>
   readdirSync(folder).flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
 

@@ -26,14 +26,19 @@ export async function startS3(): Promise<S3Server> {
   await rver.configureBuckets();
   const begun = uploadsIn(join(directory, name, "._S3rver_uploads"));
   const answer = rver.callback();
-  const server = createServer((request, response) => void (begun.answer(request, response) || answer(request, response)));
+  const server = createServer(
+    (request, response) => void (begun.answer(request, response) || answer(request, response)),
+  );
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo; // It listens on TCP.
   const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
   const rest = { region: "us-east-1", credentials, prefix: "shared/", pathStyle: true, redirect: true };
   return {
     bucket: { name, endpoint: `http://127.0.0.1:${port}`, ...rest },
-    objects: () => globSync("**/*._S3rver_object", { cwd: join(directory, name) }).map((path) => path.replace("._S3rver_object", "")),
+    objects: () =>
+      globSync("**/*._S3rver_object", { cwd: join(directory, name) }).map((path) =>
+        path.replace("._S3rver_object", ""),
+      ),
     uploads: () => begun.all().map(({ key }) => key),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -46,13 +51,20 @@ export async function startS3(): Promise<S3Server> {
 /** Multipart uploads in s3rver's storage: a folder each, with its key in a file. */
 function uploadsIn(folder: string) {
   const all = () =>
-    globSync("*/key", { cwd: folder }).map((path) => ({ id: path.replace("/key", ""), key: readFileSync(join(folder, path), "utf8") }));
+    globSync("*/key", { cwd: folder }).map((path) => ({
+      id: path.replace("/key", ""),
+      key: readFileSync(join(folder, path), "utf8"),
+    }));
 
   function list(prefix: string, response: ServerResponse): void {
     const found = all().filter(({ key }) => key.startsWith(prefix));
-    const entries = found.map(({ id, key }) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`);
+    const entries = found.map(
+      ({ id, key }) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`,
+    );
     response.setHeader("content-type", "application/xml");
-    response.end(`<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${entries.join("")}</ListMultipartUploadsResult>`);
+    response.end(
+      `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${entries.join("")}</ListMultipartUploadsResult>`,
+    );
   }
 
   function abort(id: string, response: ServerResponse): void {

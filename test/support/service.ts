@@ -37,7 +37,8 @@ export interface Calling {
 /** Calls with these headers, each the next node. */
 export const callingWith = (headers: Readonly<Record<string, string>>, next: () => string): Calling => ({
   headers,
-  v2: (name, body = {}, call = {}) => callV2(next(), name, body, { ...call, headers: { ...headers, ...call.headers } }),
+  v2: (name, body = {}, call = {}) =>
+    callV2(next(), name, body, { ...call, headers: { ...headers, ...call.headers } }),
   client: (service, wire = "connect-json") => clientOf(service, wire, next(), headers),
 });
 
@@ -72,7 +73,10 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A complete platform in this process, of one node or several: only the clock and the database belong to the test. */
+/**
+ * A complete platform in this process, of one node or several: only the clock and the database belong to the
+ * test.
+ */
 export interface Service extends AsyncDisposable {
   /** The address of a node that accepts calls, on each read that of the next one. */
   readonly url: string;
@@ -86,7 +90,10 @@ export interface Service extends AsyncDisposable {
   readonly logged: readonly LogLine[];
   /** Logs a line. */
   readonly log: Log;
-  /** The logged warnings and errors. Lines at `info` also come by time: refused calls are counted at the end of a minute. */
+  /**
+   * The logged warnings and errors. Lines at `info` also come by time: refused calls are counted at the end
+   * of a minute.
+   */
   readonly problems: readonly LogLine[];
   /** A new person, by default the owner of a new team, or a member of a colleague's team. */
   person(options?: PersonOptions): Promise<Person>;
@@ -162,11 +169,20 @@ export async function openService({
   const { store, url: databaseUrl } = over ?? (own as TestStore);
   const config = configOf(databaseUrl, env, idle);
   const stores = [store];
-  while (stores.length < (roles?.length ?? count)) stores.push(await openStore({ ...storeOptions, databaseUrl, random: systemRandom }));
+  while (stores.length < (roles?.length ?? count))
+    stores.push(await openStore({ ...storeOptions, databaseUrl, random: systemRandom }));
   const nodes = await Promise.all(
     stores.map((of, i) =>
       openNode({ ...config, role: roles?.[i] ?? config.role }, of, {
-        ...{ clock, ids: systemIds, random: systemRandom, log, prove, ...(metrics && { metrics }), ...(telemetry && { telemetry }) },
+        ...{
+          clock,
+          ids: systemIds,
+          random: systemRandom,
+          log,
+          prove,
+          ...(metrics && { metrics }),
+          ...(telemetry && { telemetry }),
+        },
         databaseTime,
         ...(disk && { readDisk: async () => disk }),
       }),
@@ -189,7 +205,8 @@ export async function openService({
       const isExpected = (text: string) => idle && text.includes(" wait for more than a minute");
       return logged.filter(({ level, text }) => (level === "warn" || level === "error") && !isExpected(text));
     },
-    person: (options) => newPerson(store, { next: () => next().url, clock, consentUrl: config.consentUrl }, options),
+    person: (options) =>
+      newPerson(store, { next: () => next().url, clock, consentUrl: config.consentUrl }, options),
     drain,
     async [Symbol.asyncDispose]() {
       await drain();
@@ -202,7 +219,11 @@ export async function openService({
 
 /** Reads archived events from the storage of these settings. */
 export const readSegmentOf = (env: Readonly<Record<string, string>>, log: Log): ReadSegment =>
-  segmentReader({ blobs: openBlobs(configOf("file:/not-opened", { ...env, ROLE: "all" }, true)), cipher, log });
+  segmentReader({
+    blobs: openBlobs(configOf("file:/not-opened", { ...env, ROLE: "all" }, true)),
+    cipher,
+    log,
+  });
 
 function configOf(databaseUrl: string, env: Readonly<Record<string, string>>, idle: boolean): Config {
   const config = loadConfig({
@@ -301,9 +322,23 @@ async function insertPerson({ accounts }: Tx, made: Made, options: PersonOptions
   const teamId = `team-${spaceId}`;
   if (!self) await accounts.insertAccount({ id: accountId, email, name: null, locale: "en", createdAt });
   if (!colleague) {
-    await accounts.insertSpace({ id: spaceId, kind: personal ? "personal" : "team", createdAt, accountId: personal ? accountId : null });
+    await accounts.insertSpace({
+      id: spaceId,
+      kind: personal ? "personal" : "team",
+      createdAt,
+      accountId: personal ? accountId : null,
+    });
     if (!personal) await accounts.insertTeam({ id: teamId, spaceId, name: `Team ${spaceId}`, createdAt });
   }
   if (personal || !member || (self && self.spaceId === colleague?.spaceId)) return;
-  await accounts.insertMember({ id: systemIds.short(), teamId, spaceId, accountId, email, role, status: "active", createdAt });
+  await accounts.insertMember({
+    id: systemIds.short(),
+    teamId,
+    spaceId,
+    accountId,
+    email,
+    role,
+    status: "active",
+    createdAt,
+  });
 }

@@ -38,8 +38,20 @@ export async function signIn(
   const text = newSessionText(systemRandom);
   const { accountId, spaceId } = who;
   const createdAt = clock.now();
-  const session = { id, digest: sessionDigest(text), accountId, spaceId, createdAt, provedAt, expiresAt: createdAt + sessionMs };
+  const session = {
+    id,
+    digest: sessionDigest(text),
+    accountId,
+    spaceId,
+    createdAt,
+    provedAt,
+    expiresAt: createdAt + sessionMs,
+  };
   await store.change((tx) => tx.sessions.insert(session));
   const headers = { cookie: `${sessionCookieName(consentUrl)}=${text}`, origin: new URL(consentUrl).origin };
-  return { id, headers, client: (service, wire = "connect-json") => clientOf(service, wire, next(), headers) };
+  return {
+    id,
+    headers,
+    client: (service, wire = "connect-json") => clientOf(service, wire, next(), headers),
+  };
 }

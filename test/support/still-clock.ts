@@ -6,11 +6,14 @@ import type { Clock } from "../../src/core/clock.ts";
  * on it last until then. (`movableClock` ends every sleep at once, so that loops spin.)
  */
 export interface StillClock extends Clock {
-  /** Moves on; each sleep that has ended wakes in order, at its requested time, and gets a turn before the next. */
+  /**
+   * Moves on; each sleep that has ended wakes in order, at its requested time, and gets a turn before the
+   * next.
+   */
   advance(ms: number): Promise<void>;
   /**
-   * Moves on in one step, as on a suspended machine: each sleep that has ended wakes once, at the new time. For
-   * hours, in which `advance` would wake loops of one second thousands of times.
+   * Moves on in one step, as on a suspended machine: each sleep that has ended wakes once, at the new time.
+   * For hours, in which `advance` would wake loops of one second thousands of times.
    */
   leap(ms: number): Promise<void>;
   /** Steps the time of day, in either direction; no sleep ends, because sleeps use the monotonic clock. */
@@ -32,7 +35,8 @@ export function stillClock(start = quarterPast): StillClock {
   let offset = start;
   let passed = 0;
   const sleepers = new Set<Sleeper>();
-  const firstUpTo = (until: number) => [...sleepers].filter(({ due }) => due <= until).toSorted((a, b) => a.due - b.due)[0];
+  const firstUpTo = (until: number) =>
+    [...sleepers].filter(({ due }) => due <= until).toSorted((a, b) => a.due - b.due)[0];
 
   function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -63,7 +67,9 @@ export function stillClock(start = quarterPast): StillClock {
     },
     async leap(ms) {
       passed += ms;
-      for (const sleeper of [...sleepers].filter(({ due }) => due <= passed).toSorted((a, b) => a.due - b.due)) {
+      for (const sleeper of [...sleepers]
+        .filter(({ due }) => due <= passed)
+        .toSorted((a, b) => a.due - b.due)) {
         sleepers.delete(sleeper);
         sleeper.wake();
         await turn();

@@ -1,6 +1,9 @@
 import { rowsIn } from "./database.ts";
 
-/** Without the tables of SQLite's search index: the driver cannot read them, and they hold only words of `task_text`. */
+/**
+ * Without the tables of SQLite's search index: the driver cannot read them, and they hold only words of
+ * `task_text`.
+ */
 const ofSqlite = `SELECT '"' || name || '"' AS name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'task\\_words%' ESCAPE '\\'`;
 const ofPostgres = `SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name FROM information_schema.tables
   WHERE table_schema IN ('public', 'pgboss')`;
@@ -15,7 +18,9 @@ export async function storedText(url: string): Promise<string> {
     rows.push(...(await rowsIn(url, `SELECT ${columns} FROM ${name}`)));
   }
   // A Buffer would apply its own toJSON before a replacer runs.
-  return JSON.stringify(rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOf(value)]))));
+  return JSON.stringify(
+    rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOf(value)]))),
+  );
 }
 
 function textOf(value: unknown): unknown {

@@ -51,11 +51,15 @@ export function violationsOfTask({ status, events }: CheckedTask): readonly stri
 /** A wait for subtasks, or its end: the task keeps running. */
 const isOfWait = (status: string | undefined, brief: string | undefined): boolean =>
   status === "running" &&
-  /^(Waits for a|Waits for one of|Waits for \d|Continues(:| with your message:| after the time)) ?/.test(brief ?? "");
+  /^(Waits for a|Waits for one of|Waits for \d|Continues(:| with your message:| after the time)) ?/.test(
+    brief ?? "",
+  );
 
 /** A task runs, rests, and runs again; only a waiting task may also be stopped directly. */
 const follows = (word: string | undefined, before: string | undefined): boolean =>
-  word === "running" ? before !== "running" : before === "running" || (before === "waiting" && word === "stopped");
+  word === "running"
+    ? before !== "running"
+    : before === "running" || (before === "waiting" && word === "stopped");
 
 /**
  * The runner's events while the task was idle. A structured result directly after
@@ -66,7 +70,8 @@ function afterTheEnd(events: readonly CheckedEvent[]): readonly CheckedEvent[] {
   return events.filter((event, i) => {
     if (event.type === "status_update") status = event.status;
     const isResult = event.type === "structured_output_result" && events[i - 1]?.status === "stopped";
-    const isDecision = event.type === "tool_used" && status === "waiting" && events[i + 1]?.status === "running";
+    const isDecision =
+      event.type === "tool_used" && status === "waiting" && events[i + 1]?.status === "running";
     return status !== "running" && !isResult && !isDecision && !notByRunner.includes(event.type);
   });
 }

@@ -36,7 +36,11 @@ export function taskRig(options: ServiceOptions = {}): TaskRig {
     return open;
   };
 
-  async function create(content: unknown = "Say hello", more: object = {}, who: Person = rig().ann): Promise<string> {
+  async function create(
+    content: unknown = "Say hello",
+    more: object = {},
+    who: Person = rig().ann,
+  ): Promise<string> {
     const { body } = await who.v2("task.create", { message: { content }, ...more });
     if (!body.ok) throw new Error(JSON.stringify(body));
     return String(body["task_id"]);
@@ -62,7 +66,13 @@ export function taskRig(options: ServiceOptions = {}): TaskRig {
     reach: (id, status) => untilStatus(rig().service.store, id, status),
     row: (id) => until(rig().service.store, id, () => true),
     async events(id, query = {}) {
-      const { body } = await rig().ann.v2("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200, ...query });
+      const { body } = await rig().ann.v2("task.listMessages", {
+        task_id: id,
+        order: "asc",
+        verbose: true,
+        limit: 200,
+        ...query,
+      });
       return body["messages"];
     },
     async force(id, status) {

@@ -18,7 +18,14 @@ interface JobOptions {
 }
 
 /** Settings that keep everything. */
-export const keepsAll: Retention = { taskDays: 0, eventDays: 0, verboseEventDays: 0, archiveEventDays: 0, auditDays: 0, usageDays: 0 };
+export const keepsAll: Retention = {
+  taskDays: 0,
+  eventDays: 0,
+  verboseEventDays: 0,
+  archiveEventDays: 0,
+  auditDays: 0,
+  usageDays: 0,
+};
 
 /** Runs each timed job once, sequentially, without those of files. `deletedTaskDays` is 0 by default. */
 export async function runJobs(

@@ -27,8 +27,11 @@ export interface TokenOptions {
 const gmail = ["9444d960-ab7e-450f-9cb9-b9467fb0adda"];
 
 /** An app of a person's team that may be granted every scope. */
-export const newApp = (service: Service, person: Person, connectorUids: readonly string[] = gmail): Promise<TestApp> =>
-  putApp(service, person, { scopes: scopeNames, connectorUids });
+export const newApp = (
+  service: Service,
+  person: Person,
+  connectorUids: readonly string[] = gmail,
+): Promise<TestApp> => putApp(service, person, { scopes: scopeNames, connectorUids });
 
 /** A token by which an app acts for a user, from the consent page and the token endpoint. */
 export async function tokenOf(service: Service, person: Person, options: TokenOptions = {}): Promise<Token> {
@@ -49,9 +52,15 @@ export async function tokenOf(service: Service, person: Person, options: TokenOp
   };
   const { accountId, spaceId } = person;
   const approval = { request, accountId, spaceId, connectorUids };
-  const { code } = await service.store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, approval));
+  const { code } = await service.store.change((tx) =>
+    approve(tx, { now, ids: systemIds, random: systemRandom }, approval),
+  );
   const { status, body } = await exchangeCode(service, of, "pkce", code);
   if (status !== 200) throw new Error(JSON.stringify(body));
   const headers = { authorization: `Bearer ${body.access_token}` };
-  return { ...callingWith(headers, () => service.url), clientId: app.clientId, refreshToken: body.refresh_token };
+  return {
+    ...callingWith(headers, () => service.url),
+    clientId: app.clientId,
+    refreshToken: body.refresh_token,
+  };
 }

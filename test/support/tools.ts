@@ -30,7 +30,10 @@ const are =
 const runs = (program: string, words: readonly string[], env?: NodeJS.ProcessEnv): boolean =>
   spawnSync(program, words, { stdio: "ignore", ...(env && { env }) }).status === 0;
 
-/** The first Python that can import these modules. Debian's packages need Debian's Python, which may come later in the path. */
+/**
+ * The first Python that can import these modules. Debian's packages need Debian's Python, which may come
+ * later in the path.
+ */
 export const pythonWith = (modules: string, path = process.env["PATH"] ?? ""): string | undefined =>
   allOnPath("python3", path).find((python) => runs(python, ["-c", `import ${modules}`], { PATH: path }));
 
@@ -53,7 +56,10 @@ const every =
 
 const goPackages = "/usr/share/gocode/src/google.golang.org";
 
-/** Tools that tests use in addition to Node, npm, a shell and its usual commands: their check, and Debian's packages. */
+/**
+ * Tools that tests use in addition to Node, npm, a shell and its usual commands: their check, and Debian's
+ * packages.
+ */
 const tools = {
   bash: { isThere: are("bash"), packages: "bash" },
   buildah: { isThere: are("buildah", "mmdebstrap", "bwrap"), packages: "buildah mmdebstrap bubblewrap" },
@@ -63,7 +69,10 @@ const tools = {
   bubblewrap: { isThere: are("bwrap"), packages: "bubblewrap" },
   // The languages of examples/clients, with the plugins of protoc for them.
   go: {
-    isThere: every(are("go", "protoc-gen-go", "protoc-gen-go-grpc"), haveFiles(goPackages, "grpc", "genproto", "protobuf")),
+    isThere: every(
+      are("go", "protoc-gen-go", "protoc-gen-go-grpc"),
+      haveFiles(goPackages, "grpc", "genproto", "protobuf"),
+    ),
     packages:
       "golang-go protoc-gen-go-1-5 protoc-gen-go-grpc golang-google-grpc-dev golang-google-genproto-dev golang-github-golang-protobuf-1-5-dev",
   },
@@ -76,12 +85,19 @@ const tools = {
       "default-jdk-headless protobuf-compiler protobuf-compiler-grpc-java-plugin libgrpc-java libprotobuf-java libguava-java libnetty-java libperfmark-java libjsr305-java libgeronimo-annotation-1.3-spec-java",
   },
   "ruby-grpc": {
-    isThere: every(are("protoc", "grpc_ruby_plugin"), succeeds("ruby", "-rgrpc", "-rgoogle/rpc/error_details_pb", "-e", "")),
+    isThere: every(
+      are("protoc", "grpc_ruby_plugin"),
+      succeeds("ruby", "-rgrpc", "-rgoogle/rpc/error_details_pb", "-e", ""),
+    ),
     packages: "ruby-grpc ruby-googleapis-common-protos-types protobuf-compiler protobuf-compiler-grpc",
   },
   cpp: {
-    isThere: every(are("g++", "protoc", "grpc_cpp_plugin"), succeeds("pkg-config", "--exists", "grpc++", "protobuf", "libcurl")),
-    packages: "g++ pkg-config libgrpc++-dev libprotobuf-dev libcurl4-openssl-dev protobuf-compiler protobuf-compiler-grpc",
+    isThere: every(
+      are("g++", "protoc", "grpc_cpp_plugin"),
+      succeeds("pkg-config", "--exists", "grpc++", "protobuf", "libcurl"),
+    ),
+    packages:
+      "g++ pkg-config libgrpc++-dev libprotobuf-dev libcurl4-openssl-dev protobuf-compiler protobuf-compiler-grpc",
   },
   chromium: { isThere: are("chromium"), packages: "chromium" },
   curl: { isThere: are("curl"), packages: "curl" },

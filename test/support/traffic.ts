@@ -1,5 +1,6 @@
-// Vitest's setup file: every answer that the platform gives to a test's `fetch`, and every request that it accepts, is checked
-// against the documents in api/, so that they cannot say anything else than the server does.
+// Vitest's setup file: every answer that the platform gives to a test's `fetch`, and every request that it
+// accepts, is checked against the documents in api/, so that they cannot say anything else than the server
+// does.
 import type * as Declared from "./declared.ts";
 
 let declared: Promise<typeof Declared> | undefined;
@@ -27,13 +28,21 @@ async function checkedFetch(...call: Parameters<typeof fetch>): Promise<Response
   const url = new URL(address);
   const operation = operationFor(method, url);
   if (operation === undefined) {
-    if (reply.ok && mustBeDeclared(method, url)) throw new UndeclaredAnswer(`${method} ${url.pathname} is not declared (api/)`);
+    if (reply.ok && mustBeDeclared(method, url))
+      throw new UndeclaredAnswer(`${method} ${url.pathname} is not declared (api/)`);
     return reply;
   }
   const isJson = reply.headers.get("content-type")?.startsWith("application/json") === true;
   const received = isJson ? jsonOf(await reply.clone().text()) : undefined;
   const sent = typeof body === "string" ? jsonOf(body) : undefined;
-  const difference = differenceOf(operation, { method, url, sent, status: reply.status, headers: reply.headers, received });
+  const difference = differenceOf(operation, {
+    method,
+    url,
+    sent,
+    status: reply.status,
+    headers: reply.headers,
+    received,
+  });
   if (difference !== undefined) throw new UndeclaredAnswer(`${method} ${url.pathname}: ${difference} (api/)`);
   return reply;
 }

@@ -19,7 +19,10 @@ export async function until(store: Store, taskId: string, wanted: (task: Task) =
     }),
     store.feed.onLost(() => void look().catch(found.reject)),
   ];
-  const tooLate = setTimeout(() => found.reject(new Error(`task ${taskId} never was as wanted: ${JSON.stringify(latest)}`)), hangMs);
+  const tooLate = setTimeout(
+    () => found.reject(new Error(`task ${taskId} never was as wanted: ${JSON.stringify(latest)}`)),
+    hangMs,
+  );
   look().catch(found.reject);
   try {
     return await found.promise;
@@ -34,7 +37,9 @@ export const untilStatus = (store: Store, taskId: string, status: TaskStatus): P
   until(store, taskId, (task) => task.status === status);
 
 /** The task once it has this many events. */
-export const untilSeq = (store: Store, taskId: string, seq: number): Promise<Task> => until(store, taskId, (task) => task.lastSeq >= seq);
+export const untilSeq = (store: Store, taskId: string, seq: number): Promise<Task> =>
+  until(store, taskId, (task) => task.lastSeq >= seq);
 
 /** The task once a process runs it. */
-export const untilClaimed = (store: Store, taskId: string): Promise<Task> => until(store, taskId, (task) => task.nodeId !== null);
+export const untilClaimed = (store: Store, taskId: string): Promise<Task> =>
+  until(store, taskId, (task) => task.nodeId !== null);

@@ -75,7 +75,9 @@ export function watcher(url: string, person: Calling, wire: WatchWire, query: Wa
   const headers = Promise.withResolvers<Headers>();
   headers.promise.catch(() => undefined);
   const bell = new EventTarget();
-  const stream = isRpc(wire) ? overRpc(url, person, wire, query, headers.resolve) : overEvents(url, person, wire, query, headers.resolve);
+  const stream = isRpc(wire)
+    ? overRpc(url, person, wire, query, headers.resolve)
+    : overEvents(url, person, wire, query, headers.resolve);
   let ended: string | undefined;
 
   async function read(): Promise<Ended> {
@@ -133,18 +135,29 @@ function overRpc(
 ): Stream {
   const away = new AbortController();
   const request = { taskId, untilSettled, deltas, ...(afterSeq === undefined ? {} : { afterSeq }) };
-  const answers = clientOf(TaskService, wire, url, headers).watchTask(request, { signal: away.signal, onHeader: tell });
+  const answers = clientOf(TaskService, wire, url, headers).watchTask(request, {
+    signal: away.signal,
+    onHeader: tell,
+  });
   async function* events(): AsyncGenerator<WatchedEvent | WatchedDelta> {
     try {
       for await (const { event, delta } of answers) {
         if (delta) {
           yield {
-            delta: { ...delta, attempt: Number(delta.attempt), type: TaskEventTypeSchema.value[delta.type]?.localName.toLowerCase() ?? "" },
+            delta: {
+              ...delta,
+              attempt: Number(delta.attempt),
+              type: TaskEventTypeSchema.value[delta.type]?.localName.toLowerCase() ?? "",
+            },
           };
           continue;
         }
         if (!event) throw new Error("an answer without an event");
-        yield { id: event.id, seq: event.seq, type: TaskEventTypeSchema.value[event.type]?.localName.toLowerCase() ?? "" };
+        yield {
+          id: event.id,
+          seq: event.seq,
+          type: TaskEventTypeSchema.value[event.type]?.localName.toLowerCase() ?? "",
+        };
       }
     } catch (thrown) {
       const error = ConnectError.from(thrown);
@@ -156,10 +169,22 @@ function overRpc(
 
 const snake = (name: string): string => name.replace(/(?<!^)[A-Z]/g, "_$&").toLowerCase();
 
-function overEvents(url: string, person: Calling, wire: WatchWire, query: WatchQuery, tell: (headers: Headers) => void): Stream {
+function overEvents(
+  url: string,
+  person: Calling,
+  wire: WatchWire,
+  query: WatchQuery,
+  tell: (headers: Headers) => void,
+): Stream {
   const { lastEventId, taskId: task_id, afterSeq: after_seq, untilSettled: until_settled, deltas } = query;
-  const headers = { ...person.headers, ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) };
-  const body = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled, deltas })) as Record<string, string>;
+  const headers = {
+    ...person.headers,
+    ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+  };
+  const body = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled, deltas })) as Record<
+    string,
+    string
+  >;
   const send = wire === "sse-http2" ? overHttp2 : overHttp1;
   const { answer, close } = send(`${url}/v2/task.watch`, wire === "sse-post" ? "POST" : "GET", headers, body);
   async function* events() {
@@ -178,7 +203,9 @@ async function refusal(status: number, body: Readable): Promise<Ended> {
 }
 
 /** The events of a stream; each frame's fields repeat the event's. */
-async function* eventsIn(body: Readable): AsyncGenerator<WatchedEvent | WatchedDelta | { readonly comment: string }> {
+async function* eventsIn(
+  body: Readable,
+): AsyncGenerator<WatchedEvent | WatchedDelta | { readonly comment: string }> {
   for await (const frame of framesIn(body)) {
     if ("comment" in frame) {
       yield frame;
@@ -216,7 +243,11 @@ interface Sent {
 type Headed = Readonly<Record<string, string>>;
 
 function overHttp1(url: string, method: string, headers: Headed, asked: Record<string, string>): Sent {
-  const sent = request(method === "GET" ? `${url}?${new URLSearchParams(asked)}` : url, { method, headers, agent: false });
+  const sent = request(method === "GET" ? `${url}?${new URLSearchParams(asked)}` : url, {
+    method,
+    headers,
+    agent: false,
+  });
   sent.on("error", () => undefined);
   sent.end(method === "GET" ? undefined : JSON.stringify(asked));
   async function answer(): Promise<Answer> {
@@ -230,11 +261,17 @@ function overHttp2(url: string, method: string, headers: Headed, asked: Record<s
   const { origin, pathname } = new URL(url);
   const session = connect(origin);
   session.on("error", () => undefined);
-  const stream = session.request({ ":method": method, ":path": `${pathname}?${new URLSearchParams(asked)}`, ...headers });
+  const stream = session.request({
+    ":method": method,
+    ":path": `${pathname}?${new URLSearchParams(asked)}`,
+    ...headers,
+  });
   stream.on("error", () => undefined);
   stream.once("close", () => session.close());
   async function answer(): Promise<Answer> {
-    const { ":status": status, ...fields } = await headOf<IncomingHttpHeaders & IncomingHttpStatusHeader>(stream);
+    const { ":status": status, ...fields } = await headOf<IncomingHttpHeaders & IncomingHttpStatusHeader>(
+      stream,
+    );
     return { status: status ?? 0, headers: headersOf(fields), body: stream };
   }
   return { answer: answer(), close: () => session.destroy() };

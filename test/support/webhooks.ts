@@ -5,13 +5,32 @@ import type { TestDatabase } from "./database.ts";
 import { runDirectly } from "./direct.ts";
 
 /** Inserts a webhook into the store, in the state after its registration; returns its id. */
-export async function putWebhook(store: Store, members: Pick<Webhook, "accountId" | "spaceId"> & Partial<Webhook>): Promise<string> {
+export async function putWebhook(
+  store: Store,
+  members: Pick<Webhook, "accountId" | "spaceId"> & Partial<Webhook>,
+): Promise<string> {
   const id = systemIds.short();
-  const { accountId, spaceId, clientId = null, status = "active", eventTypes = documentedEventTypes, deletedAt = null } = members;
-  const health = { failingSince: null, failures: 0, inactiveReason: null, projectId: null, metadata: {}, name: null };
+  const {
+    accountId,
+    spaceId,
+    clientId = null,
+    status = "active",
+    eventTypes = documentedEventTypes,
+    deletedAt = null,
+  } = members;
+  const health = {
+    failingSince: null,
+    failures: 0,
+    inactiveReason: null,
+    projectId: null,
+    metadata: {},
+    name: null,
+  };
   const signing = { doubleHash: false, secret: new Uint8Array(1), oldSecret: null, oldSecretUntil: null };
   const webhook = { id, accountId, spaceId, clientId, status, eventTypes, deletedAt, ...health, ...signing };
-  await store.change((tx) => tx.webhooks.insert({ ...webhook, url: `https://hooks.example/${id}`, createdAt: 1000 }));
+  await store.change((tx) =>
+    tx.webhooks.insert({ ...webhook, url: `https://hooks.example/${id}`, createdAt: 1000 }),
+  );
   return id;
 }
 
@@ -34,5 +53,7 @@ export async function eventsFor(database: TestDatabase, webhookId: string): Prom
     WHERE d.webhook_id = '${webhookId}' AND d.type = e.type AND d.task_id = e.task_id AND d.seq = e.seq ORDER BY e.task_id, e.seq`,
   );
   // The columns are those of the query.
-  return rows.map(({ task_id, seq, ...row }) => ({ ...row, taskId: task_id, seq: Number(seq) }) as OutboxEvent);
+  return rows.map(
+    ({ task_id, seq, ...row }) => ({ ...row, taskId: task_id, seq: Number(seq) }) as OutboxEvent,
+  );
 }

@@ -1,13 +1,21 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
 
 /** The RPC wire forms; v2 has its own caller. */
 export const rpcWires = ["connect-json", "connect-binary", "grpc", "grpc-web"] as const;
 export type RpcWire = (typeof rpcWires)[number];
 
 /** A transport of one wire form; headers go with every call. */
-export function transportOf(wire: RpcWire, baseUrl: string, headers: Readonly<Record<string, string>>): Transport {
+export function transportOf(
+  wire: RpcWire,
+  baseUrl: string,
+  headers: Readonly<Record<string, string>>,
+): Transport {
   const addHeaders: Interceptor = (next) => (request) => {
     for (const [name, value] of Object.entries(headers)) request.header.set(name, value);
     return next(request);
@@ -68,10 +76,12 @@ export interface V2Call {
 }
 
 /** The envelope is the complete body, or the data of a stream's last frame. */
-const envelopeIn = (body: string): string => (body.startsWith(":") ? body.slice(body.lastIndexOf("\ndata: ") + "\ndata: ".length) : body);
+const envelopeIn = (body: string): string =>
+  body.startsWith(":") ? body.slice(body.lastIndexOf("\ndata: ") + "\ndata: ".length) : body;
 
 /** Whether the stream of an operation stays open until its caller leaves; by RPC or by name. */
-export const staysOpen = (operation: string): boolean => /^webhook\.(listen|v2\.WebhookService\/ListenWebhook)$/.test(operation);
+export const staysOpen = (operation: string): boolean =>
+  /^webhook\.(listen|v2\.WebhookService\/ListenWebhook)$/.test(operation);
 
 /** The first event of a stream, which is left then, as if the stream had ended with it. */
 async function beginningOf(reply: Response): Promise<string> {
@@ -89,7 +99,8 @@ export async function callV2(
   body: unknown,
   { headers = {}, method = "POST", raw }: V2Call = {},
 ): Promise<V2Reply> {
-  const query = method === "GET" && body !== undefined ? `?${new URLSearchParams(body as Record<string, string>)}` : "";
+  const query =
+    method === "GET" && body !== undefined ? `?${new URLSearchParams(body as Record<string, string>)}` : "";
   const sent = method === "GET" ? null : (raw ?? JSON.stringify(body));
   const reply = await fetch(`${baseUrl}/v2/${name}${query}`, {
     method,

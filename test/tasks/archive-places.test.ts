@@ -24,7 +24,9 @@ import { archivePasses, putTask, turn } from "./archive-rig.ts";
 const never = new AbortController().signal;
 const silent = () => undefined;
 const listed = async (who: Calling, id: string) =>
-  (await who.v2("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 })).body["messages"];
+  (await who.v2("task.listMessages", { task_id: id, order: "asc", verbose: true, limit: 200 })).body[
+    "messages"
+  ];
 
 describeOnOne("archived events", (kind) => {
   const other: DatabaseKind = kind === "sqlite" ? "postgresql" : "sqlite";
@@ -40,7 +42,12 @@ describeOnOne("archived events", (kind) => {
     const place = await rig.place();
     await place.restore(rig.path("backup"));
     const readSegment = readSegmentOf({ DATA_DIR: place.dataDir }, silent);
-    const store = await openStore({ databaseUrl: place.config.databaseUrl, clock: systemClock, random: systemRandom, readSegment });
+    const store = await openStore({
+      databaseUrl: place.config.databaseUrl,
+      clock: systemClock,
+      random: systemRandom,
+      readSegment,
+    });
     await store.change((tx) => release(tx));
     const over = { store, url: place.config.databaseUrl };
     const restored = await openService({ over, idle: true, env: { DATA_DIR: place.dataDir } });
@@ -79,7 +86,10 @@ describeOnOne("archived events", (kind) => {
     await using platform = await openFilePlatform(kind);
     const { store } = platform.service;
     const ann = await platform.service.person();
-    const [bob, cleo] = [await platform.service.person({ with: ann }), await platform.service.person({ with: ann })];
+    const [bob, cleo] = [
+      await platform.service.person({ with: ann }),
+      await platform.service.person({ with: ann }),
+    ];
     await putTask(store, bob, turn(150));
     const hers = await putTask(store, cleo, turn(150));
     const before = await listed(cleo, hers);
@@ -90,17 +100,23 @@ describeOnOne("archived events", (kind) => {
       ...{ DATA_DIR: dataDir, DATABASE_URL: platform.database.url, DATA_DIR_SHARED: "true" },
       ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
     });
-    expect(await archiveCheck(config).run(never)).toMatchObject([{ verdict: "ok", found: expect.stringContaining("2 files") }]);
+    expect(await archiveCheck(config).run(never)).toMatchObject([
+      { verdict: "ok", found: expect.stringContaining("2 files") },
+    ]);
 
     const context = { now: Date.now(), ids: systemIds, random: systemRandom };
     await store.change((tx) => beginErasure(tx, context, "person", bob.accountId));
     await eraseOpen(eraseParts(config, store, systemClock, silent, silent));
-    expect(await runDirectly(platform.database, "SELECT task_id FROM event_segment")).toEqual([{ task_id: hers }]);
+    expect(await runDirectly(platform.database, "SELECT task_id FROM event_segment")).toEqual([
+      { task_id: hers },
+    ]);
     expect(platform.stored()).toHaveLength(1);
     expect(await listed(cleo, hers)).toEqual(before);
 
     rmSync(join(platform.folder, platform.stored()[0] ?? ""));
-    expect(await archiveCheck(config).run(never)).toMatchObject([{ verdict: "fail", found: expect.stringContaining(hers) }]);
+    expect(await archiveCheck(config).run(never)).toMatchObject([
+      { verdict: "fail", found: expect.stringContaining(hers) },
+    ]);
   });
 });
 
@@ -109,7 +125,10 @@ test("archived events are written to a bucket and read from it; without the buck
   const { bucket } = s3;
   const env = {
     ...{ S3_BUCKET: bucket.name, S3_ENDPOINT: bucket.endpoint ?? "", S3_PREFIX: "shared" },
-    ...{ S3_ACCESS_KEY_ID: bucket.credentials?.accessKeyId ?? "", S3_SECRET_ACCESS_KEY: bucket.credentials?.secretAccessKey ?? "" },
+    ...{
+      S3_ACCESS_KEY_ID: bucket.credentials?.accessKeyId ?? "",
+      S3_SECRET_ACCESS_KEY: bucket.credentials?.secretAccessKey ?? "",
+    },
   };
   await using platform = await openFilePlatform("sqlite", { env });
   const ann = await platform.service.person();
@@ -123,5 +142,7 @@ test("archived events are written to a bucket and read from it; without the buck
     status: 503,
     body: { error: { code: "unavailable", message: "the storage cannot be reached now" } },
   });
-  expect(platform.service.problems.map(({ text }) => text)).not.toContainEqual(expect.stringContaining("missing or damaged"));
+  expect(platform.service.problems.map(({ text }) => text)).not.toContainEqual(
+    expect.stringContaining("missing or damaged"),
+  );
 });

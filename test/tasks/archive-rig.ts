@@ -37,7 +37,9 @@ export function turn(steps: number, bytes = 20): readonly NewEvent[] {
   ];
   return [
     { type: "user_message", payload: { content: "Sort the hazelnuts", messageType: "text" } },
-    ...Array.from({ length: steps }, (_, index) => (index % 3 === 0 ? used(index, bytes) : (between[index % 5] ?? used(index, bytes)))),
+    ...Array.from({ length: steps }, (_, index) =>
+      index % 3 === 0 ? used(index, bytes) : (between[index % 5] ?? used(index, bytes)),
+    ),
     { type: "structured_output_result", payload: { success: true, value: { total: 7, 2: "two" } } },
     { type: "assistant_message", payload: { content: "Done: almonds", deliveryKind: "result" } },
     { type: "status_update", payload: { agentStatus: "stopped", brief: "Stopped" } },
@@ -45,8 +47,18 @@ export function turn(steps: number, bytes = 20): readonly NewEvent[] {
 }
 
 /** Inserts a public task that has ended. */
-export async function putTask(store: Store, who: Person, events: readonly NewEvent[], now = Date.now()): Promise<string> {
-  const task = { ...idleTask(systemIds.short(), who, now), agentProfile: "manus-1.6", shareVisibility: "public" as const, title: "Nuts" };
+export async function putTask(
+  store: Store,
+  who: Person,
+  events: readonly NewEvent[],
+  now = Date.now(),
+): Promise<string> {
+  const task = {
+    ...idleTask(systemIds.short(), who, now),
+    agentProfile: "manus-1.6",
+    shareVisibility: "public" as const,
+    title: "Nuts",
+  };
   await store.change((tx) => tx.tasks.insert(task, events));
   return task.id;
 }
@@ -62,7 +74,9 @@ export function archivePasses(store: Store, blobs: Blobs, first = 0) {
   };
 }
 
-/** What every way of reading returns about a task, as text; in short runs half of the wires for each database. */
+/**
+ * What every way of reading returns about a task, as text; in short runs half of the wires for each database.
+ */
 export async function readings(
   service: Service,
   person: Person,
@@ -73,19 +87,40 @@ export async function readings(
   const { store, url } = service;
   for (const order of ["asc", "desc"])
     for (const verbose of [true, false]) {
-      found[`pages ${order} ${verbose}`] = await allPages(person, { task_id: id, order, verbose, limit: 200 });
-      found[`short pages ${order} ${verbose}`] = await allPages(person, { task_id: id, order, verbose, limit: 40, after_seq: 1_100 });
+      found[`pages ${order} ${verbose}`] = await allPages(person, {
+        task_id: id,
+        order,
+        verbose,
+        limit: 200,
+      });
+      found[`short pages ${order} ${verbose}`] = await allPages(person, {
+        task_id: id,
+        order,
+        verbose,
+        limit: 40,
+        after_seq: 1_100,
+      });
     }
-  found["from an event"] = (await person.v2("task.listMessages", { task_id: id, start_event_id: `ev_${id}_500`, order: "desc" })).body[
-    "messages"
-  ];
+  found["from an event"] = (
+    await person.v2("task.listMessages", { task_id: id, start_event_id: `ev_${id}_500`, order: "desc" })
+  ).body["messages"];
   found["detail"] = (await person.v2("task.detail", { task_id: id })).body["task"];
   const v1 = v1Of(service, person);
-  for (const path of [`/v1/tasks/${id}`, "/v1/tasks?query=walnuts", "/v1/tasks?query=alf+way+to", `/v1/responses/${id}`])
+  for (const path of [
+    `/v1/tasks/${id}`,
+    "/v1/tasks?query=walnuts",
+    "/v1/tasks?query=alf+way+to",
+    `/v1/responses/${id}`,
+  ])
     found[path] = (await v1(`GET ${path}`)).body;
   for (const wire of halfFor(kind, rpcWires)) {
     const tasks = clientOf(TaskService, wire, url, person.headers);
-    found[`list over ${wire}`] = await tasks.listMessages({ taskId: id, order: SortOrder.ASC, verbose: true, limit: 200 });
+    found[`list over ${wire}`] = await tasks.listMessages({
+      taskId: id,
+      order: SortOrder.ASC,
+      verbose: true,
+      limit: 200,
+    });
     const shared = clientOf(SharedTaskService, wire, url, {});
     found[`shared over ${wire}`] = await shared.listSharedEvents({ taskId: id, limit: 100, afterSeq: 2 });
   }
@@ -98,7 +133,13 @@ export async function readings(
     const watching = watcher(url, person, wire, { taskId: id, afterSeq, untilSettled: true });
     found[`watch over ${wire}`] = [await watching.end, watching.events];
   }
-  const query = { spaceId: person.spaceId, user: null, session: id, startTime: 2, endTime: Date.now() + dayMs };
+  const query = {
+    spaceId: person.spaceId,
+    user: null,
+    session: id,
+    startTime: 2,
+    endTime: Date.now() + dayMs,
+  };
   const names = ["user_chat", "agent_reply", "tool_call", "tool_result"] as const;
   const { lastSeq = 0 } = (await store.tasks.byId(id)) ?? {};
   found["export"] = await allEvents((after) => store.archives.events(id, after, lastSeq));
@@ -110,12 +151,17 @@ export async function readings(
 }
 
 const toText = (value: unknown): string =>
-  JSON.stringify(value, (key, each) => (typeof each === "bigint" ? `${each}n` : key === "request_id" ? undefined : each));
+  JSON.stringify(value, (key, each) =>
+    typeof each === "bigint" ? `${each}n` : key === "request_id" ? undefined : each,
+  );
 
 export async function allPages(person: Person, query: object): Promise<readonly V2Body[]> {
   const found: V2Body[] = [];
   for (let cursor: string | undefined, isMore = true; isMore; ) {
-    const { body } = await person.v2("task.listMessages", { ...query, ...(cursor === undefined ? {} : { cursor }) });
+    const { body } = await person.v2("task.listMessages", {
+      ...query,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     if (!body.ok) throw new Error(JSON.stringify(body));
     found.push(...body["messages"]);
     [cursor, isMore] = [body["next_cursor"], body["has_more"]];
@@ -123,8 +169,11 @@ export async function allPages(person: Person, query: object): Promise<readonly 
   return found;
 }
 
-async function allEvents(page: (after: number) => Promise<readonly TaskEvent[]>): Promise<readonly TaskEvent[]> {
+async function allEvents(
+  page: (after: number) => Promise<readonly TaskEvent[]>,
+): Promise<readonly TaskEvent[]> {
   const found: TaskEvent[] = [];
-  for (let events = await page(0); events.length > 0; events = await page(events.at(-1)?.seq ?? 0)) found.push(...events);
+  for (let events = await page(0); events.length > 0; events = await page(events.at(-1)?.seq ?? 0))
+    found.push(...events);
   return found;
 }

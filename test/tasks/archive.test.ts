@@ -32,7 +32,9 @@ describeOnOne("the archive", (kind) => {
   const put = (steps: number, bytes?: number) => putTask(platform.service.store, ann, turn(steps, bytes));
   const rows = (sql: string) => runDirectly(platform.database, sql);
   const segments = (id: string) =>
-    rows(`SELECT first_seq, last_seq, events, blob_id FROM event_segment WHERE task_id = '${id}' ORDER BY first_seq`);
+    rows(
+      `SELECT first_seq, last_seq, events, blob_id FROM event_segment WHERE task_id = '${id}' ORDER BY first_seq`,
+    );
   const whole = (id: string) => ({ task_id: id, order: "asc", verbose: true, limit: 200 });
   const listed = async (id: string) => (await ann.v2("task.listMessages", whole(id))).body["messages"];
   const typesOf = async (id: string) => new Set((await listed(id)).map(({ type }: { type: string }) => type));
@@ -49,7 +51,12 @@ describeOnOne("the archive", (kind) => {
   const nextPage = (id: string, after: number) => platform.service.store.archives.events(id, after, 100_000);
   const sweepNow = (clock: Clock = systemClock) => {
     const { store } = platform.service;
-    const parts = { changeBytes: store.change, blobs: createLocalBlobs(platform.folder), clock, log: () => undefined };
+    const parts = {
+      changeBytes: store.change,
+      blobs: createLocalBlobs(platform.folder),
+      clock,
+      log: () => undefined,
+    };
     return fileSweep(parts).sweep(new AbortController().signal);
   };
 
@@ -62,7 +69,11 @@ describeOnOne("the archive", (kind) => {
     const found = await segments(id);
     expect(found.length).toBeGreaterThan(1);
     const left = await rows(`SELECT DISTINCT type FROM task_event WHERE task_id = '${id}' ORDER BY type`);
-    expect(left.map(({ type }) => type)).toEqual(["assistant_message", "structured_output_result", "user_message"]);
+    expect(left.map(({ type }) => type)).toEqual([
+      "assistant_message",
+      "structured_output_result",
+      "user_message",
+    ]);
     expect(await readings(platform.service, ann, id, kind)).toEqual(before);
 
     // A turn after the archive has rows, and a later pass moves them too.
@@ -102,8 +113,14 @@ describeOnOne("the archive", (kind) => {
     expect((await segments(id)).map(({ events }) => Number(events))).toEqual([1_000, expect.any(Number)]);
     expect(await listed(id)).toEqual(before);
     // What the slower pass wrote is deleted, by it or by the sweep of files.
-    await expect.poll(async () => Number((await rows("SELECT COUNT(*) AS n FROM blob WHERE state <> 'kept'"))[0]?.["n"])).toBe(0);
-    expect(platform.stored().length).toBe(Number((await rows("SELECT COUNT(*) AS n FROM event_segment"))[0]?.["n"]));
+    await expect
+      .poll(async () =>
+        Number((await rows("SELECT COUNT(*) AS n FROM blob WHERE state <> 'kept'"))[0]?.["n"]),
+      )
+      .toBe(0);
+    expect(platform.stored().length).toBe(
+      Number((await rows("SELECT COUNT(*) AS n FROM event_segment"))[0]?.["n"]),
+    );
   });
 
   test("a task that is continued while its file is written keeps its rows", async () => {
@@ -111,7 +128,10 @@ describeOnOne("the archive", (kind) => {
     const id = await put(400);
     const nextRows: typeof store.segments.nextRows = async (taskId) => {
       const found = await store.segments.nextRows(taskId);
-      if (taskId === id) await store.change((tx) => tx.tasks.advance(id, { now: Date.now() + 1, set: { title: "Changed" }, events: [] }));
+      if (taskId === id)
+        await store.change((tx) =>
+          tx.tasks.advance(id, { now: Date.now() + 1, set: { title: "Changed" }, events: [] }),
+        );
       return found;
     };
     const racing = { ...store, segments: { ...store.segments, nextRows } };
@@ -126,14 +146,19 @@ describeOnOne("the archive", (kind) => {
     const files = platform.stored().length;
     const blobs = createLocalBlobs(platform.folder);
     let isDead = false;
-    const unlessDead = <T>(work: () => Promise<T>): Promise<T> => (isDead ? Promise.reject(new Error("the process is dead")) : work());
+    const unlessDead = <T>(work: () => Promise<T>): Promise<T> =>
+      isDead ? Promise.reject(new Error("the process is dead")) : work();
     const die = async (): Promise<never> => {
       isDead = true;
       throw new Error("the process is dead");
     };
     const change: typeof store.change = (work) =>
       unlessDead(() => store.change((tx) => work({ ...tx, segments: { ...tx.segments, insert: die } })));
-    const dying = archivePasses({ ...store, change }, { ...blobs, remove: (each) => unlessDead(() => blobs.remove(each)) }, 300);
+    const dying = archivePasses(
+      { ...store, change },
+      { ...blobs, remove: (each) => unlessDead(() => blobs.remove(each)) },
+      300,
+    );
     await expect(dying()).rejects.toThrow("the process is dead");
     expect([platform.stored().length, await segments(id), await listed(id)]).toEqual([files + 1, [], before]);
 
@@ -147,15 +172,23 @@ describeOnOne("the archive", (kind) => {
     const id = await put(400);
     await archive();
     const [segment] = await segments(id);
-    const path = join(platform.folder, platform.stored().find((each) => each.endsWith(String(segment?.["blob_id"]))) ?? "");
+    const path = join(
+      platform.folder,
+      platform.stored().find((each) => each.endsWith(String(segment?.["blob_id"]))) ?? "",
+    );
     const bytes = readFileSync(path);
     const list = () => ann.v2("task.listMessages", { task_id: id, verbose: true });
-    const refusal = { status: 500, body: { error: { code: "internal", message: expect.stringContaining("archived events") } } };
+    const refusal = {
+      status: 500,
+      body: { error: { code: "internal", message: expect.stringContaining("archived events") } },
+    };
     writeFileSync(path, bytes.with(100, (bytes[100] ?? 0) ^ 1));
     expect(await list()).toMatchObject(refusal);
     rmSync(path);
     expect(await list()).toMatchObject(refusal);
-    expect(platform.service.problems.map(({ text }) => text)).toContainEqual(expect.stringContaining("missing or damaged"));
+    expect(platform.service.problems.map(({ text }) => text)).toContainEqual(
+      expect.stringContaining("missing or damaged"),
+    );
     writeFileSync(path, bytes);
     expect((await list()).status).toBe(200);
   });
@@ -165,7 +198,8 @@ describeOnOne("the archive", (kind) => {
     const before = await listed(id);
     const events = await platform.service.store.events.list(id, window);
     await archive();
-    for (const path of platform.stored()) expect(readFileSync(join(platform.folder, path), "latin1")).not.toContain("Because");
+    for (const path of platform.stored())
+      expect(readFileSync(join(platform.folder, path), "latin1")).not.toContain("Because");
     const { store } = platform.service;
     const turnTo = async (to: number, from: number) => {
       const ring = cipherFrom(Buffer.alloc(32, to), systemRandom, Buffer.alloc(32, from));
@@ -174,8 +208,17 @@ describeOnOne("the archive", (kind) => {
     };
     await turnTo(9, 7);
     const blobs = createLocalBlobs(platform.folder);
-    const onlyNewer = segmentReader({ blobs, cipher: cipherFrom(Buffer.alloc(32, 9), systemRandom), log: () => undefined });
-    const other = await openStore({ databaseUrl: platform.database.url, clock: systemClock, random: systemRandom, readSegment: onlyNewer });
+    const onlyNewer = segmentReader({
+      blobs,
+      cipher: cipherFrom(Buffer.alloc(32, 9), systemRandom),
+      log: () => undefined,
+    });
+    const other = await openStore({
+      databaseUrl: platform.database.url,
+      clock: systemClock,
+      random: systemRandom,
+      readSegment: onlyNewer,
+    });
     expect(await other.events.list(id, window)).toEqual(events);
     await other.close();
     await turnTo(7, 9);
@@ -186,7 +229,9 @@ describeOnOne("the archive", (kind) => {
     const [some, all, deleted] = [await put(400), await put(400), await put(400)];
     await archive();
     await archive({ verboseEventDays: 95 });
-    expect(await typesOf(some)).toEqual(new Set(["user_message", "assistant_message", "structured_output_result", "status_update"]));
+    expect(await typesOf(some)).toEqual(
+      new Set(["user_message", "assistant_message", "structured_output_result", "status_update"]),
+    );
     expect(await typesOf(all)).toContain("status_update");
     await ann.v2("task.delete", { task_id: deleted });
     expect(await segments(deleted)).toEqual([]);
@@ -201,7 +246,9 @@ describeOnOne("the archive", (kind) => {
   test("a task under legal hold, one that has not ended, and one with little data stay rows", async () => {
     const [held, runs, small] = [await put(400), await put(400), await put(5)];
     await rows(`UPDATE task SET status = 'running', node_id = 'n' WHERE id = '${runs}'`);
-    await rows(`INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case', 'person', '${ann.accountId}', 1)`);
+    await rows(
+      `INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case', 'person', '${ann.accountId}', 1)`,
+    );
     await archive();
     expect(await rows("SELECT task_id FROM event_segment")).toEqual([]);
     const { store } = platform.service;

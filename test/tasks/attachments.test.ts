@@ -4,7 +4,15 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { ContentPartType } from "../../src/gen/proto/task/v2/message_pb.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
-import { createSlot, type FilePlatform, openFilePlatform, put, readBlobTotals, until, uploadFile } from "../files/files-rig.ts";
+import {
+  createSlot,
+  type FilePlatform,
+  openFilePlatform,
+  put,
+  readBlobTotals,
+  until,
+  uploadFile,
+} from "../files/files-rig.ts";
 import { describeOnOne } from "../support/database.ts";
 import { sampledTest } from "../support/sampled.ts";
 import type { Person } from "../support/service.ts";
@@ -16,15 +24,18 @@ const test = sampledTest(2);
 
 const csv = "name,amount\ntea,1\ncoffee,3\n";
 const code = "export const answer: number = 42;\n";
-const dataOf = (text: string | Uint8Array, type = "text/csv"): string => `data:${type};base64,${Buffer.from(text).toString("base64")}`;
+const dataOf = (text: string | Uint8Array, type = "text/csv"): string =>
+  `data:${type};base64,${Buffer.from(text).toString("base64")}`;
 const file = (more: object) => ({ type: "file", ...more });
 
 /** The files of another server: a table at any address except `/none`. */
 async function startFileServer(): Promise<Server> {
   const server = createServer((request, answer) => {
     if (request.url === "/none") answer.writeHead(404).end();
-    else if (request.url === "/large") answer.writeHead(200, { "content-length": 20 * 1024 * 1024 + 1 }).end("a");
-    else if (request.url === "/cut") answer.writeHead(200, { "content-length": 100 }).write("a", () => answer.destroy());
+    else if (request.url === "/large")
+      answer.writeHead(200, { "content-length": 20 * 1024 * 1024 + 1 }).end("a");
+    else if (request.url === "/cut")
+      answer.writeHead(200, { "content-length": 100 }).write("a", () => answer.destroy());
     else if (request.url === "/virus.exe") answer.writeHead(200).end(csv);
     else if (request.url === "/app.ts") answer.writeHead(200, { "content-type": "video/mp2t" }).end(code);
     else if (request.url === "/untyped.ts") answer.writeHead(200).end(code);
@@ -51,7 +62,8 @@ describeOnOne("files in messages", (database) => {
     await new Promise((resolve) => fileServer.close(resolve));
   });
 
-  const create = (content: unknown, who: Pick<Person, "v2"> = ann) => who.v2("task.create", { message: { content } });
+  const create = (content: unknown, who: Pick<Person, "v2"> = ann) =>
+    who.v2("task.create", { message: { content } });
 
   async function createSettledTask(content: unknown): Promise<string> {
     const { body } = await create(content);
@@ -67,12 +79,20 @@ describeOnOne("files in messages", (database) => {
   const brought = async (id: string) => (await events(id))[0].user_message;
 
   test("are at most 1,000 parts of a message, on every wire", async () => {
-    const parts = (count: number) => [{ type: "text", text: "[[forever]]" }, ...Array(count - 1).fill({ type: "text", text: "" })];
+    const parts = (count: number) => [
+      { type: "text", text: "[[forever]]" },
+      ...Array(count - 1).fill({ type: "text", text: "" }),
+    ];
     expect((await create(parts(1000))).status).toBe(200);
     const { status, body } = await create(parts(1001));
-    expect([status, body.error]).toMatchObject([400, { code: "invalid_argument", message: expect.stringMatching(/^message\.content: /) }]);
+    expect([status, body.error]).toMatchObject([
+      400,
+      { code: "invalid_argument", message: expect.stringMatching(/^message\.content: /) },
+    ]);
     const content = Array.from({ length: 1001 }, () => ({ type: ContentPartType.TEXT, text: "" }));
-    await expect(ann.client(TaskService).createTask({ message: { content } })).rejects.toMatchObject({ code: Code.InvalidArgument });
+    await expect(ann.client(TaskService).createTask({ message: { content } })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+    });
   });
 
   test("are no longer fetched when the caller disconnects, and nothing is stored", async () => {
@@ -86,7 +106,10 @@ describeOnOne("files in messages", (database) => {
     await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
     const { port } = slow.address() as AddressInfo; // The server listens on TCP.
     const gone = new AbortController();
-    const content = Array.from({ length: 5 }, (_, i) => ({ type: ContentPartType.FILE, fileUrl: `http://127.0.0.1:${port}/${i}` }));
+    const content = Array.from({ length: 5 }, (_, i) => ({
+      type: ContentPartType.FILE,
+      fileUrl: `http://127.0.0.1:${port}/${i}`,
+    }));
     const before = platform.stored().length;
     const call = ann.client(TaskService).createTask({ message: { content } }, { signal: gone.signal });
     await arrived.promise;
@@ -94,7 +117,8 @@ describeOnOne("files in messages", (database) => {
     await expect(call).rejects.toMatchObject({ code: Code.Canceled });
     await until(
       async () =>
-        platform.stored().length === before && (await readBlobTotals(platform.database)).blobs.every(({ state }) => state === "kept"),
+        platform.stored().length === before &&
+        (await readBlobTotals(platform.database)).blobs.every(({ state }) => state === "kept"),
     );
     slow.closeAllConnections();
     await new Promise((resolve) => slow.close(resolve));
@@ -109,11 +133,19 @@ describeOnOne("files in messages", (database) => {
 
   test("an upload becomes an attachment with a link that needs no key, and the agent has read it", async () => {
     const { id: file_id } = await uploadFile(platform, ann, csv, "q3.csv");
-    const id = await createSettledTask([{ type: "text", text: "Sum this up" }, file({ file_id, filename: "other.txt" })]);
+    const id = await createSettledTask([
+      { type: "text", text: "Sum this up" },
+      file({ file_id, filename: "other.txt" }),
+    ]);
     const { content, message_type, attachments } = await brought(id);
     expect({ content, message_type }).toEqual({ content: "Sum this up", message_type: "text" });
     expect(attachments).toEqual([
-      { type: "file", filename: "q3.csv", content_type: "text/csv", url: expect.stringMatching(/^https:\/\/platform\.test\//) },
+      {
+        type: "file",
+        filename: "q3.csv",
+        content_type: "text/csv",
+        url: expect.stringMatching(/^https:\/\/platform\.test\//),
+      },
     ]);
     const reply = await download(attachments[0].url);
     expect({ status: reply.status, text: await reply.text() }).toEqual({ status: 200, text: csv });
@@ -133,7 +165,13 @@ describeOnOne("files in messages", (database) => {
     const id = await createSettledTask(content);
     const { content: text, attachments } = await brought(id);
     expect(text).toBe("");
-    expect(attachments.map(({ type, filename, content_type }: Record<string, string>) => [type, filename, content_type])).toEqual([
+    expect(
+      attachments.map(({ type, filename, content_type }: Record<string, string>) => [
+        type,
+        filename,
+        content_type,
+      ]),
+    ).toEqual([
       ["file", "a.csv", "text/csv"],
       ["file", "b.txt", "text/plain"],
       ["file", "file.csv", "text/csv"],
@@ -154,7 +192,9 @@ describeOnOne("files in messages", (database) => {
       file({ file_data: dataOf(code, "video/mp2t"), filename: "clip.ts", mime_type: "video/mp2t" }),
     ];
     const id = await createSettledTask([{ type: "text", text: "Look" }, ...content]);
-    const types = (await brought(id)).attachments.map(({ content_type }: Record<string, string>) => content_type);
+    const types = (await brought(id)).attachments.map(
+      ({ content_type }: Record<string, string>) => content_type,
+    );
     expect(types).toEqual([...Array(4).fill("text/typescript"), "video/mp2t"]);
     const answer = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message");
     expect(answer.assistant_message.content).toContain("File app.ts (text/typescript, 34 bytes)");
@@ -164,9 +204,15 @@ describeOnOne("files in messages", (database) => {
     const { body } = await create([file({ file_data: dataOf("hi", "text/plain"), filename: "hello.txt" })]);
     expect(body).toMatchObject({ ok: true, task_title: "hello.txt" });
     await untilStatus(platform.service.store, body["task_id"], "stopped");
-    const message = { content: [{ type: "voice", file_data: dataOf("RIFF", "audio/wav"), filename: "a.wav" }] };
-    expect(await ann.v2("task.sendMessage", { task_id: body["task_id"], message })).toMatchObject({ status: 200 });
-    const said = (await events(body["task_id"])).filter(({ type }: { type: string }) => type === "user_message").at(-1).user_message;
+    const message = {
+      content: [{ type: "voice", file_data: dataOf("RIFF", "audio/wav"), filename: "a.wav" }],
+    };
+    expect(await ann.v2("task.sendMessage", { task_id: body["task_id"], message })).toMatchObject({
+      status: 200,
+    });
+    const said = (await events(body["task_id"]))
+      .filter(({ type }: { type: string }) => type === "user_message")
+      .at(-1).user_message;
     expect(said).toMatchObject({
       content: "",
       message_type: "voice",
@@ -180,25 +226,38 @@ describeOnOne("files in messages", (database) => {
     expect(await create([file({ file_id })], own)).toMatchObject({ status: 200 });
     const theirs = [(await uploadFile(platform, other)).id, (await uploadFile(platform, ann)).id];
     for (const id of theirs) {
-      expect(await create([file({ file_id: id })], own)).toMatchObject(invalid("message.content[0].file_id: is unknown"));
+      expect(await create([file({ file_id: id })], own)).toMatchObject(
+        invalid("message.content[0].file_id: is unknown"),
+      );
     }
     const made = await create([file({ file_data: dataOf(csv), filename: "a.csv" })], own);
     expect(made.status).toBe(200);
     const { body } = await ann.v2("task.listMessages", { task_id: made.body["task_id"], order: "asc" });
     const [id] = /file-[A-Za-z0-9]+/.exec(body["messages"][0].user_message.attachments[0].url) ?? [];
-    expect((await own.v2("file.detail", { file_id: id })).status, "what it brought is tagged with the app").toBe(200);
+    expect(
+      (await own.v2("file.detail", { file_id: id })).status,
+      "what it brought is tagged with the app",
+    ).toBe(200);
     expect((await other.v2("file.detail", { file_id: id })).status).toBe(404);
   });
 
   test("attachments have links on the stream too, on v2 and gRPC", async () => {
     const id = await createSettledTask([file({ file_data: dataOf(csv), filename: "a.csv" })]);
     const url = expect.stringMatching(/^https:\/\/platform\.test\/downloads\/file-/);
-    const stream = await fetch(`${platform.service.url}/v2/task.watch?task_id=${id}&until_settled=true`, { headers: ann.headers });
-    const [, data = ""] = /event: user_message\n(?:id: .*\n)?data: (.*)/.exec((await stream.text()).replace(/^id: .*\n/gm, "")) ?? [];
+    const stream = await fetch(`${platform.service.url}/v2/task.watch?task_id=${id}&until_settled=true`, {
+      headers: ann.headers,
+    });
+    const [, data = ""] =
+      /event: user_message\n(?:id: .*\n)?data: (.*)/.exec((await stream.text()).replace(/^id: .*\n/gm, "")) ??
+      [];
     expect(JSON.parse(data).user_message.attachments).toMatchObject([{ filename: "a.csv", url }]);
-    for await (const { event } of ann.client(TaskService, "grpc").watchTask({ taskId: id, untilSettled: true })) {
+    for await (const { event } of ann
+      .client(TaskService, "grpc")
+      .watchTask({ taskId: id, untilSettled: true })) {
       if (event?.payload.case !== "userMessage") continue;
-      expect(event.payload.value.attachments).toMatchObject([{ filename: "a.csv", contentType: "text/csv", url }]);
+      expect(event.payload.value.attachments).toMatchObject([
+        { filename: "a.csv", contentType: "text/csv", url },
+      ]);
       return;
     }
     expect.unreachable("the stream has the message");
@@ -206,8 +265,13 @@ describeOnOne("files in messages", (database) => {
 
   test("an agent's file has a link, which ends with the task, and no detail; the link of a user's file stays", async () => {
     const { id: file_id } = await uploadFile(platform, ann);
-    const id = await createSettledTask([{ type: "text", text: "[[file sums.csv | a,b]]" }, file({ file_id })]);
-    const made = (await events(id)).find(({ type }: { type: string }) => type === "assistant_message").assistant_message;
+    const id = await createSettledTask([
+      { type: "text", text: "[[file sums.csv | a,b]]" },
+      file({ file_id }),
+    ]);
+    const made = (await events(id)).find(
+      ({ type }: { type: string }) => type === "assistant_message",
+    ).assistant_message;
     expect(made).toMatchObject({
       content: "Here is sums.csv.",
       attachments: [{ type: "file", filename: "sums.csv", content_type: "text/csv" }],
@@ -232,7 +296,9 @@ describeOnOne("files in messages", (database) => {
       await ann.v2("file.delete", { file_id: id });
       return { file_id: id };
     };
-    const foreign = async () => ({ file_id: (await uploadFile(platform, await platform.service.person())).id });
+    const foreign = async () => ({
+      file_id: (await uploadFile(platform, await platform.service.person())).id,
+    });
     const artefact = async () => {
       const made = (await events(await createSettledTask("[[file a.txt | a]]"))).find(
         ({ type }: { type: string }) => type === "assistant_message",
@@ -254,17 +320,49 @@ describeOnOne("files in messages", (database) => {
       ],
       ["a file that is deleted", gone, `${part}.file_id: is deleted`],
       ["no source", {}, `${part}: must have exactly one of`],
-      ["two sources", { file_id: "f", file_data: data, filename: "a.txt" }, `${part}: must have exactly one of`],
-      ["data without a name, of a forbidden kind", { file_data: dataOf("hi", "application/x-sh") }, `${part}.mime_type: executables`],
+      [
+        "two sources",
+        { file_id: "f", file_data: data, filename: "a.txt" },
+        `${part}: must have exactly one of`,
+      ],
+      [
+        "data without a name, of a forbidden kind",
+        { file_data: dataOf("hi", "application/x-sh") },
+        `${part}.mime_type: executables`,
+      ],
       ["bare base64", { file_data: "aGk=", filename: "a.txt" }, `${part}.file_data: must be data:`],
-      ["data without a type", { file_data: "data:;base64,aGk=", filename: "a.txt" }, `${part}.file_data: must be data:`],
-      ["data that is not base64", { file_data: `${data}!`, filename: "a.txt" }, `${part}.file_data: must be base64`],
-      ["data without its padding", { file_data: data.slice(0, -1), filename: "a.txt" }, `${part}.file_data: must be base64`],
+      [
+        "data without a type",
+        { file_data: "data:;base64,aGk=", filename: "a.txt" },
+        `${part}.file_data: must be data:`,
+      ],
+      [
+        "data that is not base64",
+        { file_data: `${data}!`, filename: "a.txt" },
+        `${part}.file_data: must be base64`,
+      ],
+      [
+        "data without its padding",
+        { file_data: data.slice(0, -1), filename: "a.txt" },
+        `${part}.file_data: must be base64`,
+      ],
       ["a forbidden kind", { ...name, filename: "run.sh" }, `${part}.filename: executables`],
       ["a disguised forbidden kind", { ...name, filename: "run.EXE. " }, `${part}.filename: executables`],
-      ["a path for a name", { ...name, filename: "../../etc/passwd" }, `${part}.filename: must be a name, not a path`],
-      ["an invalid media type", { ...name, filename: "a.txt", mime_type: "text" }, `${part}.mime_type: must be a media type`],
-      ["a media type of 256 characters", { ...name, filename: "a.txt", mime_type: "a/".padEnd(256, "b") }, `${part}.mime_type`],
+      [
+        "a path for a name",
+        { ...name, filename: "../../etc/passwd" },
+        `${part}.filename: must be a name, not a path`,
+      ],
+      [
+        "an invalid media type",
+        { ...name, filename: "a.txt", mime_type: "text" },
+        `${part}.mime_type: must be a media type`,
+      ],
+      [
+        "a media type of 256 characters",
+        { ...name, filename: "a.txt", mime_type: "a/".padEnd(256, "b") },
+        `${part}.mime_type`,
+      ],
       [
         "an address that answers 404",
         () => Promise.resolve({ file_url: `${address}/none` }),
@@ -280,9 +378,21 @@ describeOnOne("files in messages", (database) => {
         () => Promise.resolve({ file_url: `${address}/cut` }),
         `${failed}the connection failed before the complete`,
       ],
-      ["an address of a forbidden kind", () => Promise.resolve({ file_url: `${address}/virus.exe` }), `${part}.file_url: executables`],
-      ["an address of another scheme", { file_url: "file:///etc/passwd" }, `${failed}it must be an http or https URL`],
-      ["a link-local address", { file_url: "http://169.254.169.254/latest" }, `${failed}the address must be public`],
+      [
+        "an address of a forbidden kind",
+        () => Promise.resolve({ file_url: `${address}/virus.exe` }),
+        `${part}.file_url: executables`,
+      ],
+      [
+        "an address of another scheme",
+        { file_url: "file:///etc/passwd" },
+        `${failed}it must be an http or https URL`,
+      ],
+      [
+        "a link-local address",
+        { file_url: "http://169.254.169.254/latest" },
+        `${failed}the address must be public`,
+      ],
     ])("%s", async (_why, more, named) => {
       const extra = typeof more === "function" ? await more() : more;
       const before = (await ann.v2("task.list")).body["data"].length;
@@ -296,7 +406,9 @@ describeOnOne("files in messages", (database) => {
       const max = 20 * 1024 * 1024;
       const over = await create([file({ file_data: dataOf(Buffer.alloc(max + 1)), filename: "a.bin" })]);
       expect(over).toMatchObject(invalid("message.content[0].file_data: is over 20 MB"));
-      expect(await create([file({ file_data: dataOf(Buffer.alloc(max)), filename: "a.bin" })])).toMatchObject({ status: 200 });
+      expect(await create([file({ file_data: dataOf(Buffer.alloc(max)), filename: "a.bin" })])).toMatchObject(
+        { status: 200 },
+      );
     });
 
     test.each([
@@ -306,9 +418,15 @@ describeOnOne("files in messages", (database) => {
       "grpc-web",
     ] as const)("on %s what v2 refuses, and accepts what v2 accepts", async (wire) => {
       const client = ann.client(TaskService, wire);
-      const withPart = (more: object) => client.createTask({ message: { content: [{ type: ContentPartType.FILE, ...more }] } });
-      const refused = { code: Code.InvalidArgument, rawMessage: expect.stringContaining("message.content[0].file_data: must be base64") };
-      await expect(withPart({ fileData: "data:a/b;base64,!", filename: "a.txt" })).rejects.toMatchObject(refused);
+      const withPart = (more: object) =>
+        client.createTask({ message: { content: [{ type: ContentPartType.FILE, ...more }] } });
+      const refused = {
+        code: Code.InvalidArgument,
+        rawMessage: expect.stringContaining("message.content[0].file_data: must be base64"),
+      };
+      await expect(withPart({ fileData: "data:a/b;base64,!", filename: "a.txt" })).rejects.toMatchObject(
+        refused,
+      );
       expect(await withPart({ fileData: data, filename: "a.txt" })).toMatchObject({ taskTitle: "a.txt" });
     });
   });
@@ -322,7 +440,9 @@ test("a loopback address is refused unless the operator allows it, like one with
   const texts = new Set<string | undefined>();
   for (const file_url of [`http://127.0.0.1:${port}/a.csv`, `http://127.0.0.1:1/a.csv`]) {
     const reply = await ann.v2("task.create", { message: { content: [file({ file_url })] } });
-    expect(reply).toMatchObject(invalid("message.content[0].file_url: could not be fetched: the address must be public"));
+    expect(reply).toMatchObject(
+      invalid("message.content[0].file_url: could not be fetched: the address must be public"),
+    );
     texts.add(reply.body.error?.message);
   }
   expect(texts.size).toBe(1);
@@ -335,7 +455,9 @@ test("a refused message does not store an incomplete upload", async () => {
   const ann = await platform.service.person();
   const slot = await createSlot(platform, ann);
   const message = { content: [file({ file_id: slot.id })] };
-  expect(await ann.v2("task.create", { message })).toMatchObject(invalid("message.content[0].file_id: is not uploaded yet"));
+  expect(await ann.v2("task.create", { message })).toMatchObject(
+    invalid("message.content[0].file_id: is not uploaded yet"),
+  );
   await put(slot.url, "hi");
   expect(await ann.v2("task.create", { message })).toMatchObject({ status: 200 });
 });

@@ -38,14 +38,20 @@ describeOnOne("a task that is not the caller's", (database) => {
     const copy = { ...(await rig.row(elsewhere)), id: systemIds.short(), accountId: rig.ann.accountId };
     await rig.service.store.change((tx) => tx.tasks.insert(copy, []));
     ids = {
-      "a colleague's, shared with the team": await rig.runToEnd("hi", { share_visibility: "team" }, colleague),
+      "a colleague's, shared with the team": await rig.runToEnd(
+        "hi",
+        { share_visibility: "team" },
+        colleague,
+      ),
       "another account's, public": await rig.runToEnd("hi", { share_visibility: "public" }, outsider),
       "her own in another space": copy.id,
       "her own, deleted": deletedId,
       unknown: systemIds.short(),
       "not an id": "../task",
     };
-    othersIds = Object.entries(ids).flatMap(([why, id]) => (/colleague|another account|other space/.test(why) ? [id] : []));
+    othersIds = Object.entries(ids).flatMap(([why, id]) =>
+      /colleague|another account|other space/.test(why) ? [id] : [],
+    );
   });
 
   describe.each(operations)("%s", (name, body) => {
@@ -74,7 +80,9 @@ describeOnOne("a task that is not the caller's", (database) => {
       await expect(client.deleteTask({ taskId })).rejects.toMatchObject(notFound);
       await expect(client.sendMessage({ taskId, message })).rejects.toMatchObject(notFound);
       await expect(client.listMessages({ taskId })).rejects.toMatchObject(notFound);
-      await expect(client.confirmAction({ taskId, eventId: "ev_1", input: { accept: true } })).rejects.toMatchObject(notFound);
+      await expect(
+        client.confirmAction({ taskId, eventId: "ev_1", input: { accept: true } }),
+      ).rejects.toMatchObject(notFound);
     }
   });
 });

@@ -10,7 +10,8 @@ describe("clients.md", () => {
   const rig = taskRig({ env: { BODY_LIMIT: "1048576" } });
   const limited = taskRig({ env: { RATE_LIMITS: "0.1" } });
   const url = (name: string) => `${rig.service.url}/v2/${name}`;
-  const withKey = (headers: Readonly<Record<string, string>>) => callV2(rig.service.url, "task.list", {}, { headers });
+  const withKey = (headers: Readonly<Record<string, string>>) =>
+    callV2(rig.service.url, "task.list", {}, { headers });
 
   test("1: the key is in x-service-api-key, or in x-manus-api-key", async () => {
     const { key } = rig.ann;
@@ -21,7 +22,9 @@ describe("clients.md", () => {
 
   test("2: the same key in both headers is one credential", async () => {
     const { key } = rig.ann;
-    expect(await withKey({ "x-service-api-key": key, "x-manus-api-key": key })).toMatchObject({ status: 200 });
+    expect(await withKey({ "x-service-api-key": key, "x-manus-api-key": key })).toMatchObject({
+      status: 200,
+    });
   });
 
   test("3: Content-Type: application/json on a GET without a body is not an invalid body", async () => {
@@ -33,12 +36,24 @@ describe("clients.md", () => {
   test("4: bodies may be chunked; a query has booleans and numbers as text", async () => {
     const body = new Blob([JSON.stringify({ message: { content: "in " }, title: "chunks" })]).stream();
     const headers = { "x-manus-api-key": rig.ann.key, "content-type": "application/json" };
-    const reply = await fetch(url("task.create"), { method: "POST", headers, body, duplex: "half" } as RequestInit);
+    const reply = await fetch(url("task.create"), {
+      method: "POST",
+      headers,
+      body,
+      duplex: "half",
+    } as RequestInit);
     const { task_id } = (await reply.json()) as V2Body;
     await rig.reach(task_id, "stopped");
     const listed = async (query: string) =>
-      ((await (await fetch(url(`task.listMessages?task_id=${task_id}&${query}`), { headers })).json()) as V2Body)["messages"];
-    expect(await listed("verbose=false&limit=2&order=asc")).toMatchObject([{ type: "user_message" }, { type: "status_update" }]);
+      (
+        (await (
+          await fetch(url(`task.listMessages?task_id=${task_id}&${query}`), { headers })
+        ).json()) as V2Body
+      )["messages"];
+    expect(await listed("verbose=false&limit=2&order=asc")).toMatchObject([
+      { type: "user_message" },
+      { type: "status_update" },
+    ]);
     expect(await listed("verbose=true&limit=3&order=asc")).toMatchObject([
       { type: "user_message" },
       { type: "status_update" },
@@ -51,9 +66,13 @@ describe("clients.md", () => {
     const { body } = await rig.ann.v2("task.create", { message, labels: { a: 1 }, mode: "fast" });
     expect(body).toMatchObject({ ok: true });
     const { task_id } = body as V2Body & { task_id: string };
-    expect(await rig.ann.v2("task.update", { task_id, hide_in_task_list: true })).toMatchObject({ status: 200 });
+    expect(await rig.ann.v2("task.update", { task_id, hide_in_task_list: true })).toMatchObject({
+      status: 200,
+    });
     expect(await rig.row(task_id)).toMatchObject({ hidden: false });
-    expect(await rig.ann.v2("task.list", { page: "1", state: "x" }, { method: "GET" })).toMatchObject({ status: 200 });
+    expect(await rig.ann.v2("task.list", { page: "1", state: "x" }, { method: "GET" })).toMatchObject({
+      status: 200,
+    });
   });
 
   test("6: every read operation accepts GET", async () => {
@@ -106,14 +125,20 @@ describe("clients.md", () => {
   test("7, 9: over the limit the answer is 429 rate_limited, with the whole seconds to wait", async () => {
     // One call per minute; if a minute begins between two calls, the three still exceed the limit.
     const replies = [];
-    for (let call = 0; call < 3; call += 1) replies.push(await limited.ann.v2("task.create", { message: { content: "hi" } }));
+    for (let call = 0; call < 3; call += 1)
+      replies.push(await limited.ann.v2("task.create", { message: { content: "hi" } }));
     const refused = replies.find(({ status }) => status === 429);
-    expect(refused?.body).toMatchObject({ ok: false, request_id: expect.stringMatching(/^req_/), error: { code: "rate_limited" } });
+    expect(refused?.body).toMatchObject({
+      ok: false,
+      request_id: expect.stringMatching(/^req_/),
+      error: { code: "rate_limited" },
+    });
     expect(refused?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   });
 
   test("9: the codes are matched literally", async () => {
-    const code = async (name: string, body: object, headers = {}) => (await rig.ann.v2(name, body, { headers })).body.error?.code;
+    const code = async (name: string, body: object, headers = {}) =>
+      (await rig.ann.v2(name, body, { headers })).body.error?.code;
     expect(await code("task.create", {})).toBe("invalid_argument");
     expect(await code("task.detail", { task_id: "nobody" })).toBe("not_found");
     expect((await callV2(rig.service.url, "task.list", {})).body.error?.code).toBe("permission_denied");
@@ -137,7 +162,8 @@ describe("clients.md", () => {
     const task_id = await rig.runToEnd();
     const now = Date.now();
     const { task, last_seq } = (await rig.ann.v2("task.detail", { task_id })).body;
-    for (const time of [task.created_at, task.updated_at]) expect(Math.abs(time - now / 1000)).toBeLessThan(60);
+    for (const time of [task.created_at, task.updated_at])
+      expect(Math.abs(time - now / 1000)).toBeLessThan(60);
     expect(Number.isInteger(last_seq)).toBe(true);
     for (const { timestamp, seq } of await rig.events(task_id)) {
       expect(Math.abs(timestamp - now)).toBeLessThan(60_000);
@@ -184,7 +210,10 @@ describe("clients.md", () => {
     const task_id = await rig.runToEnd();
     await rig.send(task_id, "[[forever]]");
     const { messages } = (await rig.ann.v2("task.listMessages", { task_id, limit: 2 })).body;
-    expect(messages).toMatchObject([{ status_update: { agent_status: "running" } }, { user_message: { content: "[[forever]]" } }]);
+    expect(messages).toMatchObject([
+      { status_update: { agent_status: "running" } },
+      { user_message: { content: "[[forever]]" } },
+    ]);
   });
 
   test("17: the returned values are available to the next call", async () => {
@@ -196,7 +225,14 @@ describe("clients.md", () => {
   });
 
   test("18: every wait except a question is answered by confirmAction, mostly with accept: true", async () => {
-    const plain = ["gmailSendAction", "deployAction", "terminalExecute", "googleCalendarCreate", "webdevRunAction", "mapreduceAction"];
+    const plain = [
+      "gmailSendAction",
+      "deployAction",
+      "terminalExecute",
+      "googleCalendarCreate",
+      "webdevRunAction",
+      "mapreduceAction",
+    ];
     const replies = await Promise.all(
       plain.map(async (kind) => {
         const task_id = await rig.create(`[[confirm ${kind}]]`);
@@ -222,12 +258,24 @@ describe("clients.md", () => {
     const id = await rig.runToEnd(content, { structured_output_schema });
     const [stopped, result] = (await rig.events(id)).slice(-2);
     expect(stopped).toMatchObject({ type: "status_update", status_update: { agent_status: "stopped" } });
-    expect(result).toMatchObject({ type: "structured_output_result", structured_output_result: { success, value: { name: null } } });
+    expect(result).toMatchObject({
+      type: "structured_output_result",
+      structured_output_result: { success, value: { name: null } },
+    });
   });
 
   test("23: agent-default-main_task and agent-default are the shortcuts of the default agent", async () => {
-    expect((await rig.ann.v2("task.sendMessage", { task_id: "agent-default-main_task", message: { content: "hi" } })).status).toBe(200);
-    expect((await rig.ann.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body).toMatchObject({
+    expect(
+      (
+        await rig.ann.v2("task.sendMessage", {
+          task_id: "agent-default-main_task",
+          message: { content: "hi" },
+        })
+      ).status,
+    ).toBe(200);
+    expect(
+      (await rig.ann.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body,
+    ).toMatchObject({
       ok: true,
       data: [],
     });
@@ -262,5 +310,7 @@ describe("clients.md", () => {
 /** The paths of all nulls in an answer. */
 function nulls(value: unknown, path = ""): string[] {
   if (value === null) return [path];
-  return typeof value === "object" ? Object.entries(value).flatMap(([name, inner]) => nulls(inner, `${path}.${name}`)) : [];
+  return typeof value === "object"
+    ? Object.entries(value).flatMap(([name, inner]) => nulls(inner, `${path}.${name}`))
+    : [];
 }

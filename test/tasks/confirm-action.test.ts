@@ -1,6 +1,14 @@
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { inputSchema, isKind, isQuestion, type KindName, kindOf, kinds, variantsOf } from "../../src/core/actions/kind.ts";
+import {
+  inputSchema,
+  isKind,
+  isQuestion,
+  type KindName,
+  kindOf,
+  kinds,
+  variantsOf,
+} from "../../src/core/actions/kind.ts";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { insertOnline } from "../browsers/online-row.ts";
 import { describeOnOne, halfFor, nodesOf } from "../support/database.ts";
@@ -16,7 +24,9 @@ const accepted: Partial<Record<KindName, object>> = {
 const acceptInput = (kind: KindName): object => accepted[kind] ?? { accept: true };
 const rows = Object.keys(kinds)
   .filter((name): name is KindName => isKind(name) && !isQuestion(name))
-  .flatMap((kind) => (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => ({ kind, variant })));
+  .flatMap((kind) =>
+    (variantsOf(kind).length > 0 ? variantsOf(kind) : [""]).map((variant) => ({ kind, variant })),
+  );
 
 describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
   const rig = taskRig({ database, nodes: nodesOf(database) });
@@ -41,32 +51,42 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
     { wire: "v2, null", send: (task_id: string, event_id: string) => confirm(task_id, event_id, null) },
     ...rpcWires.map((wire) => ({
       wire,
-      send: (taskId: string, eventId: string) => rig.ann.client(TaskService, wire).confirmAction({ taskId, eventId }),
+      send: (taskId: string, eventId: string) =>
+        rig.ann.client(TaskService, wire).confirmAction({ taskId, eventId }),
     })),
   ])("a missing input means yes if only accept is required: $wire", async ({ send }) => {
-    const { id, detail } = await createWaitingTask("[[confirm terminalExecute]] [[say After]] [[confirm terminalExecute]]");
+    const { id, detail } = await createWaitingTask(
+      "[[confirm terminalExecute]] [[say After]] [[confirm terminalExecute]]",
+    );
     await send(id, detail.waiting_for_event_id);
     // It allows only this action.
     await rig.reach(id, "waiting");
     const events = await rig.events(id);
-    expect(events.filter(({ type }) => type === "tool_used").map((event) => event["tool_used"].status)).toEqual([
-      "pending_confirmation",
-      "success",
-      "pending_confirmation",
-    ]);
+    expect(
+      events.filter(({ type }) => type === "tool_used").map((event) => event["tool_used"].status),
+    ).toEqual(["pending_confirmation", "success", "pending_confirmation"]);
   });
 
-  test.each(halfFor(database, rows))("$kind $variant: waits with its schema, refuses invalid input, and continues when accepted", async ({
+  test.each(
+    halfFor(database, rows),
+  )("$kind $variant: waits with its schema, refuses invalid input, and continues when accepted", async ({
     kind,
     variant,
   }) => {
     if (kind === "needConnectMyBrowser") await insertOnline(rig.service, rig.ann, "b1");
-    const { id, detail } = await createWaitingTask(`[[confirm ${kind}${variant && ` | ${variant}`}]] [[say After]]`);
-    expect(detail).toMatchObject({ waiting_for_event_type: kind, waiting_description: expect.stringMatching(/./) });
+    const { id, detail } = await createWaitingTask(
+      `[[confirm ${kind}${variant && ` | ${variant}`}]] [[say After]]`,
+    );
+    expect(detail).toMatchObject({
+      waiting_for_event_type: kind,
+      waiting_description: expect.stringMatching(/./),
+    });
     expect(detail.confirm_input_schema).toEqual(inputSchema(kind, variant));
     if (String(detail.confirm_input_schema.required) !== "accept")
       for (const nothing of [undefined, null])
-        expect(await confirm(id, detail.waiting_for_event_id, nothing)).toMatchObject(invalid("input: is required"));
+        expect(await confirm(id, detail.waiting_for_event_id, nothing)).toMatchObject(
+          invalid("input: is required"),
+        );
     expect(await confirm(id, detail.waiting_for_event_id, { other: 1 })).toMatchObject(invalid("input"));
     expect(await confirm(id, detail.waiting_for_event_id, "yes")).toMatchObject(invalid("input"));
     expect((await rig.row(id)).status).toBe("waiting");
@@ -82,9 +102,15 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
       { status: "success", tool: kindOf(kind).tool },
     ]);
     expect(uses[1].action_id).toBe(uses[0].action_id);
-    expect(events.find(({ id: event }) => event === detail.waiting_for_event_id)).toMatchObject({ type: "tool_used" });
-    expect(events.filter(({ type }) => type === "assistant_message")[0]).toMatchObject({ assistant_message: { content: "After" } });
-    expect(await confirm(id, detail.waiting_for_event_id, acceptInput(kind)), "once").toMatchObject(refused(412, "failed_precondition"));
+    expect(events.find(({ id: event }) => event === detail.waiting_for_event_id)).toMatchObject({
+      type: "tool_used",
+    });
+    expect(events.filter(({ type }) => type === "assistant_message")[0]).toMatchObject({
+      assistant_message: { content: "After" },
+    });
+    expect(await confirm(id, detail.waiting_for_event_id, acceptInput(kind)), "once").toMatchObject(
+      refused(412, "failed_precondition"),
+    );
   });
 
   describe("accept: false", () => {
@@ -98,7 +124,10 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
       expect(body).toMatchObject({ ok: true, confirmed: true });
       await rig.reach(id, "stopped");
       const uses = (await rig.events(id)).flatMap((event) => event["tool_used"] ?? []);
-      expect(uses).toMatchObject([{ status: "pending_confirmation" }, { status: "error", result: { accept: false } }]);
+      expect(uses).toMatchObject([
+        { status: "pending_confirmation" },
+        { status: "error", result: { accept: false } },
+      ]);
     });
 
     test.each([
@@ -112,7 +141,9 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
       const reply = await confirm(id, detail.waiting_for_event_id, { accept: false });
       expect(reply).toMatchObject({ status: 200, body: { ok: true, task_id: id, confirmed: false } });
       expect(await rig.row(id)).toEqual(before);
-      expect((await confirm(id, detail.waiting_for_event_id, { accept: true })).body).toMatchObject({ confirmed: true });
+      expect((await confirm(id, detail.waiting_for_event_id, { accept: true })).body).toMatchObject({
+        confirmed: true,
+      });
     });
   });
 
@@ -138,14 +169,19 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
         "x",
         detail.waiting_for_event_id.replace(id, rig.ann.accountId),
       ];
-      for (const event of unknownEvents) expect(await confirm(id, event, { accept: true })).toMatchObject(refused(404, "not_found"));
-      expect(await confirm(await rig.runToEnd(), "ev_1", { accept: true })).toMatchObject(refused(404, "not_found"));
+      for (const event of unknownEvents)
+        expect(await confirm(id, event, { accept: true })).toMatchObject(refused(404, "not_found"));
+      expect(await confirm(await rig.runToEnd(), "ev_1", { accept: true })).toMatchObject(
+        refused(404, "not_found"),
+      );
     });
 
     test("an event without a wait: 412, before the input is checked", async () => {
       const { id } = await createWaitingTask("[[confirm deployAction]]");
       expect(await confirm(id, `ev_${id}_1`, "nonsense")).toMatchObject(invalid("input"));
-      expect(await confirm(id, `ev_${id}_1`, { nonsense: true })).toMatchObject(refused(412, "failed_precondition"));
+      expect(await confirm(id, `ev_${id}_1`, { nonsense: true })).toMatchObject(
+        refused(412, "failed_precondition"),
+      );
       expect(await confirm(id, `ev_${id}_1`)).toMatchObject(refused(412, "failed_precondition"));
     });
 
@@ -155,7 +191,9 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
       const stopped = await createWaitingTask("[[confirm deployAction]]");
       await rig.ann.v2("task.stop", { task_id: stopped.id });
       for (const { id, detail } of [overridden, stopped]) {
-        expect(await confirm(id, detail.waiting_for_event_id, { accept: true })).toMatchObject(refused(412, "failed_precondition"));
+        expect(await confirm(id, detail.waiting_for_event_id, { accept: true })).toMatchObject(
+          refused(412, "failed_precondition"),
+        );
       }
     });
 
@@ -165,7 +203,9 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
       const count = use.params.messages.length;
       expect(count).toBeGreaterThan(0);
       const beyond = { accept: true, indices: [0, count] };
-      expect(await confirm(id, detail.waiting_for_event_id, beyond)).toMatchObject(invalid("input.indices[1]"));
+      expect(await confirm(id, detail.waiting_for_event_id, beyond)).toMatchObject(
+        invalid("input.indices[1]"),
+      );
       const { body } = await confirm(id, detail.waiting_for_event_id, { accept: true, indices: [count - 1] });
       expect(body).toMatchObject({ confirmed: true });
     });
@@ -180,11 +220,23 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
     const client = rig.ann.client(TaskService, "grpc");
     const { id, detail } = await createWaitingTask("[[confirm terminalExecute]]");
     const ask = { taskId: id, eventId: String(detail.waiting_for_event_id) };
-    await expect(client.confirmAction({ ...ask, input: { accept: "yes" } })).rejects.toMatchObject({ code: Code.InvalidArgument });
-    await expect(client.confirmAction({ ...ask, eventId: `ev_${id}_1` })).rejects.toMatchObject({ code: Code.FailedPrecondition });
-    await expect(client.confirmAction({ ...ask, eventId: "ev_1" })).rejects.toMatchObject({ code: Code.NotFound });
-    expect(await client.confirmAction({ ...ask, input: { accept: false } })).toMatchObject({ taskId: id, confirmed: false });
-    expect(await client.confirmAction({ ...ask, input: { accept: true } })).toMatchObject({ taskId: id, confirmed: true });
+    await expect(client.confirmAction({ ...ask, input: { accept: "yes" } })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+    });
+    await expect(client.confirmAction({ ...ask, eventId: `ev_${id}_1` })).rejects.toMatchObject({
+      code: Code.FailedPrecondition,
+    });
+    await expect(client.confirmAction({ ...ask, eventId: "ev_1" })).rejects.toMatchObject({
+      code: Code.NotFound,
+    });
+    expect(await client.confirmAction({ ...ask, input: { accept: false } })).toMatchObject({
+      taskId: id,
+      confirmed: false,
+    });
+    expect(await client.confirmAction({ ...ask, input: { accept: true } })).toMatchObject({
+      taskId: id,
+      confirmed: true,
+    });
   });
 
   test("a repeat with the same Idempotency-Key returns the same answer, and decides nothing twice", async () => {
@@ -217,9 +269,13 @@ describeOnOne("task.confirmAction (spec/api.md 8.9, 9.3)", (database) => {
     });
 
     test("without accept: true nothing is allowed", async () => {
-      const { id, detail } = await createWaitingTask("[[confirm terminalExecute]] [[confirm terminalExecute]]");
+      const { id, detail } = await createWaitingTask(
+        "[[confirm terminalExecute]] [[confirm terminalExecute]]",
+      );
       const denied = { accept: false, always_allow: true };
-      expect((await confirm(id, detail.waiting_for_event_id, denied)).body).toMatchObject({ confirmed: false });
+      expect((await confirm(id, detail.waiting_for_event_id, denied)).body).toMatchObject({
+        confirmed: false,
+      });
       await confirm(id, detail.waiting_for_event_id, { accept: true });
       await rig.reach(id, "waiting");
       expect((await rig.row(id)).allowed).toEqual([]);

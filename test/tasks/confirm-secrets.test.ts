@@ -4,7 +4,8 @@ import { runDirectly } from "../support/direct.ts";
 import { openService } from "../support/service.ts";
 import { untilStatus } from "../support/until.ts";
 
-const textOf = (value: unknown): string => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value));
+const textOf = (value: unknown): string =>
+  value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value);
 
 describeOnOne("secrets that a task requests (spec/api.md 9.3, webdevRequestSecrets)", (database) => {
   test("appear in no list, no log and no readable row; only their names are shown", async () => {
@@ -18,7 +19,9 @@ describeOnOne("secrets that a task requests (spec/api.md 9.3, webdevRequestSecre
     const event_id = (await list()).body["messages"][0].status_update.status_detail.waiting_for_event_id;
     const input = { accept: true, secrets: [{ key: "API_TOKEN", value: "hush-hush" }] };
     const headers = { "idempotency-key": "secrets" };
-    expect((await ann.v2("task.confirmAction", { task_id, event_id, input }, { headers })).body).toMatchObject({ confirmed: true });
+    expect(
+      (await ann.v2("task.confirmAction", { task_id, event_id, input }, { headers })).body,
+    ).toMatchObject({ confirmed: true });
     await untilStatus(service.store, task_id, "stopped");
     const listedText = JSON.stringify((await list()).body);
     expect(listedText).toContain("API_TOKEN");

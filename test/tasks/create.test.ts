@@ -26,9 +26,15 @@ describeOnOne("task.create", (database) => {
     });
   });
 
-  test.each(["team", "public"])("share_visibility %s takes effect and returns a share_url", async (visibility) => {
+  test.each([
+    "team",
+    "public",
+  ])("share_visibility %s takes effect and returns a share_url", async (visibility) => {
     const body = await create({ message: { content: "hi" }, share_visibility: visibility });
-    expect(body).toMatchObject({ share_visibility: visibility, share_url: `https://platform.test/share/${body["task_id"]}` });
+    expect(body).toMatchObject({
+      share_visibility: visibility,
+      share_url: `https://platform.test/share/${body["task_id"]}`,
+    });
   });
 
   test("share_visibility team takes effect as private without a team", async () => {
@@ -36,7 +42,10 @@ describeOnOne("task.create", (database) => {
     const { body } = await solo.v2("task.create", { message: { content: "hi" }, share_visibility: "team" });
     expect(body).toMatchObject({ share_visibility: "private" });
     expect(body).not.toHaveProperty("share_url");
-    const { body: open } = await solo.v2("task.create", { message: { content: "hi" }, share_visibility: "public" });
+    const { body: open } = await solo.v2("task.create", {
+      message: { content: "hi" },
+      share_visibility: "public",
+    });
     expect(open).toMatchObject({ share_visibility: "public" });
   });
 
@@ -88,7 +97,9 @@ describeOnOne("task.create", (database) => {
     ["the message's first line for a blank title", "  ", "Say this"],
     ["the message's first line for an empty title", "", "Say this"],
   ])("keeps %s", async (_what, title, kept) => {
-    expect(await create({ message: { content: "Say this\nand that" }, title })).toMatchObject({ task_title: kept });
+    expect(await create({ message: { content: "Say this\nand that" }, title })).toMatchObject({
+      task_title: kept,
+    });
   });
 
   test("the next call sees the task: running, listed, with its first two events", async () => {
@@ -98,8 +109,16 @@ describeOnOne("task.create", (database) => {
     const { body: list } = await rig.ann.v2("task.list", { limit: 1 });
     expect(list["data"]).toMatchObject([{ id }]);
     expect(await rig.events(id)).toMatchObject([
-      { seq: 1, type: "user_message", user_message: { content: "[[forever]]", message_type: "text", attachments: [] } },
-      { seq: 2, type: "status_update", status_update: { agent_status: "running", brief: expect.stringMatching(/./) } },
+      {
+        seq: 1,
+        type: "user_message",
+        user_message: { content: "[[forever]]", message_type: "text", attachments: [] },
+      },
+      {
+        seq: 2,
+        type: "status_update",
+        status_update: { agent_status: "running", brief: expect.stringMatching(/./) },
+      },
     ]);
   });
 
@@ -127,11 +146,15 @@ describeOnOne("task.create", (database) => {
 
   test("ignores unknown members, and treats null as absent", async () => {
     const message = { content: "hi", role: "user", connectors: null, task_references: null };
-    expect(await create({ message, metadata: {}, title: null, project_id: null, hide_in_task_list: null })).toMatchObject({ ok: true });
+    expect(
+      await create({ message, metadata: {}, title: null, project_id: null, hide_in_task_list: null }),
+    ).toMatchObject({ ok: true });
   });
 
   test("an explicit empty list of connectors is accepted", async () => {
-    expect(await create({ message: { content: "hi", connectors: [], enable_skills: [], force_skills: [] } })).toMatchObject({ ok: true });
+    expect(
+      await create({ message: { content: "hi", connectors: [], enable_skills: [], force_skills: [] } }),
+    ).toMatchObject({ ok: true });
   });
 
   test("references keep their order, repeats count once, up to 20", async () => {
@@ -145,7 +168,10 @@ describeOnOne("task.create", (database) => {
   });
 
   test("a project's task has its type and uses its instruction", async () => {
-    const { body } = await rig.ann.v2("project.create", { name: "Post", instruction: "Always mention the weather." });
+    const { body } = await rig.ann.v2("project.create", {
+      name: "Post",
+      instruction: "Always mention the weather.",
+    });
     const id = await rig.runToEnd("Sort the post", { project_id: body["project"].id });
     const { body: detail } = await rig.ann.v2("task.detail", { task_id: id });
     expect(detail["task"]).toMatchObject({ task_type: "project" });
@@ -176,7 +202,11 @@ describeOnOne("task.create", (database) => {
       ["no content", { message: {} }, "message.content"],
       ["null content", { message: { content: null } }, "message.content"],
       ["content of a wrong type", { message: { content: 5 } }, "message.content"],
-      ["content that is an object", { message: { content: { type: "text", text: "hi" } } }, "message.content"],
+      [
+        "content that is an object",
+        { message: { content: { type: "text", text: "hi" } } },
+        "message.content",
+      ],
       ["empty content", { message: { content: "" } }, "message.content"],
       ["blank content", { message: { content: " \n\t" } }, "message.content"],
       ["no part", { message: { content: [] } }, "message.content"],
@@ -186,7 +216,11 @@ describeOnOne("task.create", (database) => {
       ["a part of an unknown type", part({ type: "poem", text: "hi" }), "message.content[1].type"],
       ["text of a wrong type", part({ type: "text", text: 5 }), "message.content[1].text"],
       ["a file part without a source", part({ type: "file", filename: "a.txt" }), "message.content[1]"],
-      ["a file part with two sources", part({ type: "file", file_id: "f", file_url: "https://files.example/a" }), "message.content[1]"],
+      [
+        "a file part with two sources",
+        part({ type: "file", file_id: "f", file_url: "https://files.example/a" }),
+        "message.content[1]",
+      ],
       [
         "file_data of a forbidden kind, without a filename",
         part({ type: "file", file_data: "data:application/x-sh;base64,aGk=" }),
@@ -194,7 +228,11 @@ describeOnOne("task.create", (database) => {
       ],
       ["20,001 ASCII characters", { message: { content: "y".repeat(20_001) } }, "message.content"],
       ["5,001 other characters", { message: { content: "ü".repeat(5_001) } }, "message.content"],
-      ["too much text in all parts together", part({ type: "text", text: "y".repeat(20_000) }), "message.content"],
+      [
+        "too much text in all parts together",
+        part({ type: "text", text: "y".repeat(20_000) }),
+        "message.content",
+      ],
       ["U+0000 in the text", { message: { content: "a\u0000b" } }, "message.content[0].text"],
       [
         "a connector that is not installed",
@@ -203,11 +241,27 @@ describeOnOne("task.create", (database) => {
       ],
       ["a skill that is unknown", message({ enable_skills: ["skill-17"] }), "skill-17"],
       ["a forced skill that is unknown", message({ force_skills: ["skill-18"] }), "skill-18"],
-      ["a reference that is not an id", message({ task_references: [ref(0), "short"] }), "message.task_references[1]"],
-      ["a reference by URL", message({ task_references: [`https://platform.test/app/${ref(0)}`] }), "message.task_references[0]"],
-      ["the shortcut as a reference", message({ task_references: ["agent-default-main_task"] }), "message.task_references[0]"],
+      [
+        "a reference that is not an id",
+        message({ task_references: [ref(0), "short"] }),
+        "message.task_references[1]",
+      ],
+      [
+        "a reference by URL",
+        message({ task_references: [`https://platform.test/app/${ref(0)}`] }),
+        "message.task_references[0]",
+      ],
+      [
+        "the shortcut as a reference",
+        message({ task_references: ["agent-default-main_task"] }),
+        "message.task_references[0]",
+      ],
       ["21 references", message({ task_references: refs(21) }), "message.task_references"],
-      ["21 references, repeats counted", message({ task_references: Array(21).fill(ref(0)) }), "message.task_references"],
+      [
+        "21 references, repeats counted",
+        message({ task_references: Array(21).fill(ref(0)) }),
+        "message.task_references",
+      ],
       ["references of a wrong type", message({ task_references: ref(0) }), "message.task_references"],
       ["an unknown visibility", rest({ share_visibility: "everyone" }), "share_visibility"],
       ["a visibility in capitals", rest({ share_visibility: "PRIVATE" }), "share_visibility"],
@@ -220,7 +274,11 @@ describeOnOne("task.create", (database) => {
       ["a boolean as a number", rest({ hide_in_task_list: 1 }), "hide_in_task_list"],
       ["a project of a wrong type", rest({ project_id: {} }), "project_id"],
       ["a schema of a wrong type", rest({ structured_output_schema: "{}" }), "structured_output_schema"],
-      ["a schema outside the subset", rest({ structured_output_schema: { type: "object" } }), "structured_output_schema"],
+      [
+        "a schema outside the subset",
+        rest({ structured_output_schema: { type: "object" } }),
+        "structured_output_schema",
+      ],
     ])("%s", async (_why, body, named) => {
       const author = await rig.service.person();
       const reply = await author.v2("task.create", body);
@@ -236,7 +294,10 @@ describeOnOne("CreateTask", (database) => {
 
   test.each(["connect-json", "grpc"] as const)("gives the same answer on %s as on v2", async (wire) => {
     const client = rig.ann.client(TaskService, wire);
-    const made = await client.createTask({ message: { ...text("Say hello"), noConnectors: true }, shareVisibility: ShareVisibility.TEAM });
+    const made = await client.createTask({
+      message: { ...text("Say hello"), noConnectors: true },
+      shareVisibility: ShareVisibility.TEAM,
+    });
     expect(made).toMatchObject({
       taskId: expect.stringMatching(shortId),
       taskTitle: "Say hello",
@@ -244,8 +305,14 @@ describeOnOne("CreateTask", (database) => {
       shareUrl: `https://platform.test/share/${made.taskId}`,
       shareVisibility: ShareVisibility.TEAM,
     });
-    const { shareUrl, shareVisibility } = await client.createTask({ message: text("hi"), shareVisibility: ShareVisibility.UNSPECIFIED });
-    expect({ shareUrl, shareVisibility }).toEqual({ shareUrl: undefined, shareVisibility: ShareVisibility.PRIVATE });
+    const { shareUrl, shareVisibility } = await client.createTask({
+      message: text("hi"),
+      shareVisibility: ShareVisibility.UNSPECIFIED,
+    });
+    expect({ shareUrl, shareVisibility }).toEqual({
+      shareUrl: undefined,
+      shareVisibility: ShareVisibility.PRIVATE,
+    });
   });
 
   test.each([
@@ -253,7 +320,11 @@ describeOnOne("CreateTask", (database) => {
     "grpc",
   ] as const)("refuses on %s no_connectors together with connectors, and creates nothing", async (wire) => {
     const who = await rig.service.person();
-    const message = { ...text("Say hello"), noConnectors: true, connectors: ["9444d960-ab7e-450f-9cb9-b9467fb0adda"] };
+    const message = {
+      ...text("Say hello"),
+      noConnectors: true,
+      connectors: ["9444d960-ab7e-450f-9cb9-b9467fb0adda"],
+    };
     await expect(who.client(TaskService, wire).createTask({ message })).rejects.toMatchObject({
       code: Code.InvalidArgument,
       rawMessage: "message.no_connectors: cannot be given with connectors",
@@ -267,11 +338,21 @@ describeOnOne("CreateTask", (database) => {
     const refused = (code: Code) => expect.objectContaining({ code });
     await expect(client.createTask({})).rejects.toEqual(refused(Code.InvalidArgument));
     await expect(client.createTask({ message: text(" ") })).rejects.toEqual(refused(Code.InvalidArgument));
-    await expect(client.createTask({ message: { content: [{ text: "hi" }] } })).rejects.toEqual(refused(Code.InvalidArgument));
-    await expect(client.createTask({ message: text("hi"), agentProfile: "best" })).rejects.toEqual(refused(Code.InvalidArgument));
-    await expect(client.createTask({ message: text("hi"), projectId: "2qVhnKc3KXbJHDPYYoRNSk" })).rejects.toEqual(refused(Code.NotFound));
-    await expect(client.createTask({ message: { content: [file] } })).rejects.toEqual(refused(Code.InvalidArgument));
-    await expect(client.createTask({ message: text("hi"), structuredOutputSchema: {} })).rejects.toEqual(refused(Code.InvalidArgument));
+    await expect(client.createTask({ message: { content: [{ text: "hi" }] } })).rejects.toEqual(
+      refused(Code.InvalidArgument),
+    );
+    await expect(client.createTask({ message: text("hi"), agentProfile: "best" })).rejects.toEqual(
+      refused(Code.InvalidArgument),
+    );
+    await expect(
+      client.createTask({ message: text("hi"), projectId: "2qVhnKc3KXbJHDPYYoRNSk" }),
+    ).rejects.toEqual(refused(Code.NotFound));
+    await expect(client.createTask({ message: { content: [file] } })).rejects.toEqual(
+      refused(Code.InvalidArgument),
+    );
+    await expect(client.createTask({ message: text("hi"), structuredOutputSchema: {} })).rejects.toEqual(
+      refused(Code.InvalidArgument),
+    );
   });
 });
 
@@ -285,9 +366,14 @@ describe("task.create when all runners are busy", () => {
     const refused = replies.find(({ status }) => status !== 200);
     expect(refused).toMatchObject({
       status: 503,
-      body: { ok: false, error: { code: "unavailable", message: expect.stringContaining("the server is busy") } },
+      body: {
+        ok: false,
+        error: { code: "unavailable", message: expect.stringContaining("the server is busy") },
+      },
     });
     expect(refused?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-    expect(await rig.ann.v2("task.sendMessage", { task_id: running, message: { content: "hi" } })).toMatchObject({ status: 200 });
+    expect(
+      await rig.ann.v2("task.sendMessage", { task_id: running, message: { content: "hi" } }),
+    ).toMatchObject({ status: 200 });
   });
 });

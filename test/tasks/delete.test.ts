@@ -23,8 +23,13 @@ describeOnPostgres("task.delete", (database) => {
 
   test("a running task is refused and not changed", async () => {
     const id = await rig.create("[[forever]]");
-    expect(await remove(id)).toMatchObject({ status: 412, body: { ok: false, error: { code: "failed_precondition" } } });
-    await expect(rig.ann.client(TaskService, "grpc").deleteTask({ taskId: id })).rejects.toMatchObject({ code: Code.FailedPrecondition });
+    expect(await remove(id)).toMatchObject({
+      status: 412,
+      body: { ok: false, error: { code: "failed_precondition" } },
+    });
+    await expect(rig.ann.client(TaskService, "grpc").deleteTask({ taskId: id })).rejects.toMatchObject({
+      code: Code.FailedPrecondition,
+    });
     expect(await rig.row(id)).toMatchObject({ status: "running", lastSeq: 2 });
     await rig.ann.v2("task.stop", { task_id: id });
     expect(await remove(id)).toMatchObject({ status: 200 });
@@ -34,19 +39,24 @@ describeOnPostgres("task.delete", (database) => {
     const [failed, waits] = [await rig.create("[[fail internal]]"), await rig.runToEnd()];
     await rig.reach(failed, "error");
     await rig.force(waits, "waiting");
-    for (const id of [failed, waits]) expect(await remove(id)).toMatchObject({ status: 200, body: { deleted: true } });
+    for (const id of [failed, waits])
+      expect(await remove(id)).toMatchObject({ status: 200, body: { deleted: true } });
   });
 
   test("a second deletion is not found", async () => {
     const id = await rig.runToEnd();
     await remove(id);
-    expect(await remove(id)).toMatchObject({ status: 404, body: { error: { code: "not_found", message: "task not found" } } });
+    expect(await remove(id)).toMatchObject({
+      status: 404,
+      body: { error: { code: "not_found", message: "task not found" } },
+    });
   });
 
   test("deletes the events and stored answers: the same Idempotency-Key creates another task", async () => {
     const { store } = rig.service;
     const headers = { "idempotency-key": systemIds.short() };
-    const create = async () => (await rig.ann.v2("task.create", { message: { content: "hi" } }, { headers })).body["task_id"];
+    const create = async () =>
+      (await rig.ann.v2("task.create", { message: { content: "hi" } }, { headers })).body["task_id"];
     const id = await create();
     expect(await create()).toBe(id);
     await untilStatus(store, id, "stopped");
@@ -61,7 +71,10 @@ describeOnPostgres("task.delete", (database) => {
     const headers = { "idempotency-key": systemIds.short() };
     const id = await rig.runToEnd();
     const call = () => rig.ann.v2("task.delete", { task_id: id }, { headers });
-    expect([await call(), await call()]).toMatchObject([{ body: { id, deleted: true } }, { body: { id, deleted: true } }]);
+    expect([await call(), await call()]).toMatchObject([
+      { body: { id, deleted: true } },
+      { body: { id, deleted: true } },
+    ]);
   });
 
   test("a task that references it keeps working", async () => {
@@ -85,8 +98,13 @@ describeOnPostgres("task.delete", (database) => {
 
   test("has the same effect over Connect as over v2", async () => {
     const id = await rig.runToEnd();
-    expect(await rig.ann.client(TaskService, "connect-json").deleteTask({ taskId: id })).toMatchObject({ id, deleted: true });
-    await expect(rig.ann.client(TaskService, "connect-json").getTask({ taskId: id })).rejects.toMatchObject({ code: Code.NotFound });
+    expect(await rig.ann.client(TaskService, "connect-json").deleteTask({ taskId: id })).toMatchObject({
+      id,
+      deleted: true,
+    });
+    await expect(rig.ann.client(TaskService, "connect-json").getTask({ taskId: id })).rejects.toMatchObject({
+      code: Code.NotFound,
+    });
   });
 });
 
@@ -102,7 +120,8 @@ describeOnPostgres("tombstone of a deleted task", (database) => {
     await opened[Symbol.asyncDispose]();
   });
 
-  const numberOf = (row: DirectRow, column: string): number | null => (row[column] === null ? null : Number(row[column]));
+  const numberOf = (row: DirectRow, column: string): number | null =>
+    row[column] === null ? null : Number(row[column]);
 
   /** The tombstone of a task with the ending that its message requests. */
   async function tombstone(
@@ -112,7 +131,12 @@ describeOnPostgres("tombstone of a deleted task", (database) => {
   ): Promise<{ readonly before: DirectRow; readonly after: DirectRow; readonly now: number }> {
     const select = (id: string) => runDirectly(opened, `SELECT * FROM task WHERE id = '${id}'`);
     const message = { content, task_references: ["A".repeat(22)] };
-    const { body } = await who.v2("task.create", { message, share_visibility: "public", hide_in_task_list: true, ...more });
+    const { body } = await who.v2("task.create", {
+      message,
+      share_visibility: "public",
+      hide_in_task_list: true,
+      ...more,
+    });
     const id = String(body["task_id"]);
     await untilStatus(service.store, id, content.startsWith("[[fail") ? "error" : "stopped");
     const [before] = await select(id);
@@ -136,9 +160,16 @@ describeOnPostgres("tombstone of a deleted task", (database) => {
       space_id: who.spaceId,
     };
     expect(after).toMatchObject({ id: before["id"], ...kept });
-    for (const column of ["created_at", "last_message_at"]) expect(numberOf(after, column)).toBe(numberOf(before, column));
+    for (const column of ["created_at", "last_message_at"])
+      expect(numberOf(after, column)).toBe(numberOf(before, column));
     expect(numberOf(after, "deleted_at")).toBeGreaterThanOrEqual(now);
-    expect(after).toMatchObject({ task_references: "[]", agent_profile: "", locale: "", api_key_id: null, node_id: null });
+    expect(after).toMatchObject({
+      task_references: "[]",
+      agent_profile: "",
+      locale: "",
+      api_key_id: null,
+      node_id: null,
+    });
   });
 
   test("for a team a failed task stays failed", async () => {
@@ -149,7 +180,10 @@ describeOnPostgres("tombstone of a deleted task", (database) => {
   test("in a personal space: id and times, without messages or choices", async () => {
     const solo = await service.person({ personal: true });
     const project = (await solo.v2("project.create", { name: "Mine" })).body["project"].id;
-    const { before, after, now } = await tombstone(solo, "[[fail timeout]]", { project_id: project, title: "Secret" });
+    const { before, after, now } = await tombstone(solo, "[[fail timeout]]", {
+      project_id: project,
+      title: "Secret",
+    });
     expect(after).toMatchObject({
       title: "",
       status: "stopped",
@@ -160,7 +194,8 @@ describeOnPostgres("tombstone of a deleted task", (database) => {
       api_key_id: null,
     });
     expect(after["id"]).toBe(before["id"]);
-    for (const column of ["created_at", "last_message_at"]) expect(numberOf(after, column)).toBe(numberOf(before, column));
+    for (const column of ["created_at", "last_message_at"])
+      expect(numberOf(after, column)).toBe(numberOf(before, column));
     expect(numberOf(after, "deleted_at")).toBeGreaterThanOrEqual(now);
   });
 
@@ -171,8 +206,13 @@ describeOnPostgres("tombstone of a deleted task", (database) => {
     await untilStatus(service.store, body["task_id"], "stopped");
     await who.v2("task.update", { task_id: body["task_id"], title: "t" }, { headers });
     await who.v2("task.delete", { task_id: body["task_id"] }, { headers });
-    expect(await runDirectly(opened, `SELECT * FROM task_event WHERE task_id = '${body["task_id"]}'`)).toEqual([]);
-    const answers = await runDirectly(opened, `SELECT operation FROM idempotency_record WHERE subject = '${body["task_id"]}'`);
+    expect(
+      await runDirectly(opened, `SELECT * FROM task_event WHERE task_id = '${body["task_id"]}'`),
+    ).toEqual([]);
+    const answers = await runDirectly(
+      opened,
+      `SELECT operation FROM idempotency_record WHERE subject = '${body["task_id"]}'`,
+    );
     expect(answers).toEqual([{ operation: "task.v2.TaskService/DeleteTask" }]);
   });
 });

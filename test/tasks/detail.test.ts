@@ -24,7 +24,11 @@ describeOnOne("task.detail", (database) => {
     const id = await rig.runToEnd("Say hello");
     const row = await rig.row(id);
     const { task, ...rest } = await detail(id);
-    expect(rest).toStrictEqual({ ok: true, request_id: expect.stringMatching(/^req_/), last_seq: row.lastSeq });
+    expect(rest).toStrictEqual({
+      ok: true,
+      request_id: expect.stringMatching(/^req_/),
+      last_seq: row.lastSeq,
+    });
     expect(task).toStrictEqual({
       id,
       status: "stopped",
@@ -59,11 +63,17 @@ describeOnOne("task.detail", (database) => {
   });
 
   test("the status is the agent's, in the specified values", async () => {
-    const [runs, ends, fails] = [await rig.create("[[forever]]"), await rig.runToEnd(), await rig.create("[[fail quota_limit]]")];
+    const [runs, ends, fails] = [
+      await rig.create("[[forever]]"),
+      await rig.runToEnd(),
+      await rig.create("[[fail quota_limit]]"),
+    ];
     const waits = await rig.runToEnd();
     await rig.force(waits, "waiting");
     await rig.reach(fails, "error");
-    const statuses = await Promise.all([runs, ends, fails, waits].map(async (id) => (await detail(id))["task"].status));
+    const statuses = await Promise.all(
+      [runs, ends, fails, waits].map(async (id) => (await detail(id))["task"].status),
+    );
     expect(statuses).toEqual(["running", "stopped", "error", "waiting"]);
   });
 

@@ -4,7 +4,8 @@ import { historyMax, readPast, toHistory } from "../../src/core/tasks/history.ts
 import { agentMessage } from "../store/samples.ts";
 
 test("a long history leaves out the oldest messages", async () => {
-  const said = (seq: number): TaskEvent => ({ ...agentMessage(`${seq}`), taskId: "t", seq, timestamp: seq }) as TaskEvent;
+  const said = (seq: number): TaskEvent =>
+    ({ ...agentMessage(`${seq}`), taskId: "t", seq, timestamp: seq }) as TaskEvent;
   const newest = Array.from({ length: historyMax }, (_, nth) => said(300 - nth));
   const list = async (_id: string, { types = [] }: { readonly types?: readonly string[] }) =>
     types.includes("assistant_message") ? newest : [];

@@ -28,7 +28,13 @@ describeOnOne("task.inspect", (database) => {
     expect(body["run"]).not.toHaveProperty("runner");
     expect(body["run"].claimed_at).toBeGreaterThanOrEqual(before);
     expect(body["costs"].map(({ credits }: { readonly credits: number }) => credits)).toEqual([3, 4]);
-    expect(body["costs"][0]).toEqual({ at: expect.any(Number), credits: 3, input_tokens: 0, output_tokens: 0, tool_calls: 0 });
+    expect(body["costs"][0]).toEqual({
+      at: expect.any(Number),
+      credits: 3,
+      input_tokens: 0,
+      output_tokens: 0,
+      tool_calls: 0,
+    });
     expect(body).toMatchObject({ has_more: false });
     const { body: first } = await inspect(id, { limit: 1 });
     expect(first).toMatchObject({ has_more: true, costs: [{ credits: 3 }] });
@@ -49,7 +55,10 @@ describeOnOne("task.inspect", (database) => {
     const remote = await create("Work", { agent_profile: "manus-1.6-max" });
     await worker.pollUntilRun();
     const [credential] = await service.store.workers.list(ann.spaceId);
-    expect((await inspect(remote)).body["run"]).toMatchObject({ runner: "worker", runner_id: credential?.id });
+    expect((await inspect(remote)).body["run"]).toMatchObject({
+      runner: "worker",
+      runner_id: credential?.id,
+    });
   });
 
   test("is not found for the task of another person, and for an unknown one", async () => {

@@ -32,7 +32,13 @@ const everyKind: readonly NewEvent[] = [
   { type: "structured_output_result", payload: { success: false, value: {}, error: "no such thing" } },
   {
     type: "tool_used",
-    payload: { tool: "browser", actionId: "a1", status: "pending_confirmation", brief: "Opens a page", description: "…" },
+    payload: {
+      tool: "browser",
+      actionId: "a1",
+      status: "pending_confirmation",
+      brief: "Opens a page",
+      description: "…",
+    },
   },
   {
     type: "plan_update",
@@ -49,9 +55,14 @@ const everyKind: readonly NewEvent[] = [
 
 describeOnOne("task.listMessages", (database) => {
   const rig = taskRig({ database });
-  const list = async (id: string, query: object = {}) => (await rig.ann.v2("task.listMessages", { task_id: id, ...query })).body;
+  const list = async (id: string, query: object = {}) =>
+    (await rig.ann.v2("task.listMessages", { task_id: id, ...query })).body;
 
-  async function pages(id: string, query: object, between: () => Promise<unknown> = async () => undefined): Promise<V2Body[][]> {
+  async function pages(
+    id: string,
+    query: object,
+    between: () => Promise<unknown> = async () => undefined,
+  ): Promise<V2Body[][]> {
     const found: V2Body[][] = [];
     for (let cursor: string | undefined; ; ) {
       const body = await list(id, { ...query, ...(cursor ? { cursor } : {}) });
@@ -100,7 +111,8 @@ describeOnOne("task.listMessages", (database) => {
     });
 
     test("every event has exactly one payload, named like its type", () => {
-      for (const event of all) expect(Object.keys(event)).toEqual(["id", "type", "timestamp", "seq", event["type"]]);
+      for (const event of all)
+        expect(Object.keys(event)).toEqual(["id", "type", "timestamp", "seq", event["type"]]);
     });
 
     test("newest first by default, the exact reverse of asc", async () => {
@@ -140,7 +152,9 @@ describeOnOne("task.listMessages", (database) => {
     test("start_event_id may name an event that the list omits", async () => {
       const hidden = all.findIndex(isVerbose);
       const shown = all.slice(hidden).filter((event) => !isVerbose(event));
-      expect((await list(id, { order: "asc", start_event_id: idsOf(all)[hidden] }))["messages"]).toEqual(shown);
+      expect((await list(id, { order: "asc", start_event_id: idsOf(all)[hidden] }))["messages"]).toEqual(
+        shown,
+      );
     });
 
     test("a cursor takes precedence over start_event_id, because clients send both for later pages", async () => {
@@ -169,11 +183,25 @@ describeOnOne("task.listMessages", (database) => {
         cursor: first.nextCursor ?? "",
       });
       const both = [...first.messages, ...second.messages];
-      expect(both.map(headOf)).toEqual(all.map(({ id, type, seq, timestamp }) => ({ id, type, seq, timestamp: BigInt(timestamp) })));
-      expect([first.hasMore, second.hasMore, second.nextCursor, second.lastSeq]).toEqual([true, false, undefined, all.length]);
-      expect(both[0]?.payload).toMatchObject({ case: "userMessage", value: { content: "Compare tea and coffee. Then choose one." } });
-      await expect(client.listMessages({ taskId: id, cursor: "nonsense" })).rejects.toMatchObject({ code: Code.InvalidArgument });
-      await expect(client.listMessages({ taskId: id, startEventId: "nonsense" })).rejects.toMatchObject({ code: Code.InvalidArgument });
+      expect(both.map(headOf)).toEqual(
+        all.map(({ id, type, seq, timestamp }) => ({ id, type, seq, timestamp: BigInt(timestamp) })),
+      );
+      expect([first.hasMore, second.hasMore, second.nextCursor, second.lastSeq]).toEqual([
+        true,
+        false,
+        undefined,
+        all.length,
+      ]);
+      expect(both[0]?.payload).toMatchObject({
+        case: "userMessage",
+        value: { content: "Compare tea and coffee. Then choose one." },
+      });
+      await expect(client.listMessages({ taskId: id, cursor: "nonsense" })).rejects.toMatchObject({
+        code: Code.InvalidArgument,
+      });
+      await expect(client.listMessages({ taskId: id, startEventId: "nonsense" })).rejects.toMatchObject({
+        code: Code.InvalidArgument,
+      });
     });
 
     test.each<[why: string, query: object, named: string]>([
@@ -227,31 +255,43 @@ describeOnOne("task.listMessages", (database) => {
         const reply = await rig.ann.v2("task.listMessages", { task_id: task, ...query });
         expect(reply).toMatchObject(invalid("cursor"));
       }
-      expect(await list(id, { cursor, order: "desc", verbose: false, slides_format: "pptx", limit: 2 })).toMatchObject({ ok: true });
+      expect(
+        await list(id, { cursor, order: "desc", verbose: false, slides_format: "pptx", limit: 2 }),
+      ).toMatchObject({ ok: true });
     });
 
     test("slides_format is accepted", async () => {
-      for (const slides_format of ["html", "pptx", null]) expect(await list(id, { slides_format })).toMatchObject({ ok: true });
+      for (const slides_format of ["html", "pptx", null])
+        expect(await list(id, { slides_format })).toMatchObject({ ok: true });
     });
   });
 
   test("shows 50 events by default, and at most 200", async () => {
     const id = await rig.runToEnd();
-    const said: NewEvent[] = Array.from({ length: 210 }, (_, n) => ({ type: "assistant_message", payload: { content: `${n}` } }));
+    const said: NewEvent[] = Array.from({ length: 210 }, (_, n) => ({
+      type: "assistant_message",
+      payload: { content: `${n}` },
+    }));
     await rig.service.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: said }));
     expect((await list(id))["messages"]).toHaveLength(50);
     expect((await list(id, { limit: 200 }))["messages"]).toHaveLength(200);
     expect((await pages(id, { verbose: true, limit: 200 })).flat()).toHaveLength((await rig.row(id)).lastSeq);
   });
 
-  test.each(["asc", "desc"])("no event is repeated or skipped while others are written, %s", async (order) => {
+  test.each([
+    "asc",
+    "desc",
+  ])("no event is repeated or skipped while others are written, %s", async (order) => {
     const id = await rig.runToEnd("One. Two.");
     const before = idsOf(await rig.events(id));
     let more = 3;
     const between = async () => {
       if (more-- > 0)
         await rig.service.store.change((tx) =>
-          tx.tasks.advance(id, { now: Date.now(), events: [{ type: "explanation", payload: { content: "more" } }] }),
+          tx.tasks.advance(id, {
+            now: Date.now(),
+            events: [{ type: "explanation", payload: { content: "more" } }],
+          }),
         );
     };
     const found = idsOf((await pages(id, { order, verbose: true, limit: 2 }, between)).flat());
@@ -263,7 +303,12 @@ describeOnOne("task.listMessages", (database) => {
     const { store } = rig.service;
     const id = await rig.runToEnd();
     const task = await store.tasks.find(rig.ann, id);
-    await store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: [{ type: "explanation", payload: { content: "late" } }] }));
+    await store.change((tx) =>
+      tx.tasks.advance(id, {
+        now: Date.now(),
+        events: [{ type: "explanation", payload: { content: "late" } }],
+      }),
+    );
     const tx = { ...store, tasks: { ...store.tasks, find: async () => task } };
     const caller = {
       ...rig.ann,
@@ -284,16 +329,31 @@ describeOnOne("task.listMessages", (database) => {
     await rig.service.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: everyKind }));
     const shown = (await rig.events(id)).slice(lastSeq);
     expect(shown.map((event) => ({ type: event["type"], payload: event[event["type"]] }))).toStrictEqual([
-      { type: "assistant_message", payload: { content: "Half way", attachments: [], delivery_kind: "progress" } },
+      {
+        type: "assistant_message",
+        payload: { content: "Half way", attachments: [], delivery_kind: "progress" },
+      },
       { type: "assistant_message", payload: { content: "No kind", attachments: [] } },
       { type: "error_message", payload: { error_type: "quota_limit", content: "No credits left" } },
-      { type: "status_update", payload: { agent_status: "error", brief: "Failed", description: "It failed." } },
+      {
+        type: "status_update",
+        payload: { agent_status: "error", brief: "Failed", description: "It failed." },
+      },
       { type: "user_stop", payload: {} },
-      { type: "structured_output_result", payload: { success: true, value: { total: 7, none: null }, error: null } },
+      {
+        type: "structured_output_result",
+        payload: { success: true, value: { total: 7, none: null }, error: null },
+      },
       { type: "structured_output_result", payload: { success: false, value: {}, error: "no such thing" } },
       {
         type: "tool_used",
-        payload: { tool: "browser", action_id: "a1", status: "pending_confirmation", brief: "Opens a page", description: "…" },
+        payload: {
+          tool: "browser",
+          action_id: "a1",
+          status: "pending_confirmation",
+          brief: "Opens a page",
+          description: "…",
+        },
       },
       {
         type: "plan_update",

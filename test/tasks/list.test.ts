@@ -20,8 +20,17 @@ describeOnOne("task.list", (database) => {
   const list = async (who: Person, query: object = {}) => (await who.v2("task.list", query)).body;
 
   /** Stores idle tasks, one for each time of creation; returns their ids in that order. */
-  async function insertTasks(who: Person, times: readonly number[], other: Partial<Task> = {}): Promise<string[]> {
-    const model = { ...(await rig.row(await rig.runToEnd("hi", {}, who))), ...other, accountId: who.accountId, spaceId: who.spaceId };
+  async function insertTasks(
+    who: Person,
+    times: readonly number[],
+    other: Partial<Task> = {},
+  ): Promise<string[]> {
+    const model = {
+      ...(await rig.row(await rig.runToEnd("hi", {}, who))),
+      ...other,
+      accountId: who.accountId,
+      spaceId: who.spaceId,
+    };
     const copies = times.map((createdAt) => ({ ...model, id: systemIds.short(), createdAt }));
     await rig.service.store.change(async (tx) => {
       for (const copy of copies) await tx.tasks.insert(copy, []);
@@ -31,7 +40,11 @@ describeOnOne("task.list", (database) => {
   }
 
   /** All pages, with an action between them. */
-  async function pages(who: Person, query: object, between: () => Promise<unknown> = async () => undefined): Promise<string[][]> {
+  async function pages(
+    who: Person,
+    query: object,
+    between: () => Promise<unknown> = async () => undefined,
+  ): Promise<string[][]> {
     const pageIds: string[][] = [];
     for (let cursor: string | undefined; ; ) {
       const body = await list(who, { ...query, ...(cursor ? { cursor } : {}) });
@@ -85,9 +98,13 @@ describeOnOne("task.list", (database) => {
       expect(idsOf(body["data"])).toEqual(expectedIds.toReversed().slice(0, 20));
     });
 
-    test.each(["asc", "desc"])("each task exactly once and in order, for any page size, %s", async (order) => {
+    test.each([
+      "asc",
+      "desc",
+    ])("each task exactly once and in order, for any page size, %s", async (order) => {
       const all = order === "asc" ? expectedIds : expectedIds.toReversed();
-      for (const limit of [1, 2, 7, 44, 45, 46, 100]) expect((await pages(ben, { order, limit })).flat()).toEqual(all);
+      for (const limit of [1, 2, 7, 44, 45, 46, 100])
+        expect((await pages(ben, { order, limit })).flat()).toEqual(all);
     });
 
     test("the last page has no next_cursor, also when it is full", async () => {
@@ -96,7 +113,9 @@ describeOnOne("task.list", (database) => {
 
     test("another limit continues with the same cursor", async () => {
       const { next_cursor } = await list(ben, { limit: 4 });
-      expect(idsOf((await list(ben, { limit: 6, cursor: next_cursor }))["data"])).toEqual(expectedIds.toReversed().slice(4, 10));
+      expect(idsOf((await list(ben, { limit: 6, cursor: next_cursor }))["data"])).toEqual(
+        expectedIds.toReversed().slice(4, 10),
+      );
     });
 
     test("an empty cursor counts as absent", async () => {
@@ -104,23 +123,36 @@ describeOnOne("task.list", (database) => {
     });
 
     test("GET returns the same as POST", async () => {
-      const { body } = await ben.v2("task.list", { limit: "3", order: "asc", scope: "all" }, { method: "GET" });
+      const { body } = await ben.v2(
+        "task.list",
+        { limit: "3", order: "asc", scope: "all" },
+        { method: "GET" },
+      );
       expect(idsOf(body["data"])).toEqual(expectedIds.slice(0, 3));
     });
 
     test.each(["connect-json", "grpc"] as const)("returns on %s the same as on v2", async (wire) => {
       const client = ben.client(TaskService, wire);
       const first = await client.listTasks({ limit: 30, order: SortOrder.ASC, scope: TaskScope.ALL });
-      const second = await client.listTasks({ limit: 30, order: SortOrder.ASC, scope: TaskScope.ALL, cursor: first.nextCursor ?? "" });
+      const second = await client.listTasks({
+        limit: 30,
+        order: SortOrder.ASC,
+        scope: TaskScope.ALL,
+        cursor: first.nextCursor ?? "",
+      });
       expect([...idsOf(first.data), ...idsOf(second.data)]).toEqual(expectedIds);
       expect([first.hasMore, second.hasMore, second.nextCursor]).toEqual([true, false, undefined]);
       // One cursor works on all wires.
-      expect(idsOf((await list(ben, { limit: 1, order: "asc", scope: "all", cursor: first.nextCursor }))["data"])).toEqual([
-        expectedIds[30],
-      ]);
-      await expect(client.listTasks({ cursor: "nonsense" })).rejects.toMatchObject({ code: Code.InvalidArgument });
+      expect(
+        idsOf((await list(ben, { limit: 1, order: "asc", scope: "all", cursor: first.nextCursor }))["data"]),
+      ).toEqual([expectedIds[30]]);
+      await expect(client.listTasks({ cursor: "nonsense" })).rejects.toMatchObject({
+        code: Code.InvalidArgument,
+      });
       await expect(client.listTasks({ limit: 101 })).rejects.toMatchObject({ code: Code.InvalidArgument });
-      await expect(client.listTasks({ scope: TaskScope.PROJECT })).rejects.toMatchObject({ code: Code.InvalidArgument });
+      await expect(client.listTasks({ scope: TaskScope.PROJECT })).rejects.toMatchObject({
+        code: Code.InvalidArgument,
+      });
     });
   });
 
@@ -159,7 +191,9 @@ describeOnOne("task.list", (database) => {
     const [first = "", second = "", third = ""] = await insertTasks(who, [1, 2, 3]);
     const { next_cursor } = await list(who, { order: "asc", limit: 1 });
     await who.v2("task.delete", { task_id: second });
-    expect(idsOf((await list(who, { order: "asc", limit: 1, cursor: next_cursor }))["data"])).toEqual([third]);
+    expect(idsOf((await list(who, { order: "asc", limit: 1, cursor: next_cursor }))["data"])).toEqual([
+      third,
+    ]);
     await who.v2("task.delete", { task_id: first });
     expect(idsOf((await list(who))["data"])).toEqual([third]);
   });
@@ -212,7 +246,10 @@ describeOnOne("task.list", (database) => {
     });
 
     test("by an agent: without subtasks the list is empty", async () => {
-      for (const query of [{ scope: "agent_subtask", agent_id: "agent-default" }, { agent_id: "5f0c1d4e-0000-4000-8000-000000000000" }]) {
+      for (const query of [
+        { scope: "agent_subtask", agent_id: "agent-default" },
+        { agent_id: "5f0c1d4e-0000-4000-8000-000000000000" },
+      ]) {
         expect(await list(cy, query)).toMatchObject({ ok: true, data: [], has_more: false });
       }
     });
@@ -222,13 +259,17 @@ describeOnOne("task.list", (database) => {
       const [of, other] = [await putApp(rig.service, owner), await putApp(rig.service, owner)];
       await insertTasks(owner, [1_700_000_000_000], { clientId: other.app.clientId });
       await insertTasks(owner, [1_700_000_000_001]);
-      const ids = await insertTasks(owner, [1_700_000_001_000, 1_700_000_002_000, 1_700_000_003_000], { clientId: of.app.clientId });
+      const ids = await insertTasks(owner, [1_700_000_001_000, 1_700_000_002_000, 1_700_000_003_000], {
+        clientId: of.app.clientId,
+      });
       // spec/api.md 8.92, spec/decisions.md 110.
       const query = { created_by_app: of.app.clientId };
       expect((await pages(owner, { ...query, limit: 2 })).flat()).toEqual(ids.toReversed());
-      expect(idsOf((await list(owner, { ...query, status: "stopped", order_by: "updated_at" }))["data"]).toSorted()).toEqual(
-        ids.toSorted(),
-      );
+      expect(
+        idsOf(
+          (await list(owner, { ...query, status: "stopped", order_by: "updated_at" }))["data"],
+        ).toSorted(),
+      ).toEqual(ids.toSorted());
       expect((await list(owner, { created_by_app: "client_unknown" }))["data"]).toEqual([]);
       const token = await tokenOf(rig.service, owner, { of: other, scopes: ["create_task"] });
       expect((await token.v2("task.list", query)).body["data"]).toEqual([]);
@@ -264,7 +305,12 @@ describeOnOne("task.list", (database) => {
       { message: { content: "hi" } },
       { headers: { "x-service-api-key": personal } },
     );
-    const { body } = await callV2(rig.service.url, "task.list", {}, { headers: { "x-service-api-key": personal } });
+    const { body } = await callV2(
+      rig.service.url,
+      "task.list",
+      {},
+      { headers: { "x-service-api-key": personal } },
+    );
     expect(idsOf(body["data"])).toEqual([reply.body["task_id"]]);
     expect(idsOf((await list(who))["data"])).toEqual([inTeam]);
   });
@@ -293,7 +339,10 @@ describeOnOne("task.list", (database) => {
       const [dee, eve] = [await rig.service.person(), await rig.service.person()];
       for (const who of [dee, eve]) await insertTasks(who, [1, 2, 3]);
       const { next_cursor: cursor, data } = await list(dee, { limit: 1 });
-      const { body: messages } = await rig.ann.v2("task.listMessages", { task_id: await rig.runToEnd(), limit: 1 });
+      const { body: messages } = await rig.ann.v2("task.listMessages", {
+        task_id: await rig.runToEnd(),
+        limit: 1,
+      });
       const changed = `${cursor.slice(0, 20)}${cursor[20] === "A" ? "B" : "A"}${cursor.slice(21)}`;
       const foreign: [Person, object][] = [
         [eve, { cursor }],
@@ -311,8 +360,17 @@ describeOnOne("task.list", (database) => {
       expect(await list(dee, { cursor })).toMatchObject({ ok: true, has_more: false });
     });
 
-    test.each(["limit=0", "limit=abc", "limit=1e1", "order=up", "scope=project", "limit=1&limit=2"])("GET with ?%s", async (query) => {
-      const reply = await fetch(`${rig.service.url}/v2/task.list?${query}`, { headers: { "x-service-api-key": rig.ann.key } });
+    test.each([
+      "limit=0",
+      "limit=abc",
+      "limit=1e1",
+      "order=up",
+      "scope=project",
+      "limit=1&limit=2",
+    ])("GET with ?%s", async (query) => {
+      const reply = await fetch(`${rig.service.url}/v2/task.list?${query}`, {
+        headers: { "x-service-api-key": rig.ann.key },
+      });
       expect(reply.status).toBe(400);
     });
   });

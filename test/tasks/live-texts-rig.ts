@@ -9,7 +9,12 @@ export interface Network {
   /** True while texts are lost. */
   lossy: boolean;
   /** The feed and the broadcast of one more process. */
-  join(): { readonly feed: Feed; readonly broadcast: Broadcast; readonly stopped: AbortSignal; loseNews(): void };
+  join(): {
+    readonly feed: Feed;
+    readonly broadcast: Broadcast;
+    readonly stopped: AbortSignal;
+    loseNews(): void;
+  };
 }
 
 export function network(): Network {
@@ -70,6 +75,12 @@ export function shownBy(reader: TextReader) {
 }
 
 /** An event of the task `t`. */
-export const eventAt = (seq: number, event: NewEvent): TaskEvent => ({ taskId: "t", seq, timestamp: 0, ...event });
+export const eventAt = (seq: number, event: NewEvent): TaskEvent => ({
+  taskId: "t",
+  seq,
+  timestamp: 0,
+  ...event,
+});
 
-export const answerAt = (seq: number): TaskEvent => eventAt(seq, { type: "assistant_message", payload: { content: "Done" } });
+export const answerAt = (seq: number): TaskEvent =>
+  eventAt(seq, { type: "assistant_message", payload: { content: "Done" } });

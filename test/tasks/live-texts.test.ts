@@ -103,7 +103,11 @@ describe("live texts of one process", () => {
     next.begin("assistant_message");
     next.write("Three");
     const last = first();
-    expect([before, after, last]).toMatchObject([{ text: "One" }, { text: "Two", offset: 0 }, { text: "Three", offset: 0 }]);
+    expect([before, after, last]).toMatchObject([
+      { text: "One" },
+      { text: "Two", offset: 0 },
+      { text: "Three", offset: 0 },
+    ]);
     expect(new Set([before?.key, after?.key, last?.key]).size).toBe(1);
     expect(after?.attempt).toBeGreaterThan(before?.attempt ?? 0);
     expect(last?.attempt).toBeGreaterThan(after?.attempt ?? 0);
@@ -252,7 +256,10 @@ describe("live texts of several processes (spec/decisions.md 89)", () => {
 
   test.each([
     ["the message", answerAt(3)],
-    ["the end of the turn", eventAt(3, { type: "status_update", payload: { agentStatus: "stopped", brief: "" } })],
+    [
+      "the end of the turn",
+      eventAt(3, { type: "status_update", payload: { agentStatus: "stopped", brief: "" } }),
+    ],
     ["an error", eventAt(3, { type: "error_message", payload: { errorType: "internal", content: "" } })],
   ])("nothing of a text arrives after %s", async (_what, event) => {
     const watcher = shownBy(other.reader("t"));

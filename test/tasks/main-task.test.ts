@@ -9,14 +9,20 @@ const shortcut = "agent-default-main_task";
 
 describeOnOne("the default agent's main task (spec/api.md 6, 8, 9.11)", (database) => {
   const rig = taskRig({ database });
-  const mainTask = async (person: Person) => (await person.v2("task.detail", { task_id: shortcut })).body["task"];
+  const mainTask = async (person: Person) =>
+    (await person.v2("task.detail", { task_id: shortcut })).body["task"];
   const listed = async (person: Person, body: object = {}) =>
     (await person.v2("task.list", body)).body["data"].map(({ id }: { id: string }) => id);
 
   test("exists from the start, idle and empty, as a standard task", async () => {
     const person = await rig.service.person();
     const task = await mainTask(person);
-    expect(task).toMatchObject({ status: "stopped", task_type: "standard", share_visibility: "private", agent_profile: "manus-1.6" });
+    expect(task).toMatchObject({
+      status: "stopped",
+      task_type: "standard",
+      share_visibility: "private",
+      agent_profile: "manus-1.6",
+    });
     expect(task).not.toHaveProperty("created_by_api_key");
     const { body } = await person.v2("task.listMessages", { task_id: shortcut });
     expect(body).toMatchObject({ task_id: task.id, messages: [], has_more: false, last_seq: 0 });
@@ -24,7 +30,11 @@ describeOnOne("the default agent's main task (spec/api.md 6, 8, 9.11)", (databas
 
   test("is one per account and space: a colleague has another one, and so has the same person in another space", async () => {
     const person = await rig.service.person();
-    const people = [person, await rig.service.person({ with: person }), await rig.service.person({ as: person })];
+    const people = [
+      person,
+      await rig.service.person({ with: person }),
+      await rig.service.person({ as: person }),
+    ];
     const ids = await Promise.all(people.map(async (who) => (await mainTask(who)).id));
     expect(new Set(ids).size).toBe(3);
     expect((await person.v2("task.detail", { task_id: ids[1] })).status).toBe(404);
@@ -34,12 +44,17 @@ describeOnOne("the default agent's main task (spec/api.md 6, 8, 9.11)", (databas
     const person = await rig.service.person();
     const { id } = await mainTask(person);
     for (const [nth, task_id] of [shortcut, id].entries()) {
-      const { body } = await person.v2("task.sendMessage", { task_id, message: { content: `[[say Hello ${nth}]]` } });
+      const { body } = await person.v2("task.sendMessage", {
+        task_id,
+        message: { content: `[[say Hello ${nth}]]` },
+      });
       expect(body).toMatchObject({ ok: true, task_id: id });
       await rig.reach(id, "stopped");
     }
     const { body } = await person.v2("task.listMessages", { task_id: shortcut, order: "asc" });
-    const texts = body["messages"].flatMap((event: { assistant_message?: { content: string } }) => event.assistant_message?.content ?? []);
+    const texts = body["messages"].flatMap(
+      (event: { assistant_message?: { content: string } }) => event.assistant_message?.content ?? [],
+    );
     expect(texts).toEqual(expect.arrayContaining(["Hello 0", "Hello 1"]));
   });
 
@@ -48,11 +63,18 @@ describeOnOne("the default agent's main task (spec/api.md 6, 8, 9.11)", (databas
     const { id } = await mainTask(person);
     const updated = await person.v2("task.update", { task_id: shortcut, title: "Errands" });
     expect(updated.body).toMatchObject({ task_id: id, task_title: "Errands" });
-    await person.v2("task.sendMessage", { task_id: shortcut, message: { content: "[[confirm deployAction]] [[forever]]" } });
+    await person.v2("task.sendMessage", {
+      task_id: shortcut,
+      message: { content: "[[confirm deployAction]] [[forever]]" },
+    });
     await rig.reach(id, "waiting");
     const { body } = await person.v2("task.listMessages", { task_id: shortcut, limit: 1 });
     const event_id = body["messages"][0].status_update.status_detail.waiting_for_event_id;
-    const confirmed = await person.v2("task.confirmAction", { task_id: shortcut, event_id, input: { accept: true } });
+    const confirmed = await person.v2("task.confirmAction", {
+      task_id: shortcut,
+      event_id,
+      input: { accept: true },
+    });
     expect(confirmed.body).toMatchObject({ ok: true, task_id: id, confirmed: true });
     expect((await person.v2("task.stop", { task_id: shortcut })).status).toBe(200);
     expect(await rig.row(id)).toMatchObject({ status: "stopped", title: "Errands" });
@@ -62,7 +84,10 @@ describeOnOne("the default agent's main task (spec/api.md 6, 8, 9.11)", (databas
     const person = await rig.service.person();
     const { id } = await mainTask(person);
     for (const task_id of [shortcut, id]) {
-      expect(await person.v2("task.delete", { task_id })).toMatchObject({ status: 412, body: { error: { code: "failed_precondition" } } });
+      expect(await person.v2("task.delete", { task_id })).toMatchObject({
+        status: 412,
+        body: { error: { code: "failed_precondition" } },
+      });
     }
     expect((await mainTask(person)).id).toBe(id);
   });
@@ -88,7 +113,12 @@ describeOnOne("the default agent's main task (spec/api.md 6, 8, 9.11)", (databas
       const { id: main } = await mainTask(person);
       const plain = await rig.runToEnd("Hello", {}, person);
       const { agentId } = await rig.row(main);
-      const subtask = { ...(await rig.row(plain)), id: systemIds.short(), agentId, type: "agent_subtask" as const };
+      const subtask = {
+        ...(await rig.row(plain)),
+        id: systemIds.short(),
+        agentId,
+        type: "agent_subtask" as const,
+      };
       await rig.service.store.change((tx) => tx.tasks.insert(subtask, []));
       for (const agent_id of ["agent-default", agentId]) {
         expect(await listed(person, { scope: "agent_subtask", agent_id })).toEqual([subtask.id]);

@@ -1,13 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addReferences, canonicalLocale, deriveTitle, estimateTokens, messageText } from "../../src/core/tasks/message.ts";
+import {
+  addReferences,
+  canonicalLocale,
+  deriveTitle,
+  estimateTokens,
+  messageText,
+} from "../../src/core/tasks/message.ts";
 
 /** This many ASCII characters around this many others. */
 const textOf = (ascii: number, others: number, other: string): string =>
   "a".repeat(ascii >> 1) + other.repeat(others) + "\u007f".repeat(ascii - (ascii >> 1));
 
 const other = fc.constantFrom("é", "漢", "🙂", "\u0080");
-const counts = fc.record({ ascii: fc.integer({ min: 0, max: 20_010 }), others: fc.integer({ min: 0, max: 5_010 }), other });
+const counts = fc.record({
+  ascii: fc.integer({ min: 0, max: 20_010 }),
+  others: fc.integer({ min: 0, max: 5_010 }),
+  other,
+});
 
 /** Texts whose estimate is within two tokens of the limit. */
 const borderCounts = fc
@@ -71,7 +81,8 @@ describe("the title and locale from a message", () => {
     ["en_US", "pt-BR"],
     ["", "pt-BR"],
     [undefined, "pt-BR"],
-  ])("the locale %j of an account with pt-BR becomes %s", (wanted, locale) => expect(canonicalLocale(wanted, "pt-BR")).toBe(locale));
+  ])("the locale %j of an account with pt-BR becomes %s", (wanted, locale) =>
+    expect(canonicalLocale(wanted, "pt-BR")).toBe(locale));
 });
 
 describe("references", () => {
@@ -80,7 +91,10 @@ describe("references", () => {
 
   test("a task keeps the 20 most recent ones, each once, in order, and never itself", () => {
     const right = fc.property(lists, (added) => {
-      const kept = added.reduce<readonly string[]>((present, next) => addReferences(present, next, "task0"), []);
+      const kept = added.reduce<readonly string[]>(
+        (present, next) => addReferences(present, next, "task0"),
+        [],
+      );
       const named = added.flatMap((list) => [...new Set(list)]).filter((one) => one !== "task0");
       const newestFirst = [...new Set(named.toReversed())];
       expect(kept).toEqual(newestFirst.slice(0, 20).toReversed());

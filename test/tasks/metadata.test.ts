@@ -7,7 +7,8 @@ import { rpcWires } from "../support/wires.ts";
 
 describeOnOne("metadata of a task", (database) => {
   const rig = taskRig({ database, idle: true });
-  const metadataOf = async (task_id: string) => (await rig.ann.v2("task.detail", { task_id })).body["task"].metadata;
+  const metadataOf = async (task_id: string) =>
+    (await rig.ann.v2("task.detail", { task_id })).body["task"].metadata;
   const update = (task_id: string, metadata: object) => rig.ann.v2("task.update", { task_id, metadata });
 
   test("is returned by task.detail and task.list, and absent when there is none", async () => {
@@ -72,7 +73,8 @@ describeOnOne("metadata of a task", (database) => {
     const create = (metadata: object) => rig.create("Go", { metadata }, who);
     const [both, first] = [await create({ a: "1", b: "2" }), await create({ a: "1", b: "3" })];
     await create({ a: "2", b: "2" });
-    const ids = (reply: { readonly body: Record<string, { id: string }[]> }) => reply.body["data"]?.map(({ id }) => id);
+    const ids = (reply: { readonly body: Record<string, { id: string }[]> }) =>
+      reply.body["data"]?.map(({ id }) => id);
     expect(ids(await who.v2("task.list", { metadata: { a: "1" } }))).toEqual([first, both]);
     expect(ids(await who.v2("task.list", { metadata: { a: "1", b: "2" } }))).toEqual([both]);
     const query = { "metadata[a]": "1", "metadata[b]": "2", status: "running", order_by: "updated_at" };
@@ -81,7 +83,9 @@ describeOnOne("metadata of a task", (database) => {
     expect(reply.body).not.toHaveProperty("warnings");
     expect(ids(await rig.ann.v2("task.list", { metadata: { a: "1" } }))).toEqual([]);
     for (const wire of rpcWires) {
-      const { data } = await who.client(TaskService, wire).listTasks({ metadata: { a: "1" }, status: TaskStatus.RUNNING });
+      const { data } = await who
+        .client(TaskService, wire)
+        .listTasks({ metadata: { a: "1" }, status: TaskStatus.RUNNING });
       expect(data.map(({ id, metadata }) => [id, metadata])).toEqual([
         [first, { a: "1", b: "3" }],
         [both, { a: "1", b: "2" }],

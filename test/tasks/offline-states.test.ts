@@ -14,14 +14,19 @@ const acceptingInputs: Readonly<Record<string, JsonObject>> = {
   action: { action: "accept" },
   choice: { choice: "premium" },
 };
-const refusingInputs: Readonly<Record<string, JsonObject>> = { accept: { accept: false }, action: { action: "reject" } };
+const refusingInputs: Readonly<Record<string, JsonObject>> = {
+  accept: { accept: false },
+  action: { action: "reject" },
+};
 
 /** Every confirmed kind with its variants, and inputs that accept and refuse it. */
 const approvals = Object.keys(kinds)
   // The keys of the table are the kinds.
   .map((kind) => kind as KindName)
   .filter((kind) => !isQuestion(kind))
-  .flatMap((kind) => Object.entries(kindOf(kind).inputs).map(([variant, schema]) => ({ kind, variant, schema })))
+  .flatMap((kind) =>
+    Object.entries(kindOf(kind).inputs).map(([variant, schema]) => ({ kind, variant, schema })),
+  )
   .map(({ kind, variant, schema }) => {
     const [member = ""] = schema["required"] as string[];
     const browser = kind === "needConnectMyBrowser";
@@ -42,7 +47,8 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
     const text = payload?.content ?? payload?.agent_status ?? payload?.status ?? payload?.title;
     return [event["type"], text].filter(Boolean).join(" ");
   };
-  const detail = async (id: string): Promise<V2Body> => (await rig.ann.v2("task.detail", { task_id: id })).body["task"];
+  const detail = async (id: string): Promise<V2Body> =>
+    (await rig.ann.v2("task.detail", { task_id: id })).body["task"];
 
   /** The action of a waiting task, from its last event. */
   async function waitOf(id: string): Promise<V2Body> {
@@ -51,7 +57,8 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
   }
   async function decide(id: string, input: unknown): Promise<V2Body> {
     const { waiting_for_event_id } = await waitOf(id);
-    return (await rig.ann.v2("task.confirmAction", { task_id: id, event_id: waiting_for_event_id, input })).body;
+    return (await rig.ann.v2("task.confirmAction", { task_id: id, event_id: waiting_for_event_id, input }))
+      .body;
   }
 
   describe("running", () => {
@@ -64,7 +71,12 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       await rig.reach(id, "stopped");
       expect(await eventLines(id)).toEqual([
         ...["assistant_message one", "user_stop", "status_update stopped"],
-        ...["user_message [[say two]]", "status_update running", "assistant_message two", "status_update stopped"],
+        ...[
+          "user_message [[say two]]",
+          "status_update running",
+          "assistant_message two",
+          "status_update stopped",
+        ],
       ]);
     });
 
@@ -72,7 +84,14 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       const id = await rig.create("[[plan A]] [[step]] [[crash]] [[say two]]");
       expect(await rig.reach(id, "stopped")).toMatchObject({ claims: 2 });
       expect(await eventLines(id)).toEqual([
-        ...["plan_update", "plan_update", "new_plan_step A", "plan_update", "assistant_message two", "status_update stopped"],
+        ...[
+          "plan_update",
+          "plan_update",
+          "new_plan_step A",
+          "plan_update",
+          "assistant_message two",
+          "status_update stopped",
+        ],
       ]);
       await rig.send(id, "[[crash]]");
       expect(await rig.reach(id, "stopped")).toMatchObject({ claims: 2 });
@@ -81,14 +100,25 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
 
   describe("stopped", () => {
     test("with every type of event that an agent writes", async () => {
-      const text = "[[plan A | B]] [[step]] [[think Hm]] [[say One]] [[progress Half]] [[tool browser | rollback]] [[step]]";
+      const text =
+        "[[plan A | B]] [[step]] [[think Hm]] [[say One]] [[progress Half]] [[tool browser | rollback]] [[step]]";
       const id = await rig.runToEnd(text);
       expect(await eventLines(id)).toEqual([
         ...["plan_update", "plan_update", "new_plan_step A", "explanation Hm", "assistant_message Half"],
-        ...["tool_used rollback", "plan_update", "new_plan_step B", "plan_update", "assistant_message One", "status_update stopped"],
+        ...[
+          "tool_used rollback",
+          "plan_update",
+          "new_plan_step B",
+          "plan_update",
+          "assistant_message One",
+          "status_update stopped",
+        ],
       ]);
       const messages = (await rig.events(id)).flatMap((event) => event["assistant_message"] ?? []);
-      expect(messages).toMatchObject([{ delivery_kind: "progress" }, { content: "One", delivery_kind: "result" }]);
+      expect(messages).toMatchObject([
+        { delivery_kind: "progress" },
+        { content: "One", delivery_kind: "result" },
+      ]);
       const last = (await rig.events(id)).filter(({ type }) => type === "plan_update").at(-1);
       expect(last).toMatchObject({
         plan_update: {
@@ -101,14 +131,19 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
     });
 
     test("with the same events for the same message", async () => {
-      const [one, two] = [await rig.runToEnd("Compare tea and coffee. Why?"), await rig.runToEnd("Compare tea and coffee. Why?")];
+      const [one, two] = [
+        await rig.runToEnd("Compare tea and coffee. Why?"),
+        await rig.runToEnd("Compare tea and coffee. Why?"),
+      ];
       const payloads = async (id: string) =>
         JSON.stringify((await rig.events(id)).map((event) => event[event["type"]])).replace(/_at":\d+/g, "");
       expect(await payloads(one)).toBe(await payloads(two));
     });
 
     test("with credits spent", async () => {
-      expect(await detail(await rig.runToEnd("[[credits 30]] [[credits 12]]"))).toMatchObject({ credit_usage: 42 });
+      expect(await detail(await rig.runToEnd("[[credits 30]] [[credits 12]]"))).toMatchObject({
+        credit_usage: 42,
+      });
     });
 
     const total = {
@@ -121,11 +156,20 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
     };
     test.each([
       ['[[value {"total": 7}]]', { success: true, value: { total: 7 }, error: null }],
-      ['[[value {"total": "seven"}]]', { success: false, value: { total: 0 }, error: expect.stringContaining("does not conform") }],
-      ["[[value [[]]]]", { success: false, value: { total: 0 }, error: expect.stringContaining("does not conform") }],
+      [
+        '[[value {"total": "seven"}]]',
+        { success: false, value: { total: 0 }, error: expect.stringContaining("does not conform") },
+      ],
+      [
+        "[[value [[]]]]",
+        { success: false, value: { total: 0 }, error: expect.stringContaining("does not conform") },
+      ],
     ])("with the structured output %s", async (text, result) => {
       const id = await rig.runToEnd(text, total);
-      expect((await rig.events(id)).at(-1)).toMatchObject({ type: "structured_output_result", structured_output_result: result });
+      expect((await rig.events(id)).at(-1)).toMatchObject({
+        type: "structured_output_result",
+        structured_output_result: result,
+      });
     });
 
     test("with the value set before a question", async () => {
@@ -133,7 +177,9 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       await rig.reach(id, "waiting");
       await rig.send(id, "Yes");
       await rig.reach(id, "stopped");
-      expect((await rig.events(id)).at(-1)).toMatchObject({ structured_output_result: { success: true, value: { total: 7 } } });
+      expect((await rig.events(id)).at(-1)).toMatchObject({
+        structured_output_result: { success: true, value: { total: 7 } },
+      });
     });
   });
 
@@ -152,7 +198,10 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       const id = await rig.create("[[say one]] [[jump 3]]");
       await rig.reach(id, "error");
       expect((await rig.events(id))[2]).toMatchObject({
-        error_message: { error_type: "invalid_directive", content: expect.stringMatching(/^at position 12: jump/) },
+        error_message: {
+          error_type: "invalid_directive",
+          content: expect.stringMatching(/^at position 12: jump/),
+        },
       });
       await rig.send(id, "Then say hello");
       await rig.reach(id, "stopped");
@@ -161,7 +210,9 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
 
   describe("waiting on a question", () => {
     test("whose answer first resumes the remaining directives, then its own", async () => {
-      const id = await rig.create("[[say one]] [[ask Which? | Red | Blue]] [[say two]]", { interactive_mode: false });
+      const id = await rig.create("[[say one]] [[ask Which? | Red | Blue]] [[say two]]", {
+        interactive_mode: false,
+      });
       const { waiting_for_event_id, ...wait } = await waitOf(id);
       expect(wait).toStrictEqual({ waiting_for_event_type: "messageAskUser", waiting_description: "Which?" });
       const question = (await rig.events(id)).at(-2);
@@ -169,13 +220,22 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
         id: waiting_for_event_id,
         assistant_message: {
           delivery_kind: "question",
-          question_expectation: { response_method: "send_message", options: ["Red", "Blue"], selection_mode: "single" },
+          question_expectation: {
+            response_method: "send_message",
+            options: ["Red", "Blue"],
+            selection_mode: "single",
+          },
         },
       });
       await rig.send(id, "Red [[say three]]");
       await rig.reach(id, "stopped");
       expect((await eventLines(id)).slice(3)).toMatchObject([
-        ...["user_message Red [[say three]]", "status_update running", "assistant_message two", "assistant_message three"],
+        ...[
+          "user_message Red [[say three]]",
+          "status_update running",
+          "assistant_message two",
+          "assistant_message three",
+        ],
         "status_update stopped",
       ]);
     });
@@ -202,7 +262,12 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
   });
 
   describe("waiting on an approval", () => {
-    test.each(share(approvals, 0, 4))("$kind $variant, which is accepted", async ({ kind, schema, directive, accept }) => {
+    test.each(share(approvals, 0, 4))("$kind $variant, which is accepted", async ({
+      kind,
+      schema,
+      directive,
+      accept,
+    }) => {
       if (kind === "needConnectMyBrowser") await insertOnline(rig.service, rig.ann, "b");
       const id = await rig.create(`[[say one]] ${directive} [[say two]]`);
       expect(await waitOf(id)).toMatchObject({
@@ -213,7 +278,9 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       expect(await decide(id, accept)).toMatchObject({ ok: true, confirmed: true });
       await rig.reach(id, "stopped");
       const { tool } = kindOf(kind);
-      const uses = (await rig.events(id)).filter(({ type }) => type === "tool_used").map((event) => event["tool_used"]);
+      const uses = (await rig.events(id))
+        .filter(({ type }) => type === "tool_used")
+        .map((event) => event["tool_used"]);
       expect(uses).toMatchObject([
         { tool, status: "pending_confirmation", params: expect.any(Object) },
         { tool, status: "success", action_id: uses[0].action_id },
@@ -243,19 +310,28 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
     });
 
     test("again for each one in the message, and the plan continues with its times", async () => {
-      const id = await rig.create("[[plan A | B]] [[step]] [[confirm deployAction]] [[step]] [[confirm webdevRunAction | deploy]]");
+      const id = await rig.create(
+        "[[plan A | B]] [[step]] [[confirm deployAction]] [[step]] [[confirm webdevRunAction | deploy]]",
+      );
       await decide(id, { accept: true });
       const plan = async () =>
-        (await rig.events(id)).filter(({ type }) => type === "plan_update").map((event) => event["plan_update"].steps);
+        (await rig.events(id))
+          .filter(({ type }) => type === "plan_update")
+          .map((event) => event["plan_update"].steps);
       await rig.reach(id, "waiting");
-      expect((await plan()).at(-1)).toMatchObject([{ status: "done", started_at: (await plan())[1][0].started_at }, { status: "doing" }]);
+      expect((await plan()).at(-1)).toMatchObject([
+        { status: "done", started_at: (await plan())[1][0].started_at },
+        { status: "doing" },
+      ]);
       expect(await decide(id, { accept: true, visibility: "team" })).toMatchObject({ confirmed: true });
       await rig.reach(id, "stopped");
       expect(await plan()).toHaveLength(4);
     });
 
     test("only once, if it was allowed permanently (spec/decisions.md 15)", async () => {
-      const id = await rig.create("[[confirm terminalExecute]] [[say one]] [[confirm terminalExecute]] [[say two]]");
+      const id = await rig.create(
+        "[[confirm terminalExecute]] [[say one]] [[confirm terminalExecute]] [[say two]]",
+      );
       await decide(id, { accept: true, always_allow: true });
       await rig.reach(id, "stopped");
       expect((await eventLines(id)).slice(3)).toEqual([
@@ -269,7 +345,9 @@ describeOnOne("over v2, the offline agent leads a task to the state", (database)
       await rig.reach(id, "waiting");
       await rig.send(id, "[[say three]]");
       await rig.reach(id, "stopped");
-      expect((await eventLines(id)).filter((line) => line.startsWith("assistant"))).toEqual(["assistant_message three"]);
+      expect((await eventLines(id)).filter((line) => line.startsWith("assistant"))).toEqual([
+        "assistant_message three",
+      ]);
     });
   });
 });

@@ -9,7 +9,9 @@ describeOnOne("progress of a task", (database) => {
   const rig = taskRig({ database, idle: true });
   const read = async (task_id: string) => (await rig.ann.v2("task.detail", { task_id })).body["task"];
   const listed = async (task_id: string) =>
-    (await rig.ann.v2("task.list", { limit: 100 })).body["data"].find(({ id }: { id: string }) => id === task_id);
+    (await rig.ann.v2("task.list", { limit: 100 })).body["data"].find(
+      ({ id }: { id: string }) => id === task_id,
+    );
   const advance = (id: string, step: Omit<Parameters<typeof rig.service.store.tasks.advance>[1], "now">) =>
     rig.service.store.change((tx) => tx.tasks.advance(id, { now: 1, ...step }));
 
@@ -48,7 +50,10 @@ describeOnOne("progress of a task", (database) => {
   test("says whether a task was finished, stopped or failed", async () => {
     const id = await rig.create("Go");
     const end = (agentStatus: "stopped" | "error") =>
-      advance(id, { set: { status: agentStatus }, events: [{ type: "status_update", payload: { agentStatus, brief: "End" } }] });
+      advance(id, {
+        set: { status: agentStatus },
+        events: [{ type: "status_update", payload: { agentStatus, brief: "End" } }],
+      });
     await rig.ann.v2("task.stop", { task_id: id });
     expect(await read(id)).toMatchObject({ outcome: "stopped", brief: "Stopped by the user" });
     await end("stopped");
@@ -69,12 +74,19 @@ describeOnOne("progress of a task", (database) => {
     const project_id = (await rig.ann.v2("project.create", { name: "Garden" })).body["project"].id;
     const mine = await rig.create("Go", { project_id });
     expect(await read(mine)).toMatchObject({ project_id, created_by: { account_id: rig.ann.accountId } });
-    const [one, all] = [await tokenOf(rig.service, rig.ann), await tokenOf(rig.service, rig.ann, { scopes: ["manage_all_tasks"] })];
+    const [one, all] = [
+      await tokenOf(rig.service, rig.ann),
+      await tokenOf(rig.service, rig.ann, { scopes: ["manage_all_tasks"] }),
+    ];
     const theirs = await rig.create("Go", {}, { ...rig.ann, ...one });
-    const seenBy = async ({ v2 }: Calling, task_id: string) => (await v2("task.detail", { task_id })).body["task"];
+    const seenBy = async ({ v2 }: Calling, task_id: string) =>
+      (await v2("task.detail", { task_id })).body["task"];
     const created_by_app = { client_id: one.clientId, name: expect.any(String) };
     expect(await seenBy(one, theirs)).toMatchObject({ created_by_app });
-    expect(await read(theirs)).toMatchObject({ created_by_app, created_by: { account_id: rig.ann.accountId } });
+    expect(await read(theirs)).toMatchObject({
+      created_by_app,
+      created_by: { account_id: rig.ann.accountId },
+    });
     expect(await seenBy(one, theirs)).not.toHaveProperty("created_by");
     expect(await seenBy(all, theirs)).not.toHaveProperty("created_by_app");
     expect(await seenBy(all, mine)).toMatchObject({ project_id });
@@ -84,7 +96,9 @@ describeOnOne("progress of a task", (database) => {
     const [id = "", other = ""] = [await rig.create("Go"), await rig.create("Go")];
     await rig.ann.v2("task.stop", { task_id: other });
     const idsIn = async (query: object) =>
-      (await rig.ann.v2("task.list", { limit: 100, ...query })).body["data"].map((task: { id: string }) => task.id);
+      (await rig.ann.v2("task.list", { limit: 100, ...query })).body["data"].map(
+        (task: { id: string }) => task.id,
+      );
     expect(await idsIn({ statuses: ["running", "error"] })).toContain(id);
     expect(await idsIn({ statuses: ["running", "error"] })).not.toContain(other);
     expect(await idsIn({ statuses: ["stopped", "running"] })).toEqual(expect.arrayContaining([id, other]));
@@ -94,8 +108,10 @@ describeOnOne("progress of a task", (database) => {
 
 describeOnOne("a task of a project", (database) => {
   const rig = taskRig({ database, idle: true });
-  const newProject = async (who = rig.ann): Promise<string> => (await who.v2("project.create", { name: "Garden" })).body["project"].id;
-  const move = (task_id: string, project_id: string, who: Calling = rig.ann) => who.v2("task.update", { task_id, project_id });
+  const newProject = async (who = rig.ann): Promise<string> =>
+    (await who.v2("project.create", { name: "Garden" })).body["project"].id;
+  const move = (task_id: string, project_id: string, who: Calling = rig.ann) =>
+    who.v2("task.update", { task_id, project_id });
 
   test("moves to another project, and out of it", async () => {
     const [from, to] = [await newProject(), await newProject()];
@@ -114,8 +130,10 @@ describeOnOne("a task of a project", (database) => {
     const app = await tokenOf(rig.service, rig.ann);
     const ofApp = await rig.create("Go", {}, { ...rig.ann, ...app });
     const refused = { status: 404, body: { error: { code: "not_found" } } };
-    for (const project of ["unknown", deleted, foreign]) expect(await move(id, project)).toMatchObject(refused);
-    for (const project of [await newProject(), ""]) expect(await move(ofApp, project, app)).toMatchObject(refused);
+    for (const project of ["unknown", deleted, foreign])
+      expect(await move(id, project)).toMatchObject(refused);
+    for (const project of [await newProject(), ""])
+      expect(await move(ofApp, project, app)).toMatchObject(refused);
     expect(await move("agent-default-main_task", await newProject())).toMatchObject({ status: 412 });
   });
 
@@ -123,16 +141,29 @@ describeOnOne("a task of a project", (database) => {
     const who = await rig.service.person();
     const ids = [await newProject(who), await newProject(who), await newProject(who)];
     for (const project_id of [ids[0], ids[0], ids[2]]) await rig.create("Go", { project_id }, who);
-    const page = async (query: object, caller: Calling = who) => (await caller.v2("project.list", query)).body;
-    const counts = (body: V2Body) => body["data"].map(({ task_count }: { task_count?: number }) => task_count);
+    const page = async (query: object, caller: Calling = who) =>
+      (await caller.v2("project.list", query)).body;
+    const counts = (body: V2Body) =>
+      body["data"].map(({ task_count }: { task_count?: number }) => task_count);
     const first = await page({ page_size: 2, include_task_counts: true });
     const second = await page({ page_size: 2, include_task_counts: true, page_cursor: first["next_cursor"] });
-    expect([...first["data"], ...second["data"]].map(({ id }) => id)).toEqual((await page({}))["data"].map(({ id }: { id: string }) => id));
+    expect([...first["data"], ...second["data"]].map(({ id }) => id)).toEqual(
+      (await page({}))["data"].map(({ id }: { id: string }) => id),
+    );
     expect([first["has_more"], second["has_more"]]).toEqual([true, false]);
     expect([...counts(first), ...counts(second)].toSorted()).toEqual([0, 1, 2]);
     const app = await tokenOf(rig.service, who, { scopes: ["create_project"] });
-    expect(counts(await page({ page_size: 3, include_task_counts: true }, app))).toEqual([undefined, undefined, undefined]);
-    for (const query of [{ page_cursor: "x" }, { include_task_counts: true }, { page_size: 101 }, { page_size: 2, page_cursor: "x" }])
+    expect(counts(await page({ page_size: 3, include_task_counts: true }, app))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    for (const query of [
+      { page_cursor: "x" },
+      { include_task_counts: true },
+      { page_size: 101 },
+      { page_size: 2, page_cursor: "x" },
+    ])
       expect(await page(query)).toMatchObject({ error: { code: "invalid_argument" } });
   });
 });

@@ -6,7 +6,10 @@ import { archiveFiles, noBlobs } from "../support/archive-files.ts";
 import { movableClock } from "../support/clock.ts";
 import { keepsAll } from "../support/timed-jobs.ts";
 
-/** The sizes of the changes that delete usage of one space, when each change takes `ms`, and the time of day is set back during it. */
+/**
+ * The sizes of the changes that delete usage of one space, when each change takes `ms`, and the time of day
+ * is set back during it.
+ */
 async function sizesOf(ms: number, changes: number): Promise<readonly number[]> {
   const clock = movableClock();
   const sizes: number[] = [];
@@ -21,7 +24,9 @@ async function sizesOf(ms: number, changes: number): Promise<readonly number[]> 
       clock.set(clock.now() - 60_000);
       return work(tx as unknown as Tx); // the pass uses nothing else of it
     },
-    retention: { walkSpaces: async (after: string) => (after === "" ? [{ id: "space", isHeld: false }] : []) },
+    retention: {
+      walkSpaces: async (after: string) => (after === "" ? [{ id: "space", isHeld: false }] : []),
+    },
   } as unknown as Store;
   const archive = archiveFiles(store, noBlobs, clock.now());
   const config = { deletedTaskDays: 0, webhookLogDays: 0, retention: { ...keepsAll, usageDays: 1 } };

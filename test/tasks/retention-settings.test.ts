@@ -24,12 +24,17 @@ describeOnOne("retention of tasks", (database) => {
     return retainAt(rig.service.store, Date.now() + days * dayMs + passes * 1000, retention, keepsEvents);
   };
   const rows = (sql: string) => runDirectly(db, sql);
-  const changedAt = (id: string, days: number) => rows(`UPDATE task SET updated_at = ${Date.now() + days * dayMs} WHERE id = '${id}'`);
+  const changedAt = (id: string, days: number) =>
+    rows(`UPDATE task SET updated_at = ${Date.now() + days * dayMs} WHERE id = '${id}'`);
   const types = async (id: string) => (await rig.events(id)).map(({ type }) => type);
-  const isFound = async (word: string) => (await rig.ann.v2("task.list", { query: word })).body["data"].length > 0;
+  const isFound = async (word: string) =>
+    (await rig.ann.v2("task.list", { query: word })).body["data"].length > 0;
 
   test("VERBOSE_EVENT_DAYS deletes what only verbose shows, of tasks that have ended", async () => {
-    const [ended, waits] = [await rig.runToEnd(story), await rig.create("[[tool browser]] [[ask Which?]]", { interactive_mode: true })];
+    const [ended, waits] = [
+      await rig.runToEnd(story),
+      await rig.create("[[tool browser]] [[ask Which?]]", { interactive_mode: true }),
+    ];
     await rig.reach(waits, "waiting");
     await retain(9, { verboseEventDays: 10 });
     expect(await types(ended)).toContain("tool_used");
@@ -47,11 +52,17 @@ describeOnOne("retention of tasks", (database) => {
     await retain(22, { eventDays: 10 });
     expect(await types(id)).toEqual([]);
     expect([await isFound("chestnuts"), await isFound("almonds")]).toEqual([false, true]);
-    expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({ body: { task: { title: "Almonds", status: "stopped" } } });
-    expect(await rows(`SELECT status FROM file WHERE task_id = '${id}'`)).toContainEqual({ status: "uploaded" });
+    expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({
+      body: { task: { title: "Almonds", status: "stopped" } },
+    });
+    expect(await rows(`SELECT status FROM file WHERE task_id = '${id}'`)).toContainEqual({
+      status: "uploaded",
+    });
     await rig.send(id, "[[say Again]]");
     await rig.reach(id, "stopped");
-    expect((await rig.events(id)).map(({ seq }) => seq)).toEqual([...new Set((await rig.events(id)).map(({ seq }) => seq))]);
+    expect((await rig.events(id)).map(({ seq }) => seq)).toEqual([
+      ...new Set((await rig.events(id)).map(({ seq }) => seq)),
+    ]);
     expect(await types(id)).toContain("assistant_message");
   });
 
@@ -70,7 +81,11 @@ describeOnOne("retention of tasks", (database) => {
   });
 
   test("TASK_DAYS deletes ended tasks as task.delete does, with a row in the audit log", async () => {
-    const [old, failed, runs] = [await rig.runToEnd(story), await rig.create("[[fail internal]]"), await rig.create("[[forever]]")];
+    const [old, failed, runs] = [
+      await rig.runToEnd(story),
+      await rig.create("[[fail internal]]"),
+      await rig.create("[[forever]]"),
+    ];
     await rig.reach(failed, "error");
     const young = await rig.runToEnd("[[tool browser]]");
     await changedAt(old, 51.9);
@@ -81,7 +96,9 @@ describeOnOne("retention of tasks", (database) => {
       expect(await rig.ann.v2("task.detail", { task_id: id })).toMatchObject({ status: 404 });
       expect(await rows(`SELECT seq FROM task_event WHERE task_id = '${id}'`)).toEqual([]);
       expect(
-        await rows(`SELECT credential, outcome FROM audit_event WHERE subject = '${id}' AND operation = 'retention/DeleteTask'`),
+        await rows(
+          `SELECT credential, outcome FROM audit_event WHERE subject = '${id}' AND operation = 'retention/DeleteTask'`,
+        ),
       ).toEqual([{ credential: "retention", outcome: "done" }]);
     }
     expect(await rows(`SELECT status FROM file WHERE task_id = '${old}' AND deleted_at IS NULL`)).toEqual([]);
@@ -97,7 +114,8 @@ describeOnOne("retention of tasks", (database) => {
       const counting: typeof store.change = (work) => {
         changes += 1;
         // The first change over tasks is tried again, with fewer.
-        if (changes === 1) return Promise.reject(new Failure("unavailable", "the change took too long, try again"));
+        if (changes === 1)
+          return Promise.reject(new Failure("unavailable", "the change took too long, try again"));
         return store.change(work);
       };
       await retainAt({ ...store, change: counting }, Date.now() + days * dayMs, retention);
@@ -113,7 +131,9 @@ describeOnOne("retention of tasks", (database) => {
   test("keeps the tasks of a person or a space under legal hold until the hold ends", async () => {
     const bob = await rig.service.person({ with: rig.ann });
     const [his, hers] = [await rig.runToEnd(story, {}, bob), await rig.runToEnd(story)];
-    await rows(`INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case', 'person', '${bob.accountId}', 1)`);
+    await rows(
+      `INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case', 'person', '${bob.accountId}', 1)`,
+    );
     await retain(73, { taskDays: 10, verboseEventDays: 5 });
     expect(await bob.v2("task.detail", { task_id: his })).toMatchObject({ status: 200 });
     expect(await rig.ann.v2("task.detail", { task_id: hers })).toMatchObject({ status: 404 });
@@ -157,14 +177,20 @@ describeOnOne("retention of tasks", (database) => {
   });
 
   test("TASK_DAYS removes the row of a deleted task after 90 days or more, unless it is held, and keeps its costs", async () => {
-    const [id, held] = [await rig.runToEnd("[[credits 20]]"), await rig.runToEnd("[[say Kept]]", {}, await rig.service.person())];
+    const [id, held] = [
+      await rig.runToEnd("[[credits 20]]"),
+      await rig.runToEnd("[[say Kept]]", {}, await rig.service.person()),
+    ];
     const owner = (await rows(`SELECT account_id FROM task WHERE id = '${held}'`))[0]?.["account_id"];
     await rig.ann.v2("task.delete", { task_id: id });
     await rows(`UPDATE task SET deleted_at = ${Date.now()} WHERE id = '${held}'`);
     await rows(`DELETE FROM task_event WHERE task_id = '${held}'`);
     await rows(`DELETE FROM task_text WHERE task_id = '${held}'`);
-    await rows(`INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case', 'person', '${owner}', 1)`);
-    const left = async () => (await rows(`SELECT id FROM task WHERE id IN ('${id}', '${held}')`)).map((row) => row["id"]);
+    await rows(
+      `INSERT INTO legal_hold (name, kind, subject, created_at) VALUES ('case', 'person', '${owner}', 1)`,
+    );
+    const left = async () =>
+      (await rows(`SELECT id FROM task WHERE id IN ('${id}', '${held}')`)).map((row) => row["id"]);
     await retain(132.1, { taskDays: 200 });
     expect((await left()).toSorted()).toEqual([id, held].toSorted());
     await rows(`UPDATE task SET deleted_at = ${Date.now() + 44 * dayMs} WHERE id = '${id}'`);
@@ -172,14 +198,17 @@ describeOnOne("retention of tasks", (database) => {
     expect((await left()).toSorted()).toEqual([id, held].toSorted());
     await retain(134.3, { taskDays: 20 });
     expect(await left()).toEqual([held]);
-    const listed = (await rig.ann.v2("usage.list")).body["data"].find((each: { task_id: string }) => each.task_id === id);
+    const listed = (await rig.ann.v2("usage.list")).body["data"].find(
+      (each: { task_id: string }) => each.task_id === id,
+    );
     expect(listed).toMatchObject({ title: "Deleted conversation" });
     await rows("DELETE FROM legal_hold");
   });
 
   test("USAGE_DAYS deletes single costs and keeps the sums of days and tasks", async () => {
     const id = await rig.runToEnd("[[credits 30]]");
-    const list = async () => (await rig.ann.v2("usage.list")).body["data"].find((each: { task_id: string }) => each.task_id === id);
+    const list = async () =>
+      (await rig.ann.v2("usage.list")).body["data"].find((each: { task_id: string }) => each.task_id === id);
     const before = await list();
     await retain(141, { usageDays: 200 });
     expect(await rows(`SELECT id FROM usage_entry WHERE task_id = '${id}'`)).toHaveLength(1);

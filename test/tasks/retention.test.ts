@@ -19,11 +19,16 @@ const eventCount = async ({ store }: Service, id: string) =>
   (await store.events.list(id, { order: "asc", limit: 10, verbose: true })).length;
 
 /** One maintenance round of a process, at an offset from now. */
-const runLater = ({ store }: Service, ms: number) => runJobs(store, stillClock(Date.now() + ms), { deletedTaskDays: 2 });
+const runLater = ({ store }: Service, ms: number) =>
+  runJobs(store, stillClock(Date.now() + ms), { deletedTaskDays: 2 });
 
 describeOnOne("DELETED_TASK_DAYS", (database) => {
   test("keeps a team's events this many days, invisible to callers, and deletes a personal space's immediately (spec/decisions.md 14)", async () => {
-    await using service = await openService({ database, nodes: nodesOf(database), env: { DELETED_TASK_DAYS: "2" } });
+    await using service = await openService({
+      database,
+      nodes: nodesOf(database),
+      env: { DELETED_TASK_DAYS: "2" },
+    });
     const [ann, solo] = [await service.person(), await service.person({ personal: true })];
     const [team, personal] = [await createDeletedTask(service, ann), await createDeletedTask(service, solo)];
     expect([await eventCount(service, team), await eventCount(service, personal)]).toEqual([4, 0]);

@@ -9,8 +9,10 @@ import { untilTrue } from "./watch-rig.ts";
 describeOnOne("a running task", (database) => {
   const clock = stillClock();
   const rig = remoteRig({ database, clock });
-  const detail = async (id: string, who: Person = rig.ann) => (await who.v2("task.detail", { task_id: id })).body;
-  const stateOf = async (id: string, who?: Person): Promise<string> => (await detail(id, who))["task"].run_state;
+  const detail = async (id: string, who: Person = rig.ann) =>
+    (await who.v2("task.detail", { task_id: id })).body;
+  const stateOf = async (id: string, who?: Person): Promise<string> =>
+    (await detail(id, who))["task"].run_state;
   /** A person whose space has a worker that has just called. */
   async function served(profiles?: readonly string[]) {
     const who = await rig.service.person();
@@ -18,13 +20,21 @@ describeOnOne("a running task", (database) => {
     await worker.poll();
     return { who, worker, calledAt: await untilRecorded(who.spaceId) };
   }
-  /** Moves the clock until the present call of the space's worker is written, which happens every 5 s. Returns the time of the call. */
+  /**
+   * Moves the clock until the present call of the space's worker is written, which happens every 5 s. Returns
+   * the time of the call.
+   */
   async function untilRecorded(spaceId: string): Promise<number> {
     const calledAt = clock.now();
-    await untilLater(async () => ((await rig.service.store.workers.list(spaceId))[0]?.seenAt ?? 0) >= calledAt);
+    await untilLater(
+      async () => ((await rig.service.store.workers.list(spaceId))[0]?.seenAt ?? 0) >= calledAt,
+    );
     return calledAt;
   }
-  /** Moves the clock until the condition is true. A loop that waits for the database begins its next sleep only after the answer. */
+  /**
+   * Moves the clock until the condition is true. A loop that waits for the database begins its next sleep
+   * only after the answer.
+   */
   const untilLater = (isTrue: () => Promise<boolean> | boolean): Promise<void> =>
     untilTrue(async () => {
       await clock.advance(1_000);
@@ -36,8 +46,13 @@ describeOnOne("a running task", (database) => {
     const { who, worker } = await served();
     const id = await rig.create("Say hello", {}, who);
     const queuedAt = Math.floor(clock.now() / 1000);
-    expect(await detail(id, who)).toMatchObject({ queue_position: 1, task: { run_state: "queued", queued_at: queuedAt } });
-    expect((await who.v2("task.list")).body["data"]).toMatchObject([{ run_state: "queued", queued_at: queuedAt }]);
+    expect(await detail(id, who)).toMatchObject({
+      queue_position: 1,
+      task: { run_state: "queued", queued_at: queuedAt },
+    });
+    expect((await who.v2("task.list")).body["data"]).toMatchObject([
+      { run_state: "queued", queued_at: queuedAt },
+    ]);
     const run = await worker.pollUntilRun();
     const running = await detail(id, who);
     expect(running["task"]).toMatchObject({ status: "running", run_state: "running" });
@@ -62,7 +77,10 @@ describeOnOne("a running task", (database) => {
     await moveTo(calledAt + 55_000);
     expect(await stateOf(id, who)).toBe("queued");
     await moveTo(calledAt + 65_000);
-    expect(await detail(id, who)).toMatchObject({ queue_position: 1, task: { status: "running", run_state: "waiting_for_worker" } });
+    expect(await detail(id, who)).toMatchObject({
+      queue_position: 1,
+      task: { status: "running", run_state: "waiting_for_worker" },
+    });
     await worker.call("Heartbeat", { taskId: id, fence: 1 });
     await untilRecorded(who.spaceId);
     expect(await stateOf(id, who)).toBe("queued");
@@ -70,8 +88,14 @@ describeOnOne("a running task", (database) => {
 
   test("has a present worker only by a credential of the same space that serves its profile and is not revoked", async () => {
     const { who, worker } = await served(["manus-1.6-lite"]);
-    const [lite, standard] = [await rig.create("Hello", { agent_profile: "lite" }, who), await rig.create("Hello", {}, who)];
-    expect([await stateOf(lite, who), await stateOf(standard, who)]).toEqual(["queued", "waiting_for_worker"]);
+    const [lite, standard] = [
+      await rig.create("Hello", { agent_profile: "lite" }, who),
+      await rig.create("Hello", {}, who),
+    ];
+    expect([await stateOf(lite, who), await stateOf(standard, who)]).toEqual([
+      "queued",
+      "waiting_for_worker",
+    ]);
     expect(await stateOf(await rig.create())).toBe("waiting_for_worker");
     await rig.service.store.change((tx) => tx.workers.revoke(who.spaceId, worker.id, clock.now()));
     expect(await stateOf(lite, who)).toBe("waiting_for_worker");
@@ -97,9 +121,15 @@ describeOnOne("a running task", (database) => {
 
   test("without a worker is logged once for its profile, and again after a worker came and left", async () => {
     const warnings = () =>
-      rig.service.logged.filter(({ text }) => /^no worker has called for profile manus-1.6-max(?!.*repeated)/.test(text)).length;
-    const looks = () => rig.service.statements.filter((sql) => sql.includes("GROUP BY t.agent_profile")).length;
-    /** Moves the clock until the process has looked for profiles without a worker, and has handled what it found. */
+      rig.service.logged.filter(({ text }) =>
+        /^no worker has called for profile manus-1.6-max(?!.*repeated)/.test(text),
+      ).length;
+    const looks = () =>
+      rig.service.statements.filter((sql) => sql.includes("GROUP BY t.agent_profile")).length;
+    /**
+     * Moves the clock until the process has looked for profiles without a worker, and has handled what it
+     * found.
+     */
     const untilLooked = () => {
       const before = looks();
       return untilLater(() => looks() >= before + 2);

@@ -16,7 +16,11 @@ test.each([
   ["ligatures and digits in circles", "ﬁne ①", ["fine", "1"]],
   ["emoji", "☀️ 👨‍👩‍👧 go", ["go"]],
   ["characters that are not shown", "co\u00adoperate a\u200db", ["cooperate", "ab"]],
-  ["operators, NUL and lone surrogates", "a\u0000b \"OR* NEAR( :& | ! <-> ' \ud800c", ["a", "b", "or", "near", "c"]],
+  [
+    "operators, NUL and lone surrogates",
+    "a\u0000b \"OR* NEAR( :& | ! <-> ' \ud800c",
+    ["a", "b", "or", "near", "c"],
+  ],
   ["nothing but signs", "?! … — _", []],
 ])("tokens of %s", (_what, text, tokens) => {
   expect([...tokensOf(text)]).toEqual(tokens);
@@ -24,7 +28,11 @@ test.each([
 
 test("a query has the tokens of a text: words, the last one as a beginning, and pairs; a single letter is a beginning", () => {
   const exact = (text: string) => ({ text, isPrefix: false });
-  expect(wordsOf("Price 東京都 li")).toEqual([[exact("price")], [exact("東京"), exact("京都")], [{ text: "li", isPrefix: true }]]);
+  expect(wordsOf("Price 東京都 li")).toEqual([
+    [exact("price")],
+    [exact("東京"), exact("京都")],
+    [{ text: "li", isPrefix: true }],
+  ]);
   expect(wordsOf("東 list")).toEqual([[{ text: "東", isPrefix: true }], [{ text: "list", isPrefix: true }]]);
   expect(wordsOf("?! \u0000")).toEqual([]);
 });
@@ -35,7 +43,9 @@ const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "graph
 const has = (text: string, query: string) => {
   const tokens = [...tokensOf(text)];
   return wordsOf(query).every((word) =>
-    word.every((part) => tokens.some((token) => (part.isPrefix ? token.startsWith(part.text) : token === part.text))),
+    word.every((part) =>
+      tokens.some((token) => (part.isPrefix ? token.startsWith(part.text) : token === part.text)),
+    ),
   );
 };
 

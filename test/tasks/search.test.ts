@@ -8,15 +8,21 @@ import { runJobs } from "../support/timed-jobs.ts";
 
 describeOnOne("query of task.list", (database) => {
   const rig = taskRig({ database, idle: true });
-  const list = async (query: string, who = rig.ann, more: object = {}) => (await who.v2("task.list", { query, ...more })).body;
+  const list = async (query: string, who = rig.ann, more: object = {}) =>
+    (await who.v2("task.list", { query, ...more })).body;
   const ids = async (...args: Parameters<typeof list>): Promise<string[]> =>
     (await list(...args))["data"].map(({ id }: { id: string }) => id);
 
   test("finds titles and messages, on every wire, together with other filters", async () => {
     const who = await rig.service.person();
-    const id = await rig.create("Compare the prices of garden chairs", { title: "Chairs", metadata: { ticket: "7" } }, who);
+    const id = await rig.create(
+      "Compare the prices of garden chairs",
+      { title: "Chairs", metadata: { ticket: "7" } },
+      who,
+    );
     await rig.create("Sort the post", {}, who);
-    for (const query of ["CHAIRS pri", "garden", "chairs garden compare"]) expect(await ids(query, who)).toEqual([id]);
+    for (const query of ["CHAIRS pri", "garden", "chairs garden compare"])
+      expect(await ids(query, who)).toEqual([id]);
     expect(await ids("chairs", who, { metadata: { ticket: "7" }, order_by: "updated_at" })).toEqual([id]);
     expect(await ids("chairs", who, { metadata: { ticket: "8" } })).toEqual([]);
     const reply = await who.v2("task.list", { query: "garden" }, { method: "GET" });
@@ -54,8 +60,13 @@ describeOnOne("query of task.list", (database) => {
     await runOn(over.url, "UPDATE task SET indexed_seq = -1");
     const warnings = ["older tasks are being indexed: some may be missing"];
     expect(await list("old", who)).toMatchObject({ data: [], warnings });
-    expect((await list("old", who, { unknown: 1 }))["warnings"]).toEqual(['unknown member "unknown"', ...warnings]);
-    expect((await who.client(TaskService, "connect-json").listTasks({ query: "old" })).warnings).toEqual(warnings);
+    expect((await list("old", who, { unknown: 1 }))["warnings"]).toEqual([
+      'unknown member "unknown"',
+      ...warnings,
+    ]);
+    expect((await who.client(TaskService, "connect-json").listTasks({ query: "old" })).warnings).toEqual(
+      warnings,
+    );
     expect((await who.v2("task.list")).body).not.toHaveProperty("warnings");
     await runJobs(over.store, systemClock);
     const body = await list("old", who);
@@ -66,7 +77,11 @@ describeOnOne("query of task.list", (database) => {
   describe("refuses", () => {
     test.each([
       ["201 characters", "x".repeat(201), /^query: .*200/],
-      ["17 words", Array.from({ length: 17 }, (_, n) => `w${n}`).join(" "), /^query: must have at most 16 words/],
+      [
+        "17 words",
+        Array.from({ length: 17 }, (_, n) => `w${n}`).join(" "),
+        /^query: must have at most 16 words/,
+      ],
       ["a number", 5, /^query: /],
     ])("%s, with the rule", async (_what, query, message) => {
       const reply = await rig.ann.v2("task.list", { query });
@@ -84,7 +99,9 @@ describeOnOne("query of task.list", (database) => {
   });
 
   test("accepts 200 characters and 16 words, where letters without spaces are one word", async () => {
-    expect(await list(`${"東".repeat(100)} ${Array.from({ length: 15 }, () => "w").join(" ")}`)).toMatchObject({ ok: true, data: [] });
+    expect(
+      await list(`${"東".repeat(100)} ${Array.from({ length: 15 }, () => "w").join(" ")}`),
+    ).toMatchObject({ ok: true, data: [] });
     expect(await list("🌱".repeat(200))).toMatchObject({ ok: true, data: [] });
   });
 });

@@ -14,7 +14,8 @@ import { invalid, taskRig } from "../support/task-rig.ts";
 import { untilClaimed } from "../support/until.ts";
 
 const ref = (n: number): string => `${"B".repeat(19)}${100 + n}`;
-const refs = (from: number, count: number): string[] => Array.from({ length: count }, (_, n) => ref(from + n));
+const refs = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, n) => ref(from + n));
 
 describeOnOne("task.sendMessage", (database) => {
   const clock = holdingClock();
@@ -22,14 +23,21 @@ describeOnOne("task.sendMessage", (database) => {
   const send = (id: string, message: object | string, more: object = {}) =>
     rig.ann.v2("task.sendMessage", { task_id: id, message, ...more });
   const answersOf = async (id: string): Promise<string[]> =>
-    (await rig.events(id)).filter(({ type }) => type === "assistant_message").map((event) => event["assistant_message"].content);
+    (await rig.events(id))
+      .filter(({ type }) => type === "assistant_message")
+      .map((event) => event["assistant_message"].content);
   const statusesOf = async (id: string): Promise<string[]> =>
-    (await rig.events(id)).filter(({ type }) => type === "status_update").map((event) => event["status_update"].agent_status);
+    (await rig.events(id))
+      .filter(({ type }) => type === "status_update")
+      .map((event) => event["status_update"].agent_status);
 
   test("returns only the task's id", async () => {
     const id = await rig.runToEnd();
     const { status, body } = await send(id, { content: "again" });
-    expect({ status, body }).toStrictEqual({ status: 200, body: { ok: true, request_id: expect.stringMatching(/^req_/), task_id: id } });
+    expect({ status, body }).toStrictEqual({
+      status: 200,
+      body: { ok: true, request_id: expect.stringMatching(/^req_/), task_id: id },
+    });
   });
 
   test.each([
@@ -81,7 +89,12 @@ describeOnOne("task.sendMessage", (database) => {
     await send(id, { content: "Tell me about cats" });
     await send(id, { content: "And about dogs" });
     const queued = await rig.events(id);
-    expect(queued.map(({ type }) => type)).toEqual(["user_message", "status_update", "user_message", "user_message"]);
+    expect(queued.map(({ type }) => type)).toEqual([
+      "user_message",
+      "status_update",
+      "user_message",
+      "user_message",
+    ]);
     turn.release();
     await rig.reach(id, "stopped");
     const [first, second, ...more] = await answersOf(id);
@@ -168,8 +181,18 @@ describeOnOne("task.sendMessage", (database) => {
     ],
     ["an unknown skill", { content: "hi", enable_skills: ["s-1"] }, {}, "s-1"],
     ["an unknown forced skill", { content: "hi", force_skills: ["s-2"] }, {}, "s-2"],
-    ["21 references, repeats counted", { content: "hi", task_references: Array(21).fill(ref(0)) }, {}, "message.task_references"],
-    ["a reference that is not an id", { content: "hi", task_references: ["agent-default-main_task"] }, {}, "message.task_references[0]"],
+    [
+      "21 references, repeats counted",
+      { content: "hi", task_references: Array(21).fill(ref(0)) },
+      {},
+      "message.task_references",
+    ],
+    [
+      "a reference that is not an id",
+      { content: "hi", task_references: ["agent-default-main_task"] },
+      {},
+      "message.task_references[0]",
+    ],
     ["an unknown profile", { content: "hi" }, { agent_profile: "fast" }, "agent_profile"],
     ["clear_connectors of a wrong type", { content: "hi" }, { clear_connectors: "true" }, "clear_connectors"],
     ["an empty task_id", { content: "hi" }, { task_id: "" }, "task_id"],
@@ -207,7 +230,9 @@ describeOnOne("task.sendMessage", (database) => {
       credential: { kind: "key", keyKind: "general", id: rig.ann.keyId, scopes: null },
     } as const;
     const input = { texts: ["hi"], references: [] };
-    await expect(store.change((tx) => full.send(tx, caller, id, input, {}))).rejects.toMatchObject({ reason: "resource_exhausted" });
+    await expect(store.change((tx) => full.send(tx, caller, id, input, {}))).rejects.toMatchObject({
+      reason: "resource_exhausted",
+    });
     await rig.force(id, "running");
     await store.change((tx) => full.send(tx, caller, id, input, {}));
   });
@@ -216,14 +241,27 @@ describeOnOne("task.sendMessage", (database) => {
     const client = rig.ann.client(TaskService, wire);
     const id = await rig.runToEnd();
     const content = [{ type: ContentPartType.TEXT, text: "[[forever]]" }];
-    expect(await client.sendMessage({ taskId: id, message: { content, noConnectors: true } })).toMatchObject({ taskId: id });
+    expect(await client.sendMessage({ taskId: id, message: { content, noConnectors: true } })).toMatchObject({
+      taskId: id,
+    });
     expect(await rig.row(id)).toMatchObject({ status: "running" });
-    const both = client.sendMessage({ taskId: id, message: { content, connectors: ["c"] }, clearConnectors: true });
+    const both = client.sendMessage({
+      taskId: id,
+      message: { content, connectors: ["c"] },
+      clearConnectors: true,
+    });
     await expect(both).rejects.toMatchObject({ code: Code.InvalidArgument });
-    const neither = client.sendMessage({ taskId: id, message: { content, connectors: ["c"], noConnectors: true } });
-    await expect(neither).rejects.toMatchObject({ rawMessage: "message.no_connectors: cannot be given with connectors" });
+    const neither = client.sendMessage({
+      taskId: id,
+      message: { content, connectors: ["c"], noConnectors: true },
+    });
+    await expect(neither).rejects.toMatchObject({
+      rawMessage: "message.no_connectors: cannot be given with connectors",
+    });
     await expect(client.sendMessage({ taskId: id })).rejects.toMatchObject({ code: Code.InvalidArgument });
-    await expect(client.sendMessage({ taskId: "nobody", message: { content } })).rejects.toMatchObject({ code: Code.NotFound });
+    await expect(client.sendMessage({ taskId: "nobody", message: { content } })).rejects.toMatchObject({
+      code: Code.NotFound,
+    });
   });
 });
 
@@ -235,7 +273,8 @@ describeOnOne("task.sendMessage on one node", (database) => {
     const told: string[] = [];
     const forget = store.feed.onJob((kind) => told.push(kind));
     const id = await rig.create("[[forever]]");
-    const isTold = async () => told.splice(0).includes("run") || (await store.tasks.byId(id))?.nodeId !== null;
+    const isTold = async () =>
+      told.splice(0).includes("run") || (await store.tasks.byId(id))?.nodeId !== null;
     expect(await isTold()).toBe(true);
     await rig.send(id, "hi");
     expect(told.splice(0)).toEqual([]);

@@ -36,10 +36,13 @@ describe("the calls to shared tasks of one address", () => {
     expect(await outcomeOf(visitor.getSharedTask({ taskId: id }))).toBe("ok");
   });
 
-  test.each(rpcWires)("are counted over %s, before the fields are checked, and the answer has the limit", async (wire) => {
+  test.each(
+    rpcWires,
+  )("are counted over %s, before the fields are checked, and the answer has the limit", async (wire) => {
     const mine = newAddress();
     const headers: Headers[] = [];
-    const read = (taskId: string) => rig.visitor(mine, wire).getSharedTask({ taskId }, { onHeader: (found) => headers.push(found) });
+    const read = (taskId: string) =>
+      rig.visitor(mine, wire).getSharedTask({ taskId }, { onHeader: (found) => headers.push(found) });
     const id = await rig.share("public");
     for (let n = 0; n < 3; n += 1) await read(id);
     expect(headers.map((found) => [found.get("ratelimit-limit"), found.get("ratelimit-remaining")])).toEqual([
@@ -53,9 +56,18 @@ describe("the calls to shared tasks of one address", () => {
   test("with a session count by address, and not for the account", async () => {
     const session = (await rig.ann.session()).headers;
     const id = await rig.share("team");
-    const [one, other] = [rig.visitor({ ...session, ...newAddress() }), rig.visitor({ ...session, ...newAddress() })];
+    const [one, other] = [
+      rig.visitor({ ...session, ...newAddress() }),
+      rig.visitor({ ...session, ...newAddress() }),
+    ];
     const get = (visitor: typeof one) => outcomeOf(visitor.getSharedTask({ taskId: id }));
-    expect([await get(one), await get(one), await get(one), await get(one), await get(other)]).toEqual(["ok", "ok", "ok", full, "ok"]);
+    expect([await get(one), await get(one), await get(one), await get(one), await get(other)]).toEqual([
+      "ok",
+      "ok",
+      "ok",
+      full,
+      "ok",
+    ]);
   });
 
   test("are apart from all other calls, with and without a valid credential", async () => {
@@ -63,14 +75,16 @@ describe("the calls to shared tasks of one address", () => {
     const id = await rig.share("public");
     const bad = { ...mine, "x-service-api-key": "sk-none" };
     for (let n = 0; n < 4; n += 1) await callV2(rig.service.url, "user.me", {}, { headers: bad });
-    const health = () => send(`${rig.service.url}/grpc.health.v1.Health/Check`, { headers: { ...mine, ...json }, body: "{}" });
+    const health = () =>
+      send(`${rig.service.url}/grpc.health.v1.Health/Check`, { headers: { ...mine, ...json }, body: "{}" });
     for (let n = 0; n < 4; n += 1) await health();
     // Credentials that have no effect are not counted as refused ones.
     const withBad = rig.visitor(bad);
     for (let n = 0; n < 3; n += 1) expect(await outcomeOf(withBad.getSharedTask({ taskId: id }))).toBe("ok");
     expect(await outcomeOf(withBad.getSharedTask({ taskId: id }))).toBe(full);
     const fresh = newAddress();
-    for (let n = 0; n < 4; n += 1) await outcomeOf(rig.visitor({ ...fresh, ...bad, ...fresh }).getSharedTask({ taskId: id }));
+    for (let n = 0; n < 4; n += 1)
+      await outcomeOf(rig.visitor({ ...fresh, ...bad, ...fresh }).getSharedTask({ taskId: id }));
     const refused = await callV2(rig.service.url, "user.me", {}, { headers: { ...bad, ...fresh } });
     expect(refused.status).toBe(401);
   });

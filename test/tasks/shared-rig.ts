@@ -18,8 +18,14 @@ export interface SharedRig {
   readonly clock: StillClock;
   /** The owner of a team. */
   readonly ann: Person;
-  /** A task of a person, by default of Ann, with this visibility and cap. Its only event is the message "Hello". */
-  share(visibility: Visibility, options?: { readonly cap?: Visibility; readonly who?: Person }): Promise<string>;
+  /**
+   * A task of a person, by default of Ann, with this visibility and cap. Its only event is the message
+   * "Hello".
+   */
+  share(
+    visibility: Visibility,
+    options?: { readonly cap?: Visibility; readonly who?: Person },
+  ): Promise<string>;
   /** Adds events and changes the task, as a run or the team's key does. */
   advance(id: string, events: readonly NewEvent[], set?: TaskChanges): Promise<void>;
   /** The number of database statements so far. */
@@ -28,7 +34,8 @@ export interface SharedRig {
   visitor(headers?: Headers, wire?: RpcWire): ReturnType<typeof visitorAt>;
 }
 
-const visitorAt = (url: string, headers: Headers, wire: RpcWire) => clientOf(SharedTaskService, wire, url, headers);
+const visitorAt = (url: string, headers: Headers, wire: RpcWire) =>
+  clientOf(SharedTaskService, wire, url, headers);
 
 /** Opens a platform before the tests of a suite, and closes it after them. */
 export function sharedRig(database: DatabaseKind = "sqlite", env: Headers = {}): SharedRig {
@@ -65,7 +72,11 @@ export function sharedRig(database: DatabaseKind = "sqlite", env: Headers = {}):
       return rig().ann;
     },
     async share(visibility, { cap, who = rig().ann } = {}) {
-      const { body } = await who.v2("task.create", { message: { content: "Hello" }, share_visibility: visibility, title: "Shared" });
+      const { body } = await who.v2("task.create", {
+        message: { content: "Hello" },
+        share_visibility: visibility,
+        title: "Shared",
+      });
       if (!body.ok) throw new Error(JSON.stringify(body));
       if (cap !== undefined) await advance(body["task_id"], [], { maxVisibility: cap });
       return body["task_id"];

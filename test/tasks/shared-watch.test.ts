@@ -77,9 +77,21 @@ describeOnPostgres("a watch of a shared task", (database) => {
     return open;
   }
 
-  const endings: readonly [why: string, visibility: "public" | "team", end: (id: string) => Promise<unknown>][] = [
-    ["its owner makes it private", "public", (id) => rig.ann.v2("task.update", { task_id: id, share_visibility: "private" })],
-    ["its owner makes it private to the team too", "team", (id) => rig.ann.v2("task.update", { task_id: id, share_visibility: "private" })],
+  const endings: readonly [
+    why: string,
+    visibility: "public" | "team",
+    end: (id: string) => Promise<unknown>,
+  ][] = [
+    [
+      "its owner makes it private",
+      "public",
+      (id) => rig.ann.v2("task.update", { task_id: id, share_visibility: "private" }),
+    ],
+    [
+      "its owner makes it private to the team too",
+      "team",
+      (id) => rig.ann.v2("task.update", { task_id: id, share_visibility: "private" }),
+    ],
     ["its team caps it", "public", (id) => rig.advance(id, [], { maxVisibility: "private" })],
     ["it is deleted", "public", (id) => rig.ann.v2("task.delete", { task_id: id, stop: true })],
   ];
@@ -93,10 +105,15 @@ describeOnPostgres("a watch of a shared task", (database) => {
 
   const losses: readonly [why: string, lose: (person: Person, sessionId: string) => Promise<unknown>][] = [
     ["signs out", (_person, id) => rig.service.store.change((tx) => tx.sessions.end(id))],
-    ["is removed", ({ accountId }) => runDirectly(rig.db, `UPDATE membership SET status = 'removed' WHERE account_id = '${accountId}'`)],
+    [
+      "is removed",
+      ({ accountId }) =>
+        runDirectly(rig.db, `UPDATE membership SET status = 'removed' WHERE account_id = '${accountId}'`),
+    ],
     [
       "is made inactive",
-      ({ accountId }) => runDirectly(rig.db, `UPDATE membership SET status = 'inactive' WHERE account_id = '${accountId}'`),
+      ({ accountId }) =>
+        runDirectly(rig.db, `UPDATE membership SET status = 'inactive' WHERE account_id = '${accountId}'`),
     ],
   ];
 
@@ -133,7 +150,8 @@ describeOnPostgres("a watch of a shared task", (database) => {
     await rig.advance(id, [thought, say("one"), thought]);
     const open = await opened(id);
     await open.until(3);
-    for (let round = 0; round < 3; round += 1) await rig.advance(id, [thought, say("more"), ...Array(150).fill(thought)]);
+    for (let round = 0; round < 3; round += 1)
+      await rig.advance(id, [thought, say("more"), ...Array(150).fill(thought)]);
     await rig.advance(id, [say("last")]);
     await open.until(7);
     const all = await rig.visitor().listSharedEvents({ taskId: id, limit: 200 });
@@ -187,7 +205,13 @@ describeOnOne("the watches of shared tasks of one address", (database) => {
     const id = await rig.share("public");
     const session = (await rig.ann.session()).headers;
     const mine = from("192.0.2.1");
-    const open = await openAll(id, [mine, mine, mine, { ...mine, ...session }, { ...mine, ...rig.ann.headers }]);
+    const open = await openAll(id, [
+      mine,
+      mine,
+      mine,
+      { ...mine, ...session },
+      { ...mine, ...rig.ann.headers },
+    ]);
     for (const headers of [mine, { ...mine, ...session }, { ...mine, ...rig.ann.headers }])
       expect(await watch(rig, id, headers).end).toBe(full);
     const others = await openAll(id, [from("192.0.2.2"), from("2001:db8::1")]);
@@ -211,10 +235,14 @@ describeOnOne("the watches of shared tasks of one address", (database) => {
     const session = (await rig.ann.session()).headers;
     const open = await openAll(id, Array(5).fill({ ...mine, ...session }));
     const own = new AbortController();
-    const answers = rig.ann.client(TaskService).watchTask({ taskId: id }, { signal: own.signal })[Symbol.asyncIterator]();
+    const answers = rig.ann
+      .client(TaskService)
+      .watchTask({ taskId: id }, { signal: own.signal })
+      [Symbol.asyncIterator]();
     expect((await answers.next()).value?.event?.seq).toBe(1);
     own.abort();
-    for (const hiddenId of [await rig.share("private"), "A".repeat(22)]) expect(await watch(rig, hiddenId, mine).end).toBe(notFoundText);
+    for (const hiddenId of [await rig.share("private"), "A".repeat(22)])
+      expect(await watch(rig, hiddenId, mine).end).toBe(notFoundText);
     await closeAll(open);
   });
 });
@@ -233,10 +261,14 @@ describeOnOne("a watch of a shared task over each wire", (database) => {
     expect([await open.end, open.seqs]).toEqual([notFoundText, [1, 2, 3]]);
   });
 
-  test.each(rpcWires)("%s gets an answer without an event after 15 s of silence, if it asks for that", async (wire) => {
+  test.each(
+    rpcWires,
+  )("%s gets an answer without an event after 15 s of silence, if it asks for that", async (wire) => {
     const id = await rig.share("public");
     const away = new AbortController();
-    const answers = rig.visitor({}, wire).watchSharedTask({ taskId: id, afterSeq: 1, keepAlive: true }, { signal: away.signal });
+    const answers = rig
+      .visitor({}, wire)
+      .watchSharedTask({ taskId: id, afterSeq: 1, keepAlive: true }, { signal: away.signal });
     const next = answers[Symbol.asyncIterator]();
     expect((await next.next()).value?.event?.seq).toBe(2);
     let hasAnswer = false;

@@ -1,6 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { beforeAll, expect, test } from "vitest";
-import { GetSharedTaskRequestSchema, SharedTaskService } from "../../src/gen/proto/task/v2/shared_task_service_pb.ts";
+import {
+  GetSharedTaskRequestSchema,
+  SharedTaskService,
+} from "../../src/gen/proto/task/v2/shared_task_service_pb.ts";
 import { rpcName } from "../../src/pipeline/operations.ts";
 import { describeOnOne } from "../support/database.ts";
 import { callV2, rpcWires } from "../support/wires.ts";
@@ -24,7 +27,10 @@ describeOnOne("a task that a visitor may not see", (database) => {
   const rig = sharedRig(database);
   /** Hidden from visitors without a session, and from those with the session of Ann. */
   let hidden: {
-    readonly [who in "anonymous" | "signed in"]: { readonly headers: CallHeaders; readonly ids: Readonly<Record<string, string>> };
+    readonly [who in "anonymous" | "signed in"]: {
+      readonly headers: CallHeaders;
+      readonly ids: Readonly<Record<string, string>>;
+    };
   };
 
   beforeAll(async () => {
@@ -41,7 +47,11 @@ describeOnOne("a task that a visitor may not see", (database) => {
     hidden = {
       anonymous: {
         headers: {},
-        ids: { ...states, team: await rig.share("team"), "capped at team": await rig.share("public", { cap: "team" }) },
+        ids: {
+          ...states,
+          team: await rig.share("team"),
+          "capped at team": await rig.share("public", { cap: "team" }),
+        },
       },
       "signed in": {
         headers: (await rig.ann.session()).headers,
@@ -50,18 +60,29 @@ describeOnOne("a task that a visitor may not see", (database) => {
     };
   });
 
-  const messageOf = (taskId: string) => toBinary(GetSharedTaskRequestSchema, create(GetSharedTaskRequestSchema, { taskId }));
-  /** Every form of a call as bytes on a socket. The requests of all three methods begin with the same field. */
-  const forms: Readonly<Record<string, (url: string, id: string, headers: CallHeaders) => Promise<RawReply>>> = {
+  const messageOf = (taskId: string) =>
+    toBinary(GetSharedTaskRequestSchema, create(GetSharedTaskRequestSchema, { taskId }));
+  /**
+   * Every form of a call as bytes on a socket. The requests of all three methods begin with the same field.
+   */
+  const forms: Readonly<
+    Record<string, (url: string, id: string, headers: CallHeaders) => Promise<RawReply>>
+  > = {
     "connect-json": (url, taskId, headers) =>
-      send(url, { headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify({ taskId }) }),
+      send(url, {
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify({ taskId }),
+      }),
     "connect-proto": (url, taskId, headers) =>
       send(url, { headers: { ...headers, "content-type": "application/proto" }, body: messageOf(taskId) }),
     "connect-get": (url, taskId, headers) =>
-      send(`${url}?${new URLSearchParams({ connect: "v1", encoding: "json", message: JSON.stringify({ taskId }) })}`, {
-        method: "GET",
-        headers,
-      }),
+      send(
+        `${url}?${new URLSearchParams({ connect: "v1", encoding: "json", message: JSON.stringify({ taskId }) })}`,
+        {
+          method: "GET",
+          headers,
+        },
+      ),
     "connect-stream": (url, taskId, headers) =>
       send(url, {
         headers: { ...headers, "content-type": "application/connect+json" },
@@ -73,17 +94,28 @@ describeOnOne("a task that a visitor may not see", (database) => {
         body: [framed(messageOf(taskId))],
       }),
     "grpc-web": (url, taskId, headers) =>
-      send(url, { headers: { ...headers, "content-type": "application/grpc-web+proto" }, body: framed(messageOf(taskId)) }),
+      send(url, {
+        headers: { ...headers, "content-type": "application/grpc-web+proto" },
+        body: framed(messageOf(taskId)),
+      }),
   };
 
   const unaryForms = ["connect-json", "connect-proto", "connect-get"];
   const calls = SharedTaskService.methods.flatMap((method) =>
     Object.keys(forms)
-      .filter((form) => (method.methodKind === "unary" ? form !== "connect-stream" : !unaryForms.includes(form)))
-      .flatMap((form) => (["anonymous", "signed in"] as const).map((who) => [method.name, form, who, rpcName(method)] as const)),
+      .filter((form) =>
+        method.methodKind === "unary" ? form !== "connect-stream" : !unaryForms.includes(form),
+      )
+      .flatMap((form) =>
+        (["anonymous", "signed in"] as const).map(
+          (who) => [method.name, form, who, rpcName(method)] as const,
+        ),
+      ),
   );
 
-  test.each(calls)("has the same bytes and statements for each reason: %s over %s, %s", async (_name, form, who, rpc) => {
+  test.each(
+    calls,
+  )("has the same bytes and statements for each reason: %s over %s, %s", async (_name, form, who, rpc) => {
     const { headers, ids } = hidden[who];
     const seen = new Map<string, string[]>();
     // Reads the session, which is kept then.
@@ -94,7 +126,9 @@ describeOnOne("a task that a visitor may not see", (database) => {
       const fields = [...(reply?.headers ?? [])].filter(([name]) => !ofEachCall.has(name)).toSorted();
       // The trailers of gRPC-Web are part of the body.
       const bytes = reply?.bytes.toString("latin1");
-      const answer = withoutRequestId(JSON.stringify([reply?.status, fields, bytes, rig.statements() - before]));
+      const answer = withoutRequestId(
+        JSON.stringify([reply?.status, fields, bytes, rig.statements() - before]),
+      );
       seen.set(answer, [...(seen.get(answer) ?? []), state]);
       expect(answer).toMatch(/task not found|task%20not%20found/);
     }
@@ -119,12 +153,18 @@ describeOnOne("a task that a visitor may not see", (database) => {
   test("of a team is not open to a session by GET", async () => {
     const id = await rig.share("team");
     const { headers } = await rig.ann.session();
-    const reply = await forms["connect-get"]?.(`${rig.service.url}/${SharedTaskService.typeName}/GetSharedTask`, id, headers);
+    const reply = await forms["connect-get"]?.(
+      `${rig.service.url}/${SharedTaskService.typeName}/GetSharedTask`,
+      id,
+      headers,
+    );
     expect(reply?.status).toBe(404);
   });
 
   test("has no address on v2", async () => {
-    const { status } = await callV2(rig.service.url, "sharedTask.detail", { task_id: await rig.share("public") });
+    const { status } = await callV2(rig.service.url, "sharedTask.detail", {
+      task_id: await rig.share("public"),
+    });
     expect(status).toBe(404);
   });
 });

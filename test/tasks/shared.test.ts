@@ -24,8 +24,14 @@ describeOnOne("a shared task (spec/api.md 8.37)", (database) => {
     const leftSession = await sessionOf(left);
     const paused = await service.person({ with: ann });
     const pausedSession = await sessionOf(paused);
-    await runDirectly(rig.db, `UPDATE membership SET status = 'removed' WHERE account_id = '${left.accountId}'`);
-    await runDirectly(rig.db, `UPDATE membership SET status = 'inactive' WHERE account_id = '${paused.accountId}'`);
+    await runDirectly(
+      rig.db,
+      `UPDATE membership SET status = 'removed' WHERE account_id = '${left.accountId}'`,
+    );
+    await runDirectly(
+      rig.db,
+      `UPDATE membership SET status = 'inactive' WHERE account_id = '${paused.accountId}'`,
+    );
     strangers = [
       ["no credential", {}],
       ["a key of the owner", ann.headers],
@@ -49,7 +55,10 @@ describeOnOne("a shared task (spec/api.md 8.37)", (database) => {
   const outcomes = (headers: Headers, id: string) => {
     const visitor = rig.visitor(headers);
     const calls = [visitor.getSharedTask({ taskId: id }), visitor.listSharedEvents({ taskId: id })];
-    return Promise.all([...calls.map(outcomeOf), outcomeOf(visitor.watchSharedTask({ taskId: id, untilSettled: true }))]);
+    return Promise.all([
+      ...calls.map(outcomeOf),
+      outcomeOf(visitor.watchSharedTask({ taskId: id, untilSettled: true })),
+    ]);
   };
   const open = ["ok", "ok", "ok"];
   const closed = [notFoundText, notFoundText, notFoundText];
@@ -94,7 +103,8 @@ describeOnOne("a shared task (spec/api.md 8.37)", (database) => {
     const [own, deleted] = [await rig.share("private"), await rig.share("public")];
     await rig.ann.v2("task.delete", { task_id: deleted, stop: true });
     for (const id of [own, deleted, "A".repeat(22), "agent-default-main_task", "x'; --"])
-      for (const headers of [{}, members[0] ?? {}]) expect([id, await outcomes(headers, id)]).toEqual([id, closed]);
+      for (const headers of [{}, members[0] ?? {}])
+        expect([id, await outcomes(headers, id)]).toEqual([id, closed]);
   });
 
   test("is read again at each call: its owner and the team's cap close it at once", async () => {
@@ -106,7 +116,11 @@ describeOnOne("a shared task (spec/api.md 8.37)", (database) => {
     await rig.ann.v2("task.update", { task_id: id, share_visibility: "public" });
     seen.push(await read());
     const manager = await rig.service.person({ as: rig.ann, with: rig.ann, kind: "team_asset_mgmt" });
-    await manager.v2("team.asset.update_scope", { share_uid: id, permission: "SHARE_SCOPE_TEAM_ONLY", note: "Internal." });
+    await manager.v2("team.asset.update_scope", {
+      share_uid: id,
+      permission: "SHARE_SCOPE_TEAM_ONLY",
+      note: "Internal.",
+    });
     seen.push(await read());
     expect(seen).toEqual(["ok", notFoundText, "ok", notFoundText]);
   });
@@ -130,14 +144,21 @@ describeOnOne("a shared task (spec/api.md 8.37)", (database) => {
     const pages: [count: number, next: number, more: boolean][] = [];
     for (let [afterSeq, more] = [0, true]; more; ) {
       const page = await rig.visitor().listSharedEvents({ taskId: id, afterSeq, limit: 2 });
-      texts.push(...page.data.map(({ content }) => (content.case === "assistantMessage" ? content.value.content : (content.case ?? ""))));
+      texts.push(
+        ...page.data.map(({ content }) =>
+          content.case === "assistantMessage" ? content.value.content : (content.case ?? ""),
+        ),
+      );
       pages.push([page.data.length, page.nextAfterSeq, page.hasMore]);
       [afterSeq, more] = [page.nextAfterSeq, page.hasMore];
     }
     const { lastSeq = 0 } = (await rig.service.store.tasks.byId(id)) ?? {};
     expect(texts.filter((text) => text !== "status")).toEqual(["userMessage", "one", "two", "three"]);
     expect(pages.at(-1)?.slice(1)).toEqual([lastSeq, false]);
-    expect(await rig.visitor().listSharedEvents({ taskId: id, afterSeq: 2 ** 31 - 1 })).toMatchObject({ data: [], hasMore: false });
+    expect(await rig.visitor().listSharedEvents({ taskId: id, afterSeq: 2 ** 31 - 1 })).toMatchObject({
+      data: [],
+      hasMore: false,
+    });
   });
 
   test("lists at most what 5,000 events contain in one call, and says that more follow", async () => {
@@ -148,6 +169,9 @@ describeOnOne("a shared task (spec/api.md 8.37)", (database) => {
     const first = await rig.visitor().listSharedEvents({ taskId: id, afterSeq: 1 });
     expect([first.hasMore, first.nextAfterSeq]).toEqual([true, 5_001]);
     const second = await rig.visitor().listSharedEvents({ taskId: id, afterSeq: first.nextAfterSeq });
-    expect([second.data.map(({ content }) => content.case), second.hasMore]).toEqual([["assistantMessage"], false]);
+    expect([second.data.map(({ content }) => content.case), second.hasMore]).toEqual([
+      ["assistantMessage"],
+      false,
+    ]);
   });
 });

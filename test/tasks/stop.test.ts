@@ -17,17 +17,27 @@ describeOnOne("task.stop", (database) => {
   test("stops a running task: user_stop, then the status, and an empty answer", async () => {
     const id = await rig.create("[[forever]]");
     const { body, status } = await stop(id);
-    expect({ body, status }).toStrictEqual({ body: { ok: true, request_id: expect.stringMatching(/^req_/) }, status: 200 });
+    expect({ body, status }).toStrictEqual({
+      body: { ok: true, request_id: expect.stringMatching(/^req_/) },
+      status: 200,
+    });
     expect((await rig.events(id)).slice(2)).toMatchObject([
       { type: "user_stop", user_stop: {} },
-      { type: "status_update", status_update: { agent_status: "stopped", brief: expect.stringMatching(/./) } },
+      {
+        type: "status_update",
+        status_update: { agent_status: "stopped", brief: expect.stringMatching(/./) },
+      },
     ]);
     const { body: detail } = await rig.ann.v2("task.detail", { task_id: id });
     expect(detail["task"]).toMatchObject({ status: "stopped", has_running_background_jobs: false });
   });
 
   test("on a finished, stopped or failed task it returns ok and adds nothing", async () => {
-    const [finished, stopped, failed] = [await rig.runToEnd(), await rig.create("[[forever]]"), await rig.create("[[fail timeout]]")];
+    const [finished, stopped, failed] = [
+      await rig.runToEnd(),
+      await rig.create("[[forever]]"),
+      await rig.create("[[fail timeout]]"),
+    ];
     await stop(stopped);
     await rig.reach(failed, "error");
     for (const id of [finished, stopped, failed]) {
@@ -50,7 +60,12 @@ describeOnOne("task.stop", (database) => {
     const { store } = rig.service;
     const claimed = await untilClaimed(store, await rig.create("[[forever]]"));
     await stop(claimed.id);
-    const late = { now: Date.now(), when: { fence: claimed.fence }, set: { status: "stopped" }, events: [] } as const;
+    const late = {
+      now: Date.now(),
+      when: { fence: claimed.fence },
+      set: { status: "stopped" },
+      events: [],
+    } as const;
     expect(await store.change((tx) => tx.tasks.advance(claimed.id, late))).toBeNull();
     expect(await rig.row(claimed.id)).toMatchObject({ nodeId: null });
   });
@@ -93,7 +108,12 @@ describe("the time of a stop", () => {
     locale: "en",
     credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
   } as const;
-  const taskInput = { input: { texts: ["hi"], references: [] }, interactive: false, hidden: false, shareVisibility: "private" } as const;
+  const taskInput = {
+    input: { texts: ["hi"], references: [] },
+    interactive: false,
+    hidden: false,
+    shareVisibility: "private",
+  } as const;
 
   test("is past when the answer arrives, so that the next message is newer; a clock set back causes no wait", async () => {
     const clock = movableClock();
@@ -130,9 +150,15 @@ describe("a task without a run", () => {
     const id = await rig.create("Say one");
     await rig.ann.v2("task.stop", { task_id: id });
     await rig.ann.v2("task.stop", { task_id: first });
-    // The runner is free now and claims the next task in the queue: if it were this one, it would have written something.
+    // The runner is free now and claims the next task in the queue: if it were this one, it would have
+    // written something.
     await rig.runToEnd("Say two");
-    expect((await rig.events(id)).map(({ type }) => type)).toEqual(["user_message", "status_update", "user_stop", "status_update"]);
+    expect((await rig.events(id)).map(({ type }) => type)).toEqual([
+      "user_message",
+      "status_update",
+      "user_stop",
+      "status_update",
+    ]);
     await rig.send(id, "Say three");
     await rig.reach(id, "stopped");
     const said = (await rig.events(id)).findLast(({ type }) => type === "assistant_message");

@@ -15,7 +15,10 @@ const closed = (properties: JsonObject): JsonObject => ({
 });
 const total = closed({ total: { type: "number" } });
 /** Nullable in the form that clients use (spec/clients.md 19). */
-const named = closed({ name: { type: ["string", "null"] }, tags: { type: "array", items: { type: "string" } } });
+const named = closed({
+  name: { type: ["string", "null"] },
+  tags: { type: "array", items: { type: "string" } },
+});
 
 describeOnOne("structured output", (database) => {
   const clock = holdingClock();
@@ -23,11 +26,17 @@ describeOnOne("structured output", (database) => {
   const withSchema = (schema: JsonObject) => ({ structured_output_schema: schema });
   const types = async (id: string) => (await rig.events(id, { verbose: false })).map(({ type }) => type);
   const results = async (id: string) =>
-    (await rig.events(id)).flatMap((event) => (event["type"] === "structured_output_result" ? [event["structured_output_result"]] : []));
+    (await rig.events(id)).flatMap((event) =>
+      event["type"] === "structured_output_result" ? [event["structured_output_result"]] : [],
+    );
 
   test("is a separate event after `stopped`, with all three members, in the default list (spec/api.md 9.5)", async () => {
     const id = await rig.runToEnd("The total: 7", withSchema(total));
-    expect((await types(id)).slice(-3)).toEqual(["assistant_message", "status_update", "structured_output_result"]);
+    expect((await types(id)).slice(-3)).toEqual([
+      "assistant_message",
+      "status_update",
+      "structured_output_result",
+    ]);
     expect(await results(id)).toStrictEqual([{ success: true, value: { total: 7 }, error: null }]);
   });
 
@@ -71,23 +80,35 @@ describeOnOne("structured output", (database) => {
     const client = rig.ann.client(TaskService, "grpc");
     const id = await rig.runToEnd("The total: 7", withSchema(total));
     const { messages } = await client.listMessages({ taskId: id, limit: 1 });
-    expect(messages[0]?.payload).toMatchObject({ case: "structuredOutputResult", value: { success: true, value: { total: 7 } } });
+    expect(messages[0]?.payload).toMatchObject({
+      case: "structuredOutputResult",
+      value: { success: true, value: { total: 7 } },
+    });
   });
 
   test.each([
     [{ type: "string" }, 'structured_output_schema: "type" must be "object"'],
     [{ type: "object" }, 'structured_output_schema: "additionalProperties" must be set to false'],
-    [closed({ x: { type: "string", pattern: "a" } }), 'structured_output_schema: .x: unsupported keyword "pattern"'],
+    [
+      closed({ x: { type: "string", pattern: "a" } }),
+      'structured_output_schema: .x: unsupported keyword "pattern"',
+    ],
     [{ ...total, required: [] }, 'structured_output_schema: "required" must include all properties'],
     [closed({ x: {} }), 'structured_output_schema: .x: must have a "type" field'],
     [closed({ x: { type: "text" } }), "structured_output_schema: .x: not a valid JSON Schema"],
   ])("%j is refused immediately, on create and on sendMessage", async (schema, message) => {
     const refused = { status: 400, body: { ok: false, error: { code: "invalid_argument", message } } };
-    expect(await rig.ann.v2("task.create", { message: { content: "hi" }, ...withSchema(schema as JsonObject) })).toMatchObject(refused);
+    expect(
+      await rig.ann.v2("task.create", { message: { content: "hi" }, ...withSchema(schema as JsonObject) }),
+    ).toMatchObject(refused);
     const id = await rig.runToEnd();
     const before = await rig.row(id);
     expect(
-      await rig.ann.v2("task.sendMessage", { task_id: id, message: { content: "hi" }, ...withSchema(schema as JsonObject) }),
+      await rig.ann.v2("task.sendMessage", {
+        task_id: id,
+        message: { content: "hi" },
+        ...withSchema(schema as JsonObject),
+      }),
     ).toMatchObject(refused);
     expect(await rig.row(id)).toEqual(before);
   });
@@ -99,7 +120,9 @@ describeOnOne("structured output", (database) => {
     await rig.send(id, "again", withSchema(annotated));
     expect((await rig.service.store.tasks.turnInput(id)).outputSchema).toEqual(total);
     const task = { message: { content: "hi" }, ...withSchema(annotated) };
-    const { body } = await rig.ann.v2("schedule.create", { schedule: { name: "S", cron: "0 9 * * *", task } });
+    const { body } = await rig.ann.v2("schedule.create", {
+      schedule: { name: "S", cron: "0 9 * * *", task },
+    });
     expect(body).toMatchObject({ schedule: { task: { structured_output_schema: total } } });
     expect(JSON.stringify(body)).not.toContain('"Total"');
   });
@@ -108,6 +131,10 @@ describeOnOne("structured output", (database) => {
     const id = await rig.create("[[fail internal]]", withSchema(total));
     await rig.reach(id, "error");
     await rig.ann.v2("task.delete", { task_id: id });
-    expect(await rig.service.store.tasks.turnInput(id)).toEqual({ outputSchema: null, memo: null, turnRequest: null });
+    expect(await rig.service.store.tasks.turnInput(id)).toEqual({
+      outputSchema: null,
+      memo: null,
+      turnRequest: null,
+    });
   });
 });

@@ -2,7 +2,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { beforeEach, expect, test } from "vitest";
 import { SortOrder, TaskListView, TaskScope, TaskStatus } from "../../src/gen/proto/task/v2/task_pb.ts";
-import { type ListTasksRequestSchema, TaskService, type WatchTasksResponse } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import {
+  type ListTasksRequestSchema,
+  TaskService,
+  type WatchTasksResponse,
+} from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnOne } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import type { Person } from "../support/service.ts";
@@ -20,8 +24,10 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
   let boSession: Headers;
   const sessionOf = async (person: Person): Promise<Headers> => (await person.session()).headers;
   const client = (headers: Headers) => clientOf(TaskService, "connect-json", rig.service.url, headers);
-  const list = (headers: Headers, request: Request = {}) => client(headers).listTasks({ view, order: SortOrder.ASC, ...request });
-  const ids = async (headers: Headers, request: Request = {}) => (await list(headers, request)).data.map(({ id }) => id);
+  const list = (headers: Headers, request: Request = {}) =>
+    client(headers).listTasks({ view, order: SortOrder.ASC, ...request });
+  const ids = async (headers: Headers, request: Request = {}) =>
+    (await list(headers, request)).data.map(({ id }) => id);
 
   beforeEach(async () => {
     owner = await rig.service.person();
@@ -36,8 +42,16 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
       await rig.clock.leap(1_000);
       return rig.share(visibility ?? "private", { who, ...(cap ? { cap } : {}) });
     };
-    const seen = [await share(owner, "team"), await share(owner, "public"), await share(bo, "public", "team")];
-    const hidden = [await share(owner, "private"), await share(owner, "public", "private"), await share(bo, "private")];
+    const seen = [
+      await share(owner, "team"),
+      await share(owner, "public"),
+      await share(bo, "public", "team"),
+    ];
+    const hidden = [
+      await share(owner, "private"),
+      await share(owner, "public", "private"),
+      await share(bo, "private"),
+    ];
     const deleted = await share(owner, "team");
     await owner.v2("task.delete", { task_id: deleted, stop: true });
     return { seen, hidden: [...hidden, deleted] };
@@ -59,7 +73,8 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
 
   test("is refused for keys and tokens, in a personal space, and for removed and inactive members", async () => {
     await shareAll();
-    const token = (await tokenOf(rig.service, bo, { now: rig.clock.now(), scopes: ["manage_all_tasks"] })).headers;
+    const token = (await tokenOf(rig.service, bo, { now: rig.clock.now(), scopes: ["manage_all_tasks"] }))
+      .headers;
     const alone = await rig.service.person({ personal: true });
     const former = await sessionOf(bo);
     const cases: [Headers, string][] = [
@@ -74,8 +89,12 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
     const { status, body } = await owner.v2("task.list", { view: "team" });
     expect([status, body["error"]?.["code"]]).toEqual([403, "permission_denied"]);
     for (const state of ["removed", "inactive"]) {
-      await runDirectly(rig.db, `UPDATE membership SET status = '${state}' WHERE account_id = '${bo.accountId}'`);
-      for (const call of [list(former), client(former).watchTasks({ view })]) expect(await outcomeOf(call)).toContain("[unauthenticated]");
+      await runDirectly(
+        rig.db,
+        `UPDATE membership SET status = '${state}' WHERE account_id = '${bo.accountId}'`,
+      );
+      for (const call of [list(former), client(former).watchTasks({ view })])
+        expect(await outcomeOf(call)).toContain("[unauthenticated]");
     }
   });
 
@@ -86,7 +105,11 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
       ...{ project_id: project, hide_in_task_list: true, metadata: { secret: "yes" } },
     });
     const id: string = body["task_id"];
-    const detail = { waitingForEventId: "e", waitingForEventType: "messageAskUser", waitingDescription: "secret" };
+    const detail = {
+      waitingForEventId: "e",
+      waitingForEventType: "messageAskUser",
+      waitingDescription: "secret",
+    };
     await rig.advance(
       id,
       [
@@ -98,15 +121,29 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
     const { data } = await list(boSession);
     const [task] = data;
     expect(task).toEqual({
-      ...{ $typeName: "task.v2.Task", id, title: "Shared", status: TaskStatus.WAITING, shareVisibility: task?.shareVisibility },
-      ...{ createdAt: task?.createdAt, updatedAt: task?.updatedAt, taskUrl: expect.stringMatching(`/share/${id}$`) },
+      ...{
+        $typeName: "task.v2.Task",
+        id,
+        title: "Shared",
+        status: TaskStatus.WAITING,
+        shareVisibility: task?.shareVisibility,
+      },
+      ...{
+        createdAt: task?.createdAt,
+        updatedAt: task?.updatedAt,
+        taskUrl: expect.stringMatching(`/share/${id}$`),
+      },
       createdBy: { $typeName: "task.v2.TaskCreator", accountId: owner.accountId },
       // Not set.
       ...{ taskType: 0, hasRunningBackgroundJobs: false, hideInTaskList: false, metadata: {}, lastSeq: 0 },
     });
-    expect(JSON.stringify(data, (_, value) => (typeof value === "bigint" ? `${value}` : value))).not.toMatch(/secret/i);
+    expect(JSON.stringify(data, (_, value) => (typeof value === "bigint" ? `${value}` : value))).not.toMatch(
+      /secret/i,
+    );
     // Its owner sees all of it in this view too.
-    expect((await list(await sessionOf(owner))).data).toMatchObject([{ id, projectId: project, creditUsage: 7, hideInTaskList: true }]);
+    expect((await list(await sessionOf(owner))).data).toMatchObject([
+      { id, projectId: project, creditUsage: 7, hideInTaskList: true },
+    ]);
     // The view gives no access by other operations.
     expect(await outcomeOf(client(boSession).getTask({ taskId: id }))).toContain("not_found");
   });
@@ -124,7 +161,11 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
       expect(await outcomeOf(list(boSession, request))).toContain(text);
       expect(await outcomeOf(client(boSession).watchTasks({ view, ...request } as never))).toContain(text);
     }
-    expect(await outcomeOf(list(boSession, { scope: TaskScope.ALL, projectId: "", agentId: "", query: "", creator: "" }))).toBe("ok");
+    expect(
+      await outcomeOf(
+        list(boSession, { scope: TaskScope.ALL, projectId: "", agentId: "", query: "", creator: "" }),
+      ),
+    ).toBe("ok");
   });
 
   test("takes a creator, and words of a creator's messages", async () => {
@@ -142,8 +183,14 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
     const { nextCursor: cursor = "" } = await list(boSession, { limit: 1 });
     expect(await ids(boSession, { limit: 1, cursor })).toHaveLength(1);
     const others = [{ view: TaskListView.OWN }, { creator: owner.accountId }, { includeCounts: true }];
-    const outcomes = await Promise.all(others.map((other) => outcomeOf(list(boSession, { limit: 1, cursor, ...other }))));
-    expect(outcomes.map((each) => each === "ok" || /is not a cursor of this list/.test(each))).toEqual([true, true, true]);
+    const outcomes = await Promise.all(
+      others.map((other) => outcomeOf(list(boSession, { limit: 1, cursor, ...other }))),
+    );
+    expect(outcomes.map((each) => each === "ok" || /is not a cursor of this list/.test(each))).toEqual([
+      true,
+      true,
+      true,
+    ]);
     expect(outcomes.map((each) => each === "ok")).toEqual([false, false, true]);
   });
 
@@ -151,26 +198,43 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
     const { seen } = await shareAll();
     await rig.advance(seen[0] ?? "", [], { status: "error" });
     const none = { running: 0, waiting: 0, stopped: 0, error: 0, complete: true };
-    const { data, counts } = await list(boSession, { includeCounts: true, limit: 1, status: TaskStatus.ERROR });
-    expect([data.length, counts]).toEqual([1, { $typeName: "task.v2.TaskCounts", ...none, running: 2, error: 1 }]);
+    const { data, counts } = await list(boSession, {
+      includeCounts: true,
+      limit: 1,
+      status: TaskStatus.ERROR,
+    });
+    expect([data.length, counts]).toEqual([
+      1,
+      { $typeName: "task.v2.TaskCounts", ...none, running: 2, error: 1 },
+    ]);
     // The owner's own: two shared and two that the team does not see.
     const { body } = await owner.v2("task.list", { include_counts: true, statuses: ["stopped"] });
     expect([body["data"], body["counts"]]).toEqual([[], { ...none, running: 3, error: 1 }]);
     expect((await owner.v2("task.list", {})).body["counts"]).toBeUndefined();
-    const token = (await tokenOf(rig.service, owner, { now: rig.clock.now(), scopes: ["create_task"] })).headers;
+    const token = (await tokenOf(rig.service, owner, { now: rig.clock.now(), scopes: ["create_task"] }))
+      .headers;
     const { counts: ofApp } = await client(token).listTasks({ includeCounts: true });
     expect(ofApp).toMatchObject(none);
   });
 
   const statesOf = (answers: readonly WatchTasksResponse[]) =>
-    answers.flatMap(({ tasks, removedIds }) => [...tasks.map(({ id, title }) => [id, title]), ...removedIds.map((id) => [id, null])]);
+    answers.flatMap(({ tasks, removedIds }) => [
+      ...tasks.map(({ id, title }) => [id, title]),
+      ...removedIds.map((id) => [id, null]),
+    ]);
 
   test("sends shared tasks of others, and nothing of them after they became private", async () => {
-    const [id, other] = [await rig.share("private", { who: owner }), await rig.share("private", { who: owner })];
+    const [id, other] = [
+      await rig.share("private", { who: owner }),
+      await rig.share("private", { who: owner }),
+    ];
     const away = new AbortController();
     const answers: WatchTasksResponse[] = [];
     async function* told() {
-      for await (const answer of client(boSession).watchTasks({ view, follow: true }, { signal: away.signal })) {
+      for await (const answer of client(boSession).watchTasks(
+        { view, follow: true },
+        { signal: away.signal },
+      )) {
         answers.push(answer);
         yield answer;
       }
@@ -200,8 +264,18 @@ describeOnOne("the team's view of tasks (spec/api.md 8.66)", (database) => {
     await reach(5);
     away.abort();
     await end;
-    expect(answers.map((answer) => statesOf([answer]))).toEqual([[], [[id, "Private"]], [[id, "Seen"]], [[id, null]], [[other, "Shared"]]]);
-    expect(answers.flatMap(({ tasks }) => tasks).every(({ taskUrl, lastSeq }) => taskUrl.includes("/share/") && lastSeq === 0)).toBe(true);
+    expect(answers.map((answer) => statesOf([answer]))).toEqual([
+      [],
+      [[id, "Private"]],
+      [[id, "Seen"]],
+      [[id, null]],
+      [[other, "Shared"]],
+    ]);
+    expect(
+      answers
+        .flatMap(({ tasks }) => tasks)
+        .every(({ taskUrl, lastSeq }) => taskUrl.includes("/share/") && lastSeq === 0),
+    ).toBe(true);
   });
 
   test("catches up from a cursor: what was shared, hidden by a cap, or deleted since then", async () => {

@@ -21,7 +21,12 @@ const created = ["user_message", "status_update running"];
 const message: Transition["call"] = ["task.sendMessage", { message: { content: "[[forever]]" } }];
 const stop: Transition["call"] = ["task.stop", {}];
 const stopped = ["user_stop", "status_update stopped"];
-const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
+const schema = {
+  type: "object",
+  properties: { n: { type: "number" } },
+  required: ["n"],
+  additionalProperties: false,
+};
 
 /** The rows of spec/api.md 9.1, in their order. */
 const transitions: readonly Transition[] = [
@@ -32,7 +37,10 @@ const transitions: readonly Transition[] = [
   },
   {
     ...{ trigger: "a finish with a schema", content: '[[value {"n": 1}]]', schema, to: "stopped" },
-    ...{ adds: ["assistant_message", "status_update stopped", "structured_output_result"], notifies: ["task_stopped"] },
+    ...{
+      adds: ["assistant_message", "status_update stopped", "structured_output_result"],
+      notifies: ["task_stopped"],
+    },
   },
   {
     ...{ trigger: "a question", content: "[[ask Which?]]", to: "waiting" },
@@ -46,15 +54,50 @@ const transitions: readonly Transition[] = [
     ...{ trigger: "a failure", content: "[[fail timeout]]", to: "error" },
     ...{ adds: ["error_message", "status_update error"], notifies: ["task_failed"] },
   },
-  { trigger: "a stop", content: "[[forever]]", from: "running", call: stop, to: "stopped", adds: stopped, notifies: ["task_cancelled"] },
   {
-    ...{ trigger: "a stop of a question", content: "[[ask Which?]]", from: "waiting", call: stop, to: "stopped" },
+    trigger: "a stop",
+    content: "[[forever]]",
+    from: "running",
+    call: stop,
+    to: "stopped",
+    adds: stopped,
+    notifies: ["task_cancelled"],
+  },
+  {
+    ...{
+      trigger: "a stop of a question",
+      content: "[[ask Which?]]",
+      from: "waiting",
+      call: stop,
+      to: "stopped",
+    },
     ...{ adds: stopped, notifies: ["task_cancelled"] },
   },
-  { trigger: "a message", content: "[[forever]]", from: "running", call: message, to: "running", adds: ["user_message"], notifies: [] },
-  { trigger: "an answer", content: "[[ask Which?]]", from: "waiting", call: message, to: "running", adds: created, notifies: [] },
   {
-    ...{ trigger: "a message instead of an approval", content: "[[confirm deployAction]]", from: "waiting", call: message },
+    trigger: "a message",
+    content: "[[forever]]",
+    from: "running",
+    call: message,
+    to: "running",
+    adds: ["user_message"],
+    notifies: [],
+  },
+  {
+    trigger: "an answer",
+    content: "[[ask Which?]]",
+    from: "waiting",
+    call: message,
+    to: "running",
+    adds: created,
+    notifies: [],
+  },
+  {
+    ...{
+      trigger: "a message instead of an approval",
+      content: "[[confirm deployAction]]",
+      from: "waiting",
+      call: message,
+    },
     ...{ to: "running", adds: created, notifies: [] },
   },
   {
@@ -82,13 +125,18 @@ describeOnOne("each row of the table of states (spec/api.md 9.1)", (database) =>
 
   async function eventsOf(task_id: string): Promise<string[]> {
     const { body } = await rig.ann.v2("task.listMessages", { task_id, order: "asc", verbose: true });
-    return body["messages"].map(({ type, ...payload }: { type: string } & Record<string, { agent_status?: string; status?: string }>) =>
-      [type, payload[type]?.agent_status ?? payload[type]?.status].filter((word) => word !== undefined).join(" "),
+    return body["messages"].map(
+      ({ type, ...payload }: { type: string } & Record<string, { agent_status?: string; status?: string }>) =>
+        [type, payload[type]?.agent_status ?? payload[type]?.status]
+          .filter((word) => word !== undefined)
+          .join(" "),
     );
   }
   const typesOf = async (id: string) => (await rig.notified(id)).map(({ type }) => type);
 
-  test.each(transitions)("$trigger leads from $from to $to with its events, and notifies webhooks of nothing else", async (row) => {
+  test.each(
+    transitions,
+  )("$trigger leads from $from to $to with its events, and notifies webhooks of nothing else", async (row) => {
     const id = await rig.create(row.content, row.schema ? { structured_output_schema: row.schema } : {});
     if (row.from) await rig.reach(id, row.from);
     const before = row.from ? await eventsOf(id) : created;

@@ -7,7 +7,8 @@ import { untilClaimed } from "../support/until.ts";
 
 describeOnOne("task.update", (database) => {
   const rig = taskRig({ database });
-  const update = async (id: string, edit: object) => (await rig.ann.v2("task.update", { task_id: id, ...edit })).body;
+  const update = async (id: string, edit: object) =>
+    (await rig.ann.v2("task.update", { task_id: id, ...edit })).body;
 
   test("changes the title and returns the task's members, as task.create does", async () => {
     const id = await rig.runToEnd();
@@ -24,8 +25,12 @@ describeOnOne("task.update", (database) => {
 
   test("share_url appears and disappears with the visibility", async () => {
     const id = await rig.runToEnd();
-    expect(await update(id, { share_visibility: "public" })).toMatchObject({ share_url: `https://platform.test/share/${id}` });
-    expect(await update(id, { title: "still public" })).toMatchObject({ share_url: `https://platform.test/share/${id}` });
+    expect(await update(id, { share_visibility: "public" })).toMatchObject({
+      share_url: `https://platform.test/share/${id}`,
+    });
+    expect(await update(id, { title: "still public" })).toMatchObject({
+      share_url: `https://platform.test/share/${id}`,
+    });
     expect(await update(id, { share_visibility: "private" })).not.toHaveProperty("share_url");
   });
 
@@ -39,7 +44,8 @@ describeOnOne("task.update", (database) => {
 
   test("enable_visible_in_task_list is the opposite of hidden", async () => {
     const id = await rig.runToEnd("hi", { hide_in_task_list: true });
-    const isHidden = async () => (await rig.ann.v2("task.detail", { task_id: id })).body["task"].hide_in_task_list;
+    const isHidden = async () =>
+      (await rig.ann.v2("task.detail", { task_id: id })).body["task"].hide_in_task_list;
     expect(await isHidden()).toBe(true);
     for (const visible of [true, false]) {
       await update(id, { enable_visible_in_task_list: visible });
@@ -50,7 +56,11 @@ describeOnOne("task.update", (database) => {
 
   test("omitted members stay, also with an empty body, null or an unknown member", async () => {
     const id = await rig.runToEnd("hi", { title: "Kept", share_visibility: "team", hide_in_task_list: true });
-    for (const nothing of [{}, { title: null, share_visibility: null, enable_visible_in_task_list: null }, { hide_in_task_list: false }]) {
+    for (const nothing of [
+      {},
+      { title: null, share_visibility: null, enable_visible_in_task_list: null },
+      { hide_in_task_list: false },
+    ]) {
       expect(await update(id, nothing)).toMatchObject({ task_title: "Kept", share_visibility: "team" });
     }
     expect(await rig.row(id)).toMatchObject({ title: "Kept", shareVisibility: "team", hidden: true });
@@ -58,7 +68,10 @@ describeOnOne("task.update", (database) => {
 
   test("changes nothing of a run, and adds no event", async () => {
     const id = await rig.create("[[forever]]");
-    const { status, fence, nodeId, lastSeq, claims, messageSeq, consumedSeq } = await untilClaimed(rig.service.store, id);
+    const { status, fence, nodeId, lastSeq, claims, messageSeq, consumedSeq } = await untilClaimed(
+      rig.service.store,
+      id,
+    );
     await update(id, { title: "Renamed while it runs", share_visibility: "public" });
     expect(await rig.row(id)).toMatchObject({
       status,
@@ -99,7 +112,9 @@ describeOnOne("task.update", (database) => {
   });
 
   test("a title is trimmed", async () => {
-    expect(await update(await rig.runToEnd(), { title: "  Renamed\n" })).toMatchObject({ task_title: "Renamed" });
+    expect(await update(await rig.runToEnd(), { title: "  Renamed\n" })).toMatchObject({
+      task_title: "Renamed",
+    });
   });
 
   test("a title of 255 characters is accepted", async () => {
@@ -109,7 +124,9 @@ describeOnOne("task.update", (database) => {
   test.each(["connect-binary", "grpc-web"] as const)("returns on %s the same as on v2", async (wire) => {
     const id = await rig.runToEnd();
     const client = rig.ann.client(TaskService, wire);
-    expect(await client.updateTask({ taskId: id, title: "Renamed", shareVisibility: ShareVisibility.PUBLIC })).toMatchObject({
+    expect(
+      await client.updateTask({ taskId: id, title: "Renamed", shareVisibility: ShareVisibility.PUBLIC }),
+    ).toMatchObject({
       taskId: id,
       taskTitle: "Renamed",
       taskUrl: `https://platform.test/app/${id}`,

@@ -41,16 +41,26 @@ describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
     call = callerOf(rig.service.url);
   });
 
-  const asText = (json: JsonObject): JsonObject => Object.fromEntries(Object.entries(json).map(([name, value]) => [name, String(value)]));
-  async function ask(name: string, json: Record<string, JsonValue>, who: Person = rig.ann): Promise<WaitAnswer> {
+  const asText = (json: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(json).map(([name, value]) => [name, String(value)]));
+  async function ask(
+    name: string,
+    json: Record<string, JsonValue>,
+    who: Person = rig.ann,
+  ): Promise<WaitAnswer> {
     const sent = wire === "v2-get" ? asText(json) : json;
-    return answerOf(await call(wire, operation(name), { headers: { "x-service-api-key": who.key }, json: sent }));
+    return answerOf(
+      await call(wire, operation(name), { headers: { "x-service-api-key": who.key }, json: sent }),
+    );
   }
-  const detail = (task_id: string, query: JsonObject, who?: Person) => ask("task.detail", { task_id, ...query }, who);
-  const list = (task_id: string, query: JsonObject, who?: Person) => ask("task.listMessages", { task_id, ...query }, who);
+  const detail = (task_id: string, query: JsonObject, who?: Person) =>
+    ask("task.detail", { task_id, ...query }, who);
+  const list = (task_id: string, query: JsonObject, who?: Person) =>
+    ask("task.listMessages", { task_id, ...query }, who);
 
   /** Whether an answer arrives without time or events. */
-  const isHeld = (answer: Promise<unknown>) => Promise.race([answer.then(() => false), rig.untilQuiet().then(() => true)]);
+  const isHeld = (answer: Promise<unknown>) =>
+    Promise.race([answer.then(() => false), rig.untilQuiet().then(() => true)]);
   /** A call that was just made, returned once it is held after its first read. */
   async function untilHeld(answer: Promise<WaitAnswer>): Promise<{ readonly answer: Promise<WaitAnswer> }> {
     await Promise.race([answer, rig.untilStatements(1)]);
@@ -69,7 +79,11 @@ describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
       expect(await detail(await rig.create(), query)).toMatchObject({ outcome: "ok", lastSeq: 2 });
     });
 
-    test.each(["stopped", "waiting", "error"] as const)("without after_seq ends immediately when the status is %s", async (status) => {
+    test.each([
+      "stopped",
+      "waiting",
+      "error",
+    ] as const)("without after_seq ends immediately when the status is %s", async (status) => {
       const id = await rig.create();
       await rig.settle(id, status);
       expect(await detail(id, { wait_seconds: 60 })).toMatchObject({ outcome: "ok", lastSeq: 4 });
@@ -92,7 +106,11 @@ describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
       expect(await answer).toMatchObject({ outcome: "ok", lastSeq: 6 });
     });
 
-    test.each(["stopped", "waiting", "error"] as const)("without after_seq waits while the task runs, up to %s", async (status) => {
+    test.each([
+      "stopped",
+      "waiting",
+      "error",
+    ] as const)("without after_seq waits while the task runs, up to %s", async (status) => {
       const id = await rig.create();
       const { answer } = await untilHeld(detail(id, { wait_seconds: 60 }));
       await rig.add(id);
@@ -101,7 +119,10 @@ describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
       expect(await answer).toMatchObject({ outcome: "ok", lastSeq: 5 });
     });
 
-    test.each([{ after_seq: 9 }, {}])("ends when its time is over, with the state at that moment: %j", async (query) => {
+    test.each([
+      { after_seq: 9 },
+      {},
+    ])("ends when its time is over, with the state at that moment: %j", async (query) => {
       const id = await rig.create();
       const { answer } = await untilHeld(detail(id, { ...query, wait_seconds: 12 }));
       await rig.clock.advance(11_999);
@@ -121,7 +142,9 @@ describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
 
     test("waits while there is nothing after after_seq", async () => {
       const id = await rig.create();
-      const { answer } = await untilHeld(list(id, { after_seq: 2, wait_seconds: 60, verbose: true, order: "asc" }));
+      const { answer } = await untilHeld(
+        list(id, { after_seq: 2, wait_seconds: 60, verbose: true, order: "asc" }),
+      );
       await rig.add(id, 2);
       expect(await answer).toMatchObject({ outcome: "ok", lastSeq: 4, seqs: [3, 4] });
     });
@@ -161,13 +184,18 @@ describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
       const first = await list(id, query);
       expect(first.seqs).toEqual([2]);
       await runDirectly(rig.db, `DELETE FROM task_event WHERE task_id = '${id}' AND seq > 2`);
-      expect(await list(id, { ...query, cursor: first.cursor ?? "" })).toMatchObject({ outcome: "ok", seqs: [], lastSeq: 4 });
+      expect(await list(id, { ...query, cursor: first.cursor ?? "" })).toMatchObject({
+        outcome: "ok",
+        seqs: [],
+        lastSeq: 4,
+      });
     });
   });
 
   describe("checks its credential again", () => {
     const unauthenticated = `${refused("unauthenticated", wire)}: Invalid or missing API key`;
-    const revoke = ({ keyId }: Person) => rig.service.store.change((tx) => tx.keys.revoke(keyId, rig.clock.now()));
+    const revoke = ({ keyId }: Person) =>
+      rig.service.store.change((tx) => tx.keys.revoke(keyId, rig.clock.now()));
 
     test.each([
       ["task.detail", detail],
@@ -204,7 +232,8 @@ describe.each(share(wires, 0, 3))("waiting over %s", (wire) => {
       await untilHeld(list(id, { after_seq: 9, wait_seconds: 60 })),
     ];
     await rig.remove(id);
-    for (const { answer } of calls) expect((await answer).outcome).toBe(`${refused("not_found", wire)}: task not found`);
+    for (const { answer } of calls)
+      expect((await answer).outcome).toBe(`${refused("not_found", wire)}: task not found`);
   });
 });
 
@@ -229,7 +258,8 @@ describe("with WAIT_SECONDS=20", () => {
 
 describe("after_seq of task.listMessages", () => {
   const rig = watchRig();
-  const list = async (id: string, query: object) => (await rig.ann.v2("task.listMessages", { task_id: id, verbose: true, ...query })).body;
+  const list = async (id: string, query: object) =>
+    (await rig.ann.v2("task.listMessages", { task_id: id, verbose: true, ...query })).body;
   const seqsIn = (body: V2Body): number[] => body["messages"].map(({ seq }: { seq: number }) => seq);
 
   test.each(["asc", "desc"])("omits everything up to it, on every page, %s", async (order) => {

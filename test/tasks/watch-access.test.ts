@@ -13,11 +13,15 @@ const unauthenticated = (wire: WatchWire): string =>
 
 describe.each(watchWires)("a watch over %s", (wire) => {
   const rig = watchRig();
-  const revoke = ({ keyId }: Person) => rig.service.store.change((tx) => tx.keys.revoke(keyId, rig.clock.now()));
+  const revoke = ({ keyId }: Person) =>
+    rig.service.store.change((tx) => tx.keys.revoke(keyId, rig.clock.now()));
 
   /** A colleague who watches a task without further events. */
   async function watching(expiresInMs?: number) {
-    const bo = await rig.service.person({ with: rig.ann, ...(expiresInMs ? { expiresAt: rig.clock.now() + expiresInMs } : {}) });
+    const bo = await rig.service.person({
+      with: rig.ann,
+      ...(expiresInMs ? { expiresAt: rig.clock.now() + expiresInMs } : {}),
+    });
     const id = await rig.create(bo);
     const watch = rig.watch(wire, { taskId: id }, bo);
     await watch.until(2);
@@ -52,7 +56,10 @@ describe.each(watchWires)("a watch over %s", (wire) => {
 
   test("of a member who is no longer active ends within 5 s", async () => {
     const { bo, watch, isOpen } = await watching();
-    await runDirectly(rig.db, `UPDATE membership SET status = 'inactive' WHERE account_id = '${bo.accountId}'`);
+    await runDirectly(
+      rig.db,
+      `UPDATE membership SET status = 'inactive' WHERE account_id = '${bo.accountId}'`,
+    );
     expect(await isOpen()).toBe("open");
     await rig.clock.advance(recheckMs);
     expect(await watch.end).toBe(unauthenticated(wire));
@@ -75,7 +82,11 @@ describe("the limit of calls per minute", () => {
   beforeEach(() => rig.clock.advance(60_000 - (rig.clock.now() % 60_000)));
   const left = (headers: Headers) => [headers.get("ratelimit-limit"), headers.get("ratelimit-remaining")];
 
-  test.each(["sse", "connect-json", "grpc"] as const)("counts a watch over %s once, and never its credential checks", async (wire) => {
+  test.each([
+    "sse",
+    "connect-json",
+    "grpc",
+  ] as const)("counts a watch over %s once, and never its credential checks", async (wire) => {
     const bo = await rig.service.person();
     const id = await rig.create(bo);
     const watch = rig.watch(wire, { taskId: id }, bo);

@@ -36,14 +36,17 @@ describe("a draining process", () => {
     const watchWithoutEvents = watcher(service.url, ann, wire, { taskId: id, afterSeq: 2 });
     await untilWaiting();
     await service.drain();
-    for (const { end } of [watchWithEvents, watchWithoutEvents]) expect(await end).toBe("unavailable: the server is stopping: call again");
+    for (const { end } of [watchWithEvents, watchWithoutEvents])
+      expect(await end).toBe("unavailable: the server is stopping: call again");
     expect(service.problems).toEqual([]);
   });
 
   test("ends a watch of a task list with unavailable", async () => {
     const { service, ann, untilWaiting } = await openPlatform();
     await using _ = service;
-    const changes = clientOf(TaskService, "grpc", service.url, ann.headers).watchTasks({ follow: true })[Symbol.asyncIterator]();
+    const changes = clientOf(TaskService, "grpc", service.url, ann.headers)
+      .watchTasks({ follow: true })
+      [Symbol.asyncIterator]();
     expect((await changes.next()).value).toMatchObject({ resync: true });
     await untilWaiting();
     await service.drain();
@@ -60,7 +63,10 @@ describe("a draining process", () => {
       const operation = operationTable().byName(name);
       if (!operation) throw new Error(`${name} is gone`);
       const json = { task_id: id, ...query };
-      const sent = wire === "v2-get" ? Object.fromEntries(Object.entries(json).map(([key, value]) => [key, String(value)])) : json;
+      const sent =
+        wire === "v2-get"
+          ? Object.fromEntries(Object.entries(json).map(([key, value]) => [key, String(value)]))
+          : json;
       return call(wire, operation, { headers, json: sent });
     };
     const running = ask("task.detail", { wait_seconds: 60 });
@@ -82,10 +88,14 @@ describe("a draining process", () => {
     const stalled = connect(Number(port), "127.0.0.1");
     const closed = once(stalled, "close");
     stalled.on("error", () => undefined);
-    stalled.write(`GET /v2/task.watch?task_id=${id} HTTP/1.1\r\nHost: x\r\nx-service-api-key: ${ann.key}\r\n\r\n`);
+    stalled.write(
+      `GET /v2/task.watch?task_id=${id} HTTP/1.1\r\nHost: x\r\nx-service-api-key: ${ann.key}\r\n\r\n`,
+    );
     const event = { type: "explanation", payload: { content: "x".repeat(100_000) } } as const;
     for (let round = 0; round < 10; round += 1) {
-      await service.store.change((tx) => tx.tasks.advance(id, { now: Date.now(), events: Array.from({ length: 20 }, () => event) }));
+      await service.store.change((tx) =>
+        tx.tasks.advance(id, { now: Date.now(), events: Array.from({ length: 20 }, () => event) }),
+      );
     }
     await service.drain();
     stalled.resume();

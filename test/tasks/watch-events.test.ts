@@ -9,8 +9,12 @@ const keepAliveMs = 10_000;
 
 describe("server-sent events", () => {
   const rig = watchRig();
-  const path = (query: object) => `${rig.service.url}/v2/task.watch?${new URLSearchParams(query as Record<string, string>)}`;
-  const head = (headers: RawRequest["headers"] = {}) => ({ method: "GET", headers: { "x-service-api-key": rig.ann.key, ...headers } });
+  const path = (query: object) =>
+    `${rig.service.url}/v2/task.watch?${new URLSearchParams(query as Record<string, string>)}`;
+  const head = (headers: RawRequest["headers"] = {}) => ({
+    method: "GET",
+    headers: { "x-service-api-key": rig.ann.key, ...headers },
+  });
 
   /** A settled task with four events. */
   async function createSettledTask(): Promise<string> {
@@ -22,7 +26,12 @@ describe("server-sent events", () => {
   test("are frames of id, event and data, then an end without an id", async () => {
     const id = await createSettledTask();
     const { text, headers } = await send(path({ task_id: id, after_seq: 2, until_settled: true }), head());
-    const { body } = await rig.ann.v2("task.listMessages", { task_id: id, verbose: true, order: "asc", after_seq: 2 });
+    const { body } = await rig.ann.v2("task.listMessages", {
+      task_id: id,
+      verbose: true,
+      order: "asc",
+      after_seq: 2,
+    });
     const [third, fourth] = body["messages"];
     expect(text).toBe(
       [
@@ -74,7 +83,11 @@ describe("server-sent events", () => {
   });
 
   describe("with Last-Event-ID", () => {
-    test.each(["sse", "sse-post", "sse-http2"] as const)("continue after it, for any after_seq, over %s", async (wire) => {
+    test.each([
+      "sse",
+      "sse-post",
+      "sse-http2",
+    ] as const)("continue after it, for any after_seq, over %s", async (wire) => {
       const id = await createSettledTask();
       const watch = rig.watch(wire, { taskId: id, afterSeq: 1, lastEventId: "3", untilSettled: true });
       expect(await watch.end).toBe("ok");
@@ -82,13 +95,23 @@ describe("server-sent events", () => {
     });
 
     test.each(["0", "00"])("%s begin with the first", async (lastEventId) => {
-      const watch = rig.watch("sse", { taskId: await createSettledTask(), afterSeq: 3, lastEventId, untilSettled: true });
+      const watch = rig.watch("sse", {
+        taskId: await createSettledTask(),
+        afterSeq: 3,
+        lastEventId,
+        untilSettled: true,
+      });
       expect(await watch.end).toBe("ok");
       expect(seqsOf(watch)).toEqual(numbersUpTo(4));
     });
 
     test("continue after after_seq if it is empty", async () => {
-      const watch = rig.watch("sse", { taskId: await createSettledTask(), afterSeq: 3, lastEventId: "", untilSettled: true });
+      const watch = rig.watch("sse", {
+        taskId: await createSettledTask(),
+        afterSeq: 3,
+        lastEventId: "",
+        untilSettled: true,
+      });
       expect(await watch.end).toBe("ok");
       expect(seqsOf(watch)).toEqual([4]);
     });
@@ -123,8 +146,14 @@ describe("server-sent events", () => {
     });
 
     test("do not hide an error in after_seq", async () => {
-      const { json } = await send(path({ task_id: await createSettledTask(), after_seq: "x" }), head({ "last-event-id": "1" }));
-      expect(json().error).toMatchObject({ code: "invalid_argument", message: "after_seq: must be a whole number" });
+      const { json } = await send(
+        path({ task_id: await createSettledTask(), after_seq: "x" }),
+        head({ "last-event-id": "1" }),
+      );
+      expect(json().error).toMatchObject({
+        code: "invalid_argument",
+        message: "after_seq: must be a whole number",
+      });
     });
   });
 
@@ -154,7 +183,9 @@ describe("server-sent events", () => {
     expect(await refused({ task_id: "x" }, {})).toMatch(/^401 permission_denied: /);
     expect(await refused({ task_id: "x" }, key)).toBe("404 not_found: task not found");
     expect(await refused({}, key)).toMatch(/^400 invalid_argument: task_id: /);
-    expect(await refused({ task_id: "x", until_settled: "yes" }, key)).toMatch(/^400 invalid_argument: until_settled: /);
+    expect(await refused({ task_id: "x", until_settled: "yes" }, key)).toMatch(
+      /^400 invalid_argument: until_settled: /,
+    );
   });
 
   test("end when an HTTP/2 client cancels, as with other clients", async () => {

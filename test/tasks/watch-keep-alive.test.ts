@@ -14,14 +14,18 @@ describe.each(rpcWires)("a watch over %s", (wire) => {
   function watch(taskId: string, keepAlive: boolean, on = rig) {
     const away = new AbortController();
     const untilReceived: WatchTaskResponse[] = [];
-    const answers = on.ann.client(TaskService, wire).watchTask({ taskId, afterSeq: 1, keepAlive }, { signal: away.signal });
+    const answers = on.ann
+      .client(TaskService, wire)
+      .watchTask({ taskId, afterSeq: 1, keepAlive }, { signal: away.signal });
     const end = (async () => {
       for await (const answer of answers) untilReceived.push(answer);
     })().catch(() => "gone");
     return { told: untilReceived, close: () => away.abort(), end };
   }
-  const untilReceived = (watching: ReturnType<typeof watch>, count: number) => untilTrue(() => watching.told.length === count);
-  const seqsOf = (untilReceived: readonly WatchTaskResponse[]) => untilReceived.map(({ event }) => event?.seq);
+  const untilReceived = (watching: ReturnType<typeof watch>, count: number) =>
+    untilTrue(() => watching.told.length === count);
+  const seqsOf = (untilReceived: readonly WatchTaskResponse[]) =>
+    untilReceived.map(({ event }) => event?.seq);
 
   test("with keep_alive sends an answer without an event after every 15 s of silence", async () => {
     const id = await rig.create();
@@ -97,7 +101,8 @@ describe("server-sent events", () => {
     const reply = await fetch(url, { headers: rig.ann.headers, signal: away.signal });
     let text = "";
     const end = (async () => {
-      for await (const chunk of (reply.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) text += chunk;
+      for await (const chunk of (reply.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()))
+        text += chunk;
     })().catch(() => "gone");
     await untilTrue(() => text.includes("id: 2\n"));
     await rig.untilQuiet();

@@ -16,7 +16,10 @@ describe("the slots of an account, WATCH_LIMIT of them,", () => {
   const bo = () => rig.service.person({ with: rig.ann });
 
   /** Opens as many watches as there are slots. */
-  async function fill(who: Person, wire: WatchWire = "sse"): Promise<{ readonly id: string; readonly watches: readonly Watcher[] }> {
+  async function fill(
+    who: Person,
+    wire: WatchWire = "sse",
+  ): Promise<{ readonly id: string; readonly watches: readonly Watcher[] }> {
     const id = await rig.create(who);
     const watches = Array.from({ length: limit }, () => rig.watch(wire, { taskId: id }, who));
     await Promise.all(watches.map(({ until }) => until(2)));
@@ -26,7 +29,9 @@ describe("the slots of an account, WATCH_LIMIT of them,", () => {
   /** Whether a watch gets a slot; releases it again. */
   async function isFree(who: Person, taskId: string): Promise<boolean> {
     const watch = rig.watch("sse", { taskId }, who);
-    const free = await Promise.race([watch.until(1).then(() => true), watch.end.then(() => false)]).catch(() => false);
+    const free = await Promise.race([watch.until(1).then(() => true), watch.end.then(() => false)]).catch(
+      () => false,
+    );
     watch.close();
     await watch.end;
     await rig.untilQuiet();
@@ -67,7 +72,10 @@ describe("the slots of an account, WATCH_LIMIT of them,", () => {
     test("are free again when a watch has ended, normally or not", async () => {
       const who = await bo();
       const id = await rig.create(who);
-      const ends = [rig.watch(wire, { taskId: id, untilSettled: true }, who), rig.watch(wire, { taskId: id }, who)];
+      const ends = [
+        rig.watch(wire, { taskId: id, untilSettled: true }, who),
+        rig.watch(wire, { taskId: id }, who),
+      ];
       await Promise.all(ends.map(({ until }) => until(2)));
       await rig.remove(id, who);
       await Promise.all(ends.map(({ end }) => end));
@@ -128,7 +136,10 @@ describe("the slots of an account, WATCH_LIMIT of them,", () => {
     const id = await rig.create(who);
     const disconnect = new AbortController();
     const headers = { "x-service-api-key": who.key };
-    const abortedCall = fetch(`${rig.service.url}/v2/task.detail?task_id=${id}&wait_seconds=60`, { headers, signal: disconnect.signal });
+    const abortedCall = fetch(`${rig.service.url}/v2/task.detail?task_id=${id}&wait_seconds=60`, {
+      headers,
+      signal: disconnect.signal,
+    });
     const over = who.v2("task.detail", { task_id: id, wait_seconds: 1 });
     await rig.untilStatements(2);
     await rig.untilQuiet();
@@ -155,7 +166,12 @@ test.each(
       return rows.find(scope, id);
     },
   }));
-  await using service = await openService({ idle: true, clock, env: { WATCH_LIMIT: "1" }, over: { store, url: db.url } });
+  await using service = await openService({
+    idle: true,
+    clock,
+    env: { WATCH_LIMIT: "1" },
+    over: { store, url: db.url },
+  });
   const ann = await service.person();
   const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
   const watch = watcher(service.url, ann, wire, { taskId: body["task_id"] });
@@ -164,7 +180,11 @@ test.each(
   await clock.advance(5_000);
   expect(await watch.end).toBe("internal: internal error");
   expect(service.problems).toMatchObject([
-    { level: "error", text: "a call failed", fields: { requestId: (await watch.headers).get("x-request-id") } },
+    {
+      level: "error",
+      text: "a call failed",
+      fields: { requestId: (await watch.headers).get("x-request-id") },
+    },
   ]);
   expect(String(service.problems[0]?.fields["cause"])).toContain(secret);
   broken = false;

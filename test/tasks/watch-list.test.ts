@@ -2,7 +2,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { TaskStatus } from "../../src/gen/proto/task/v2/task_pb.ts";
-import { TaskService, type WatchTasksRequestSchema, type WatchTasksResponse } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import {
+  TaskService,
+  type WatchTasksRequestSchema,
+  type WatchTasksResponse,
+} from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { describeOnPostgres, nodesOf } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { type StillClock, stillClock } from "../support/still-clock.ts";
@@ -24,7 +28,13 @@ describeOnPostgres("a watch of a task list", (database) => {
   let ann: Person;
   beforeAll(async () => {
     clock = stillClock();
-    service = await openService({ database, nodes: nodesOf(database), clock, idle: true, env: { WATCH_LIMIT: `${limit}` } });
+    service = await openService({
+      database,
+      nodes: nodesOf(database),
+      clock,
+      idle: true,
+      env: { WATCH_LIMIT: `${limit}` },
+    });
   });
   beforeEach(async () => {
     ann = await service.person();
@@ -41,7 +51,9 @@ describeOnPostgres("a watch of a task list", (database) => {
     const away = new AbortController();
     const answers: WatchTasksResponse[] = [];
     let hasEnded = false;
-    const stream = clientOf(TaskService, "connect-json", service.url, headers).watchTasks(request, { signal: away.signal });
+    const stream = clientOf(TaskService, "connect-json", service.url, headers).watchTasks(request, {
+      signal: away.signal,
+    });
     async function* told(): AsyncGenerator<WatchTasksResponse> {
       for await (const answer of stream) {
         answers.push(answer);
@@ -80,7 +92,10 @@ describeOnPostgres("a watch of a task list", (database) => {
   }
   const create = (more: object = {}) => ok("task.create", { message: { content: "Hello" }, ...more });
   /** A reader that catches up from a cursor: titles by id, null for a removed one. */
-  async function catchUp(cursor: string | undefined, request: Request = {}): Promise<Map<string, string | null>> {
+  async function catchUp(
+    cursor: string | undefined,
+    request: Request = {},
+  ): Promise<Map<string, string | null>> {
     const reading = watch({ ...request, ...(cursor === undefined ? {} : { cursor }) });
     expect(await reading.end).toBe("ok");
     return new Map(reading.answers.flatMap((each) => statesOf(each)));
@@ -95,7 +110,11 @@ describeOnPostgres("a watch of a task list", (database) => {
     expect(watching.last()).toMatchObject({ resync: true, tasks: [], removedIds: [] });
     const id = await create({ title: "One" });
     await watching.until(2);
-    expect(watching.last()).toMatchObject({ resync: false, tasks: [{ id, title: "One", status: TaskStatus.RUNNING }], removedIds: [] });
+    expect(watching.last()).toMatchObject({
+      resync: false,
+      tasks: [{ id, title: "One", status: TaskStatus.RUNNING }],
+      removedIds: [],
+    });
     await clock.advance(collectMs);
     await ok("task.update", { task_id: id, title: "Two" });
     await watching.until(3);
@@ -193,10 +212,14 @@ describeOnPostgres("a watch of a task list", (database) => {
     const id = await create();
     const task = (await service.store.tasks.byId(id)) ?? expect.fail("no task");
     await service.store.change(async (tx) => {
-      for (let nth = 0; nth < 1_000; nth += 1) await tx.tasks.insert({ ...task, id: `${ann.spaceId}-${nth}`, updatedAt: clock.now() }, []);
+      for (let nth = 0; nth < 1_000; nth += 1)
+        await tx.tasks.insert({ ...task, id: `${ann.spaceId}-${nth}`, updatedAt: clock.now() }, []);
     });
     const many = watch({ cursor });
-    expect([await many.end, many.answers]).toMatchObject(["ok", [{ resync: true, tasks: [], removedIds: [] }]]);
+    expect([await many.end, many.answers]).toMatchObject([
+      "ok",
+      [{ resync: true, tasks: [], removedIds: [] }],
+    ]);
     await clock.leap(60_000);
     const late = (await quiet()).last().cursor ?? "";
     await clock.leap(24 * 60 * 60 * 1000 - 1_000);

@@ -34,7 +34,10 @@ export interface WatchRig {
 export const step = (content = "…"): NewEvent => ({ type: "explanation", payload: { content } });
 
 /** Opens a platform before the tests of a suite, and closes it after them. */
-export function watchRig(database: DatabaseKind = "sqlite", env: Readonly<Record<string, string>> = {}): WatchRig {
+export function watchRig(
+  database: DatabaseKind = "sqlite",
+  env: Readonly<Record<string, string>> = {},
+): WatchRig {
   const clock = stillClock();
   let statements = 0;
   let open: { db: TestStore; service: Service; ann: Person } | undefined;
@@ -58,7 +61,9 @@ export function watchRig(database: DatabaseKind = "sqlite", env: Readonly<Record
     return open;
   };
   const advance = (id: string, events: readonly NewEvent[], status?: TaskStatus) =>
-    rig().service.store.change((tx) => tx.tasks.advance(id, { now: clock.now(), events, ...(status ? { set: { status } } : {}) }));
+    rig().service.store.change((tx) =>
+      tx.tasks.advance(id, { now: clock.now(), events, ...(status ? { set: { status } } : {}) }),
+    );
 
   return {
     get db() {
@@ -84,7 +89,11 @@ export function watchRig(database: DatabaseKind = "sqlite", env: Readonly<Record
     },
     async settle(id, status = "stopped") {
       const result: NewEvent = { type: "structured_output_result", payload: { success: true, value: {} } };
-      await advance(id, [{ type: "status_update", payload: { agentStatus: status, brief: "Settled" } }, result], status);
+      await advance(
+        id,
+        [{ type: "status_update", payload: { agentStatus: status, brief: "Settled" } }, result],
+        status,
+      );
     },
     async remove(id, who = rig().ann) {
       await advance(id, [], "stopped");
@@ -105,7 +114,10 @@ export function watchRig(database: DatabaseKind = "sqlite", env: Readonly<Record
   };
 }
 
-/** Resolves after 50 turns of the event loop without a statement: everything left waits for time, or for another process. */
+/**
+ * Resolves after 50 turns of the event loop without a statement: everything left waits for time, or for
+ * another process.
+ */
 export async function untilQuiet(statements: () => number): Promise<void> {
   for (let before = -1; before !== statements(); ) {
     before = statements();
@@ -119,6 +131,7 @@ export async function untilTrue(holds: () => Promise<boolean> | boolean): Promis
 }
 
 /** The numbers 1, 2, 3 … up to a number, from another on. */
-export const numbersUpTo = (to: number, from = 1): number[] => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+export const numbersUpTo = (to: number, from = 1): number[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
 
 export const seqsOf = ({ events: told }: Watcher): number[] => told.map(({ seq }) => seq);

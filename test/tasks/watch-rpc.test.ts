@@ -1,7 +1,11 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { GetTaskRequestSchema, TaskService, WatchTaskRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
+import {
+  GetTaskRequestSchema,
+  TaskService,
+  WatchTaskRequestSchema,
+} from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { rpcWires } from "../support/wires.ts";
 import { framed, send, sendHttp2 } from "../wires/raw.ts";
 import { watchRig } from "./watch-rig.ts";
@@ -16,7 +20,8 @@ describe("WatchTask", () => {
   const connect = { "content-type": "application/connect+json" };
   const grpc = { "content-type": "application/grpc", te: "trailers" };
   const json = (request: object) => framed(Buffer.from(JSON.stringify(request)));
-  const binary = (taskId: string) => framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId })));
+  const binary = (taskId: string) =>
+    framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId })));
 
   /** The envelopes of a Connect stream; the last one is its end. */
   function envelopesIn(bytes: Buffer): { readonly [member: string]: unknown }[] {
@@ -32,7 +37,10 @@ describe("WatchTask", () => {
   test("is a stream of envelopes over Connect, with the headers of any answer", async () => {
     const id = await rig.create();
     await rig.settle(id);
-    const reply = await send(path(watchTask), { headers: { ...key(), ...connect }, body: json({ taskId: id, untilSettled: true }) });
+    const reply = await send(path(watchTask), {
+      headers: { ...key(), ...connect },
+      body: json({ taskId: id, untilSettled: true }),
+    });
     expect([reply.status, reply.headers.get("content-type"), reply.headers.get("cache-control")]).toEqual([
       200,
       "application/connect+json",
@@ -49,10 +57,15 @@ describe("WatchTask", () => {
   });
 
   test("reports a refusal with the same headers over Connect", async () => {
-    const reply = await send(path(watchTask), { headers: { ...key(), ...connect }, body: json({ taskId: "nobody" }) });
+    const reply = await send(path(watchTask), {
+      headers: { ...key(), ...connect },
+      body: json({ taskId: "nobody" }),
+    });
     expect([reply.status, reply.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(reply.headers.get("x-request-id")).toMatch(/^req_/);
-    expect(envelopesIn(reply.bytes)).toMatchObject([{ error: { code: "not_found", message: "task not found" } }]);
+    expect(envelopesIn(reply.bytes)).toMatchObject([
+      { error: { code: "not_found", message: "task not found" } },
+    ]);
   });
 
   test.each(["GET", "PUT"])("refuses %s over Connect", async (method) => {
@@ -76,7 +89,10 @@ describe("WatchTask", () => {
     await rig.remove(id);
     expect((await broken).code).toBe(Code.NotFound);
     // Some clients join the headers to the error's.
-    const requestIds = [refused.metadata.get("x-request-id"), (await broken).metadata.get("x-request-id") ?? head.get("x-request-id")];
+    const requestIds = [
+      refused.metadata.get("x-request-id"),
+      (await broken).metadata.get("x-request-id") ?? head.get("x-request-id"),
+    ];
     for (const requestId of requestIds) expect(requestId).toMatch(/^req_[2-9A-HJ-NP-Za-km-z]{22}$/);
   });
 
@@ -87,10 +103,18 @@ describe("WatchTask", () => {
     test("over Connect", async () => {
       const id = await rig.create();
       const headers = { ...key(), "connect-timeout-ms": `${deadlineMs}` };
-      const stream = await send(path(watchTask), { headers: { ...headers, ...connect }, body: json({ taskId: id }) });
-      expect(envelopesIn(stream.bytes).at(-1)).toMatchObject({ error: { code: "deadline_exceeded", message: "the operation timed out" } });
+      const stream = await send(path(watchTask), {
+        headers: { ...headers, ...connect },
+        body: json({ taskId: id }),
+      });
+      expect(envelopesIn(stream.bytes).at(-1)).toMatchObject({
+        error: { code: "deadline_exceeded", message: "the operation timed out" },
+      });
       const body = JSON.stringify({ taskId: id, waitSeconds: 60 });
-      const held = await send(path(getTask), { headers: { ...headers, "content-type": "application/json" }, body });
+      const held = await send(path(getTask), {
+        headers: { ...headers, "content-type": "application/json" },
+        body,
+      });
       expect([held.status, held.json()["code"]]).toEqual([504, "deadline_exceeded"]);
     });
 
@@ -99,7 +123,10 @@ describe("WatchTask", () => {
       const headers = { ...key(), ...grpc, "grpc-timeout": `${deadlineMs}m` };
       const stream = await sendHttp2(path(watchTask), { headers, body: binary(id) });
       expect(stream.headers.get("grpc-status")).toBe(String(Code.DeadlineExceeded));
-      const asked = toBinary(GetTaskRequestSchema, create(GetTaskRequestSchema, { taskId: id, waitSeconds: 60 }));
+      const asked = toBinary(
+        GetTaskRequestSchema,
+        create(GetTaskRequestSchema, { taskId: id, waitSeconds: 60 }),
+      );
       const held = await sendHttp2(path(getTask), { headers, body: framed(asked) });
       expect(held.headers.get("grpc-status")).toBe(String(Code.DeadlineExceeded));
       expect(rig.service.problems).toEqual([]);

@@ -84,15 +84,20 @@ describe.each(["connect-json", "connect-binary"] as const)("a watch by a session
     const id = await rig.create();
     const { headers } = await (await rig.service.person({ with: rig.ann })).session();
     const session = callingWith(headers, () => rig.service.url);
-    for (const taskId of [id, "unknown"]) expect(await rig.watch(wire, { taskId }, session).end).toBe("not_found: task not found");
+    for (const taskId of [id, "unknown"])
+      expect(await rig.watch(wire, { taskId }, session).end).toBe("not_found: task not found");
   });
 
   test("counts against the account's limit of open watches, together with those by key", async () => {
     const bo = await rig.service.person();
     const taskId = await rig.create(bo);
     const session = callingWith((await bo.session()).headers, () => rig.service.url);
-    const open = Array.from({ length: 100 }, (_, i) => rig.watch(wire, { taskId }, i % 2 === 0 ? bo : session));
+    const open = Array.from({ length: 100 }, (_, i) =>
+      rig.watch(wire, { taskId }, i % 2 === 0 ? bo : session),
+    );
     await Promise.all(open.map((watch) => watch.until(2)));
-    expect(await rig.watch(wire, { taskId }, session).end).toMatch(/^resource_exhausted: 100 held calls and watches/);
+    expect(await rig.watch(wire, { taskId }, session).end).toMatch(
+      /^resource_exhausted: 100 held calls and watches/,
+    );
   });
 });

@@ -62,7 +62,10 @@ function textRig(options: ServiceOptions) {
 
 /** The text that a client of these parts shows. */
 const shown = ({ deltas }: Watcher): string =>
-  deltas.reduce((text, { offset, text: part }) => (offset === 0 ? part : offset === text.length ? text + part : ""), "");
+  deltas.reduce(
+    (text, { offset, text: part }) => (offset === 0 ? part : offset === text.length ? text + part : ""),
+    "",
+  );
 
 const settled =
   ({ events }: Watcher) =>
@@ -71,20 +74,29 @@ const settled =
 
 async function answerOf(ann: Person, id: string): Promise<string> {
   const { body } = await ann.v2("task.listMessages", { task_id: id, order: "asc" });
-  return body["messages"].findLast(({ type }: { type: string }) => type === "assistant_message").assistant_message.content;
+  return body["messages"].findLast(({ type }: { type: string }) => type === "assistant_message")
+    .assistant_message.content;
 }
 
-/** On SQLite only: the clock moves with turns of the event loop, in which statements on PostgreSQL would not have ended. */
+/**
+ * On SQLite only: the clock moves with turns of the event loop, in which statements on PostgreSQL would not
+ * have ended.
+ */
 describe("task.watch with deltas", () => {
   const rig = textRig({ database: "sqlite" });
 
-  test.each(watchWires)("sends the words of a message as they are written, and then its event, over %s", async (wire) => {
+  test.each(
+    watchWires,
+  )("sends the words of a message as they are written, and then its event, over %s", async (wire) => {
     const id = await rig.create("[[sleep 1]] [[stream One two three]]");
     const watching = rig.watch(wire, { taskId: id, deltas: true });
     await rig.moveUntil(() => shown(watching) === "One two three");
     expect(watching.deltas.map(({ text }) => text).join("")).toBe("One two three");
     expect(watching.deltas.length).toBeGreaterThan(1);
-    expect(new Set(watching.deltas.map(({ type, messageKey, attempt }) => `${type} ${messageKey} ${attempt}`)).size).toBe(1);
+    expect(
+      new Set(watching.deltas.map(({ type, messageKey, attempt }) => `${type} ${messageKey} ${attempt}`))
+        .size,
+    ).toBe(1);
     expect(watching.deltas[0]).toMatchObject({ offset: 0, type: "assistant_message", after: 2 });
     await rig.moveUntil(settled(watching));
     expect(await answerOf(rig.ann, id)).toBe("One two three");
@@ -111,7 +123,9 @@ describe("task.watch with deltas", () => {
   });
 
   test("a lost run's text begins again with a greater attempt, and the resumed run repeats no finished text", async () => {
-    const id = await rig.create("[[sleep 1]] [[stream One two]] [[stream Three four]] [[crash]] [[stream Five six]]");
+    const id = await rig.create(
+      "[[sleep 1]] [[stream One two]] [[stream Three four]] [[crash]] [[stream Five six]]",
+    );
     const watching = rig.watch("sse", { taskId: id, deltas: true });
     await rig.moveUntil(settled(watching));
     expect(watching.deltas.map(({ text }) => text).join("")).toBe("One twoThree fourFive six");
@@ -123,7 +137,10 @@ describe("task.watch with deltas", () => {
   test("after the loss of a run in the middle of a text, all watchers end with the text of the message", async () => {
     const words = "One two three four five six";
     const id = await rig.create(`[[sleep 1]] [[stream ${words}]]`);
-    const watchers = [rig.watch("sse", { taskId: id, deltas: true }), rig.watch("grpc", { taskId: id, deltas: true })];
+    const watchers = [
+      rig.watch("sse", { taskId: id, deltas: true }),
+      rig.watch("grpc", { taskId: id, deltas: true }),
+    ];
     const [first] = watchers;
     await rig.moveUntil(() => first !== undefined && shown(first).startsWith("One two"));
     const task = await rig.service.store.tasks.byId(id);
@@ -198,34 +215,37 @@ describe("task.watch with deltas", () => {
   });
 });
 
-describe.skipIf(postgresTemplate === undefined)("task.watch with deltas in another process than the run", () => {
-  const rig = textRig({ database: "postgresql", roles: ["api", "worker"] });
-  const words = Array.from({ length: 60 }, (_, i) => `w${i}`).join(" ");
+describe.skipIf(postgresTemplate === undefined)(
+  "task.watch with deltas in another process than the run",
+  () => {
+    const rig = textRig({ database: "postgresql", roles: ["api", "worker"] });
+    const words = Array.from({ length: 60 }, (_, i) => `w${i}`).join(" ");
 
-  /** The last parts may arrive after the event, which replaces them: the text is shown up to some word. */
-  async function expectBeginning(watching: Watcher, id: string): Promise<void> {
-    await rig.moveUntil(settled(watching));
-    expect(await answerOf(rig.ann, id)).toBe(words);
-    expect(shown(watching)).not.toBe("");
-    expect(words.startsWith(shown(watching))).toBe(true);
-  }
+    /** The last parts may arrive after the event, which replaces them: the text is shown up to some word. */
+    async function expectBeginning(watching: Watcher, id: string): Promise<void> {
+      await rig.moveUntil(settled(watching));
+      expect(await answerOf(rig.ann, id)).toBe(words);
+      expect(shown(watching)).not.toBe("");
+      expect(words.startsWith(shown(watching))).toBe(true);
+    }
 
-  test("sends the words as they are written", async () => {
-    const id = await rig.create(`[[sleep 1]] [[stream ${words}]]`);
-    const watching = rig.watch("sse", { taskId: id, deltas: true });
-    await rig.moveUntil(() => watching.deltas.length > 1);
-    expect(shown(watching)).toMatch(/^w0 w1/);
-    await expectBeginning(watching, id);
-  });
+    test("sends the words as they are written", async () => {
+      const id = await rig.create(`[[sleep 1]] [[stream ${words}]]`);
+      const watching = rig.watch("sse", { taskId: id, deltas: true });
+      await rig.moveUntil(() => watching.deltas.length > 1);
+      expect(shown(watching)).toMatch(/^w0 w1/);
+      await expectBeginning(watching, id);
+    });
 
-  test("sends the text so far to the first watcher of its process", async () => {
-    const id = await rig.create(`[[stream ${words}]]`);
-    let moved = 0;
-    await rig.moveUntil(() => ++moved > 30);
-    const late = rig.watch("sse", { taskId: id, deltas: true });
-    await rig.moveUntil(() => late.deltas.length > 0, 1);
-    expect(late.deltas[0]).toMatchObject({ offset: 0 });
-    expect(late.deltas[0]?.text).toMatch(/^w0/);
-    await expectBeginning(late, id);
-  });
-});
+    test("sends the text so far to the first watcher of its process", async () => {
+      const id = await rig.create(`[[stream ${words}]]`);
+      let moved = 0;
+      await rig.moveUntil(() => ++moved > 30);
+      const late = rig.watch("sse", { taskId: id, deltas: true });
+      await rig.moveUntil(() => late.deltas.length > 0, 1);
+      expect(late.deltas[0]).toMatchObject({ offset: 0 });
+      expect(late.deltas[0]?.text).toMatch(/^w0/);
+      await expectBeginning(late, id);
+    });
+  },
+);

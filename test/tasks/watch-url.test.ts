@@ -21,7 +21,8 @@ describe("an address of task.watchUrl", () => {
     const reply = await fetch(address, { ...init, signal: leave.signal });
     const frames = framesIn(reply.body ?? new ReadableStream());
     const next = async () => {
-      for await (const frame of { [Symbol.asyncIterator]: () => ({ next: () => frames.next() }) }) if ("event" in frame) return frame;
+      for await (const frame of { [Symbol.asyncIterator]: () => ({ next: () => frames.next() }) })
+        if ("event" in frame) return frame;
       return null;
     };
     return { reply, next, close: () => leave.abort() };
@@ -79,9 +80,19 @@ describe("an address of task.watchUrl", () => {
     const address = await addressOf(await rig.create());
     const token = new URL(address).searchParams.get("token") ?? "";
     const [grant = "", signature = ""] = token.split(".");
-    const other = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(grant, "base64url").toString()).with(4, 9e15))).toString("base64url");
+    const other = Buffer.from(
+      JSON.stringify(JSON.parse(Buffer.from(grant, "base64url").toString()).with(4, 9e15)),
+    ).toString("base64url");
     const changed = `${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`;
-    for (const bad of [`${grant}.${changed}`, `${other}.${signature}`, grant, `${token}.`, `${token}=`, "", "."])
+    for (const bad of [
+      `${grant}.${changed}`,
+      `${other}.${signature}`,
+      grant,
+      `${token}.`,
+      `${token}=`,
+      "",
+      ".",
+    ])
       expect(await statusOf(address.replace(token, bad))).toBe(404);
     expect(await statusOf(`${address}&token=${token}`)).toBe(404);
     expect(await statusOf(address, { method: "POST" })).toBe(405);
@@ -119,9 +130,9 @@ describe("an address of task.watchUrl", () => {
     const address = await addressOf(body["task_id"], {}, app);
     expect(await statusOf(address)).toBe(200);
     expect(await app.v2("task.watchUrl", { task_id: await rig.create() })).toMatchObject({ status: 404 });
-    const [family] = JSON.parse(Buffer.from(new URL(address).searchParams.get("token")?.split(".")[0] ?? "", "base64url").toString()).slice(
-      2,
-    );
+    const [family] = JSON.parse(
+      Buffer.from(new URL(address).searchParams.get("token")?.split(".")[0] ?? "", "base64url").toString(),
+    ).slice(2);
     await rig.service.store.change((tx) => tx.families.revoke(family, rig.clock.now()));
     expect(await statusOf(address)).toBe(404);
   });
@@ -143,6 +154,8 @@ describe("an address of task.watchUrl", () => {
   });
 
   test.each([0, 3601, 1.5])("is refused for %s seconds", async (ttl_seconds) => {
-    expect(await rig.ann.v2("task.watchUrl", { task_id: await rig.create(), ttl_seconds })).toMatchObject({ status: 400 });
+    expect(await rig.ann.v2("task.watchUrl", { task_id: await rig.create(), ttl_seconds })).toMatchObject({
+      status: 400,
+    });
   });
 });

@@ -39,7 +39,10 @@ describeOnOne("task.watch", (database) => {
 
     test("begins after after_seq, also where no event exists so far", async () => {
       const id = await rig.create();
-      const [early, ahead] = [rig.watch(wire, { taskId: id, afterSeq: 1 }), rig.watch(wire, { taskId: id, afterSeq: 4 })];
+      const [early, ahead] = [
+        rig.watch(wire, { taskId: id, afterSeq: 1 }),
+        rig.watch(wire, { taskId: id, afterSeq: 4 }),
+      ];
       await early.until(1);
       await rig.add(id, 3);
       await early.until(4);
@@ -84,7 +87,9 @@ describeOnOne("task.watch", (database) => {
       expect(seqsOf(watching)).toEqual(numbersUpTo(204, 51));
     });
 
-    test.each([0, 2, 100])("with until_settled and no event after %i more on a settled task is empty", async (more) => {
+    test.each([
+      0, 2, 100,
+    ])("with until_settled and no event after %i more on a settled task is empty", async (more) => {
       const id = await rig.create();
       await rig.settle(id);
       const watching = rig.watch(wire, { taskId: id, afterSeq: 4 + more, untilSettled: true });
@@ -103,7 +108,10 @@ describeOnOne("task.watch", (database) => {
     test.each([
       ["an unknown id", async () => ({ taskId: "nobody" })],
       ["another's task", async () => ({ taskId: await rig.create(await rig.service.person()) })],
-      ["a colleague's task", async () => ({ taskId: await rig.create(await rig.service.person({ with: rig.ann })) })],
+      [
+        "a colleague's task",
+        async () => ({ taskId: await rig.create(await rig.service.person({ with: rig.ann })) }),
+      ],
     ])("is refused immediately for %s", async (_what, query) => {
       const watching = rig.watch(wire, await query());
       expect(await watching.end).toMatch(/^not_found: task not found( \(404\))?$/);

@@ -39,14 +39,22 @@ describe("watches", () => {
     clock = stillClock();
     draining = new AbortController();
     gone = new AbortController();
-    const subscriptions = taskSubscriptions(db.store.feed, clock, { limit: 1, pollMs: 5_000, draining: draining.signal });
+    const subscriptions = taskSubscriptions(db.store.feed, clock, {
+      limit: 1,
+      pollMs: 5_000,
+      draining: draining.signal,
+    });
     watching = watches(subscriptions, clock, rules());
     id = systemIds.short();
-    await db.store.change((tx) => tx.tasks.insert({ ...idleTask(id, ann, 0), status: "running" }, [step(), step()]));
+    await db.store.change((tx) =>
+      tx.tasks.insert({ ...idleTask(id, ann, 0), status: "running" }, [step(), step()]),
+    );
   });
 
   const add = (count: number) =>
-    db.store.change((tx) => tx.tasks.advance(id, { now: 0, events: Array.from({ length: count }, () => step()) }));
+    db.store.change((tx) =>
+      tx.tasks.advance(id, { now: 0, events: Array.from({ length: count }, () => step()) }),
+    );
   const ask: OpenCall["reauthenticate"] = async () => ann;
   const call = (again = ask): OpenCall => ({
     caller: ann,
@@ -55,7 +63,11 @@ describe("watches", () => {
     reauthenticate: again,
     gone: gone.signal,
   });
-  async function watch(open = call(), tx: Tx = db.store, untilSettled = false): Promise<AsyncIterator<TaskEvent>> {
+  async function watch(
+    open = call(),
+    tx: Tx = db.store,
+    untilSettled = false,
+  ): Promise<AsyncIterator<TaskEvent>> {
     const events = await watching.watch(tx, open, { taskId: id, afterSeq: 0, untilSettled });
     if (!events) throw new Error("there is nothing to tell");
     return events[Symbol.asyncIterator]();
@@ -75,7 +87,9 @@ describe("watches", () => {
     return { task };
   };
 
-  /** A store that runs an action right after each of a watch's reads of the task, or before it reads a page. */
+  /**
+   * A store that runs an action right after each of a watch's reads of the task, or before it reads a page.
+   */
   function storeWithAction(aggregate: "tasks" | "events", action: () => Promise<unknown>): Tx {
     if (aggregate === "events") {
       const list = async (taskId: string, window: EventWindow) => {
@@ -106,7 +120,11 @@ describe("watches", () => {
   test("miss no event that a held call's read did not see", async () => {
     let more = 1;
     const tx = storeWithAction("tasks", async () => (more-- > 0 ? add(1) : null));
-    const { task } = await watching.hold(call(), { seconds: 60, read: readTask(tx), isEnough: (found) => found.task.lastSeq > 2 });
+    const { task } = await watching.hold(call(), {
+      seconds: 60,
+      read: readTask(tx),
+      isEnough: (found) => found.task.lastSeq > 2,
+    });
     expect(task.lastSeq).toBe(3);
   });
 
@@ -118,7 +136,9 @@ describe("watches", () => {
     };
     const held = watching.hold(call(), { seconds: 60, read: look, isEnough: ({ task }) => task.lastSeq > 2 });
     for (let turns = 0; turns < 20; turns += 1) await turn();
-    await db.store.change((tx) => tx.tasks.advance(id, { now: 0, set: { nodeId: "node", raiseFence: true } }));
+    await db.store.change((tx) =>
+      tx.tasks.advance(id, { now: 0, set: { nodeId: "node", raiseFence: true } }),
+    );
     for (let turns = 0; turns < 20; turns += 1) await turn();
     expect(looks).toBe(1);
     await add(1);
@@ -127,9 +147,20 @@ describe("watches", () => {
   });
 
   test("end a held call at its time, even if timers fire early", async () => {
-    const early = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(Math.max(1, ms - 3), signal) };
-    const subscriptions = taskSubscriptions(db.store.feed, early, { limit: 1, pollMs: 5_000, draining: draining.signal });
-    const held = watches(subscriptions, early, rules()).hold(call(), { seconds: 1, read: readTask(db.store), isEnough: () => false });
+    const early = {
+      ...clock,
+      sleep: (ms: number, signal?: AbortSignal) => clock.sleep(Math.max(1, ms - 3), signal),
+    };
+    const subscriptions = taskSubscriptions(db.store.feed, early, {
+      limit: 1,
+      pollMs: 5_000,
+      draining: draining.signal,
+    });
+    const held = watches(subscriptions, early, rules()).hold(call(), {
+      seconds: 1,
+      read: readTask(db.store),
+      isEnough: () => false,
+    });
     for (let turns = 0; turns < 20; turns += 1) await turn();
     await clock.advance(1_000);
     expect((await held).task.lastSeq).toBe(2);
@@ -229,9 +260,16 @@ describe("watches", () => {
           await clock.sleep(ms, signal).finally(() => (timers -= 1));
         },
       };
-      const subscriptions = taskSubscriptions(db.store.feed, counting, { limit: 2, pollMs: 5_000, draining: draining.signal });
+      const subscriptions = taskSubscriptions(db.store.feed, counting, {
+        limit: 2,
+        pollMs: 5_000,
+        draining: draining.signal,
+      });
       const seen = { id, lastSeq: 2, status: "running" };
-      const open = [subscriptions.prepare().subscribe(call(), seen, 1_000), subscriptions.prepare().subscribe(call(), seen)];
+      const open = [
+        subscriptions.prepare().subscribe(call(), seen, 1_000),
+        subscriptions.prepare().subscribe(call(), seen),
+      ];
       expect(timers).toBe(2);
       for (const { close: leave } of open) leave();
       for (let turns = 0; turns < 5; turns += 1) await turn();
@@ -269,7 +307,11 @@ describe("watches", () => {
         return () => undefined;
       },
     };
-    watching = watches(taskSubscriptions(silentFeed, clock, { limit: 1, pollMs: 5_000, draining: draining.signal }), clock, rules());
+    watching = watches(
+      taskSubscriptions(silentFeed, clock, { limit: 1, pollMs: 5_000, draining: draining.signal }),
+      clock,
+      rules(),
+    );
     const events = await watch();
     await take(events, 2);
     const third = next(events);

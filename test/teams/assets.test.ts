@@ -39,11 +39,18 @@ describeOnOne("team assets", (database) => {
   async function newTeam(): Promise<Team> {
     const owner = await town.service.person();
     const ann = await town.service.person({ with: owner });
-    return { owner, ann, audit: await keyOf(owner, "team_asset_audit"), management: await keyOf(owner, "team_asset_mgmt") };
+    return {
+      owner,
+      ann,
+      audit: await keyOf(owner, "team_asset_audit"),
+      management: await keyOf(owner, "team_asset_mgmt"),
+    };
   }
 
   const share = async (person: Person, share_visibility = "public", title = "Plan"): Promise<string> =>
-    (await person.v2("task.create", { message: { content: "[[say hello]]" }, share_visibility, title })).body["task_id"];
+    (await person.v2("task.create", { message: { content: "[[say hello]]" }, share_visibility, title })).body[
+      "task_id"
+    ];
 
   async function list({ audit }: Pick<Team, "audit">, filters: JsonObject = {}) {
     const reply = await audit.v2("team.asset.list", { asset_type: SHARES, ...filters });
@@ -53,8 +60,12 @@ describeOnOne("team assets", (database) => {
   const ids = ({ assets }: { readonly [member: string]: { readonly uid: string }[] | unknown }) =>
     (assets as { readonly uid: string }[]).map(({ uid }) => uid); // as in the specification
 
-  const cap = ({ management }: Pick<Team, "management">, share_uid: string, permission = TEAM ?? "", more: JsonObject = {}) =>
-    management.v2("team.asset.update_scope", { share_uid, permission, ...more });
+  const cap = (
+    { management }: Pick<Team, "management">,
+    share_uid: string,
+    permission = TEAM ?? "",
+    more: JsonObject = {},
+  ) => management.v2("team.asset.update_scope", { share_uid, permission, ...more });
 
   async function capped(team: Pick<Team, "management">, uid: string, permission = TEAM): Promise<void> {
     expect(refusal(await cap(team, uid, permission))).toEqual([200, undefined, undefined]);
@@ -73,8 +84,20 @@ describeOnOne("team assets", (database) => {
         ...{ ok: true, request_id: expect.stringMatching(/^req_/), total: 1, limit: 100, offset: 0 },
         assets: [
           {
-            ...{ uid: task_id, asset_type: SHARES, asset_name: "Plan", asset_id: task_id, permission: PUBLIC },
-            ...{ shared_at: rfc3339, last_operated_at: rfc3339, owner_id: team.ann.accountId, session_id: task_id, asset_exists: true },
+            ...{
+              uid: task_id,
+              asset_type: SHARES,
+              asset_name: "Plan",
+              asset_id: task_id,
+              permission: PUBLIC,
+            },
+            ...{
+              shared_at: rfc3339,
+              last_operated_at: rfc3339,
+              owner_id: team.ann.accountId,
+              session_id: task_id,
+              asset_exists: true,
+            },
           },
         ],
       });
@@ -87,15 +110,31 @@ describeOnOne("team assets", (database) => {
       const { website_id } = await publish(team.ann, task_id);
       const [asset] = (await list(team, { asset_type: SITES }))["assets"];
       expect(asset).toEqual({
-        ...{ uid: website_id, asset_type: SITES, asset_name: "My site", asset_id: website_id, permission: PUBLIC },
-        ...{ shared_at: rfc3339, last_operated_at: rfc3339, owner_id: team.ann.accountId, session_id: task_id, asset_exists: true },
+        ...{
+          uid: website_id,
+          asset_type: SITES,
+          asset_name: "My site",
+          asset_id: website_id,
+          permission: PUBLIC,
+        },
+        ...{
+          shared_at: rfc3339,
+          last_operated_at: rfc3339,
+          owner_id: team.ann.accountId,
+          session_id: task_id,
+          asset_exists: true,
+        },
       });
       const { store } = town.service;
       await store.change((tx) => tx.websites.setOperatorCap(String(website_id), "team", 1));
       await capped(team, String(website_id), PUBLIC);
-      expect((await list(team, { asset_type: SITES }))["assets"]).toMatchObject([{ permission: TEAM, max_permission: TEAM }]);
+      expect((await list(team, { asset_type: SITES }))["assets"]).toMatchObject([
+        { permission: TEAM, max_permission: TEAM },
+      ]);
       await store.change((tx) => tx.websites.setOperatorCap(String(website_id), null, 1));
-      expect((await list(team, { asset_type: SITES }))["assets"]).toMatchObject([{ permission: PUBLIC, max_permission: PUBLIC }]);
+      expect((await list(team, { asset_type: SITES }))["assets"]).toMatchObject([
+        { permission: PUBLIC, max_permission: PUBLIC },
+      ]);
     });
 
     test.each([
@@ -120,16 +159,29 @@ describeOnOne("team assets", (database) => {
     test("filters by name, owner, time and scope as set, with both names of each, in a body and in a query", async () => {
       const team = await newTeam();
       const bo = await town.service.person({ with: team.owner });
-      const [plan, offer] = [await share(team.ann, "public", "Übersicht_1%"), await share(bo, "team", "Angebot")];
+      const [plan, offer] = [
+        await share(team.ann, "public", "Übersicht_1%"),
+        await share(bo, "team", "Angebot"),
+      ];
       const [{ shared_at }] = (await list(team, { owner_id: bo.accountId }))["assets"];
       const before = new Date(Date.parse(shared_at) - 1).toISOString();
       const filters: readonly (readonly [JsonObject, readonly string[]])[] = [
-        ...["keyword", "asset_name"].flatMap((name) => [[{ [name]: "übersicht_1%" }, [plan]] as const, [{ [name]: "sicht" }, []] as const]),
+        ...["keyword", "asset_name"].flatMap((name) => [
+          [{ [name]: "übersicht_1%" }, [plan]] as const,
+          [{ [name]: "sicht" }, []] as const,
+        ]),
         [{ keyword: "%" }, []],
         [{ keyword: "" }, [offer, plan]],
-        ...["owner_id", "owner"].flatMap((name) => [[{ [name]: bo.accountId }, [offer]] as const, [{ [name]: "nobody" }, []] as const]),
-        ...["start_time", "shared_after"].map((name) => [{ [name]: shared_at, owner: bo.accountId }, [offer]] as const),
-        ...["end_time", "shared_before"].map((name) => [{ [name]: shared_at, owner: bo.accountId }, [offer]] as const),
+        ...["owner_id", "owner"].flatMap((name) => [
+          [{ [name]: bo.accountId }, [offer]] as const,
+          [{ [name]: "nobody" }, []] as const,
+        ]),
+        ...["start_time", "shared_after"].map(
+          (name) => [{ [name]: shared_at, owner: bo.accountId }, [offer]] as const,
+        ),
+        ...["end_time", "shared_before"].map(
+          (name) => [{ [name]: shared_at, owner: bo.accountId }, [offer]] as const,
+        ),
         [{ shared_before: before, owner: bo.accountId }, []],
         [{ permission: TEAM ?? "" }, [offer]],
         [{ permission: OWNER ?? "" }, []],
@@ -137,7 +189,11 @@ describeOnOne("team assets", (database) => {
       ];
       for (const [filter, expected] of filters) {
         for (const method of ["POST", "GET"] as const) {
-          const { body } = await team.audit.v2("team.asset.list", { asset_type: SHARES, ...filter }, { method });
+          const { body } = await team.audit.v2(
+            "team.asset.list",
+            { asset_type: SHARES, ...filter },
+            { method },
+          );
           expect([body["total"], ids(body).toSorted()], `${method} ${JSON.stringify(filter)}`).toEqual([
             expected.length,
             expected.toSorted(),
@@ -150,7 +206,9 @@ describeOnOne("team assets", (database) => {
       const team = await newTeam();
       const uid = await share(team.ann);
       await capped(team, uid, OWNER);
-      expect(await list(team, { permission: PUBLIC })).toMatchObject({ assets: [{ uid, permission: OWNER, max_permission: OWNER }] });
+      expect(await list(team, { permission: PUBLIC })).toMatchObject({
+        assets: [{ uid, permission: OWNER, max_permission: OWNER }],
+      });
       expect((await list(team, { permission: OWNER }))["total"]).toBe(0);
     });
 
@@ -161,12 +219,18 @@ describeOnOne("team assets", (database) => {
       await team.ann.v2("task.update", { task_id, share_visibility: "team", title: "Notes" });
       expect((await team.ann.v2("task.delete", { task_id })).status).toBe(200);
       const gone = { asset_exists: false, owner_id: team.ann.accountId, session_id: task_id };
-      expect((await list(team))["assets"]).toMatchObject([{ uid: task_id, asset_name: "Notes", permission: TEAM, ...gone }]);
+      expect((await list(team))["assets"]).toMatchObject([
+        { uid: task_id, asset_name: "Notes", permission: TEAM, ...gone },
+      ]);
       expect((await list(team, { asset_type: SITES }))["assets"]).toMatchObject([
         { uid: website_id, asset_name: "My site", permission: PUBLIC, ...gone },
       ]);
       for (const uid of [task_id, String(website_id)])
-        expect(refusal(await cap(team, uid))).toEqual([412, "failed_precondition", "the shared object is deleted"]);
+        expect(refusal(await cap(team, uid))).toEqual([
+          412,
+          "failed_precondition",
+          "the shared object is deleted",
+        ]);
     });
 
     test("a deleted website keeps only its listed fields, and a never published one keeps nothing", async () => {
@@ -221,7 +285,10 @@ describeOnOne("team assets", (database) => {
       const { body: page } = await ann.v2("task.list");
       expect(page["data"]).toMatchObject([{ id: task_id, share_visibility: "team" }]);
       const { body: updated } = await ann.v2("task.update", { task_id, share_visibility: "public" });
-      expect(updated).toMatchObject({ share_visibility: "team", share_url: expect.stringContaining(task_id) });
+      expect(updated).toMatchObject({
+        share_visibility: "team",
+        share_url: expect.stringContaining(task_id),
+      });
       await capped(team, task_id, OWNER);
       expect(await visibilityOf(ann, task_id)).toBe("private");
       for (const share_visibility of ["public", "team"]) {
@@ -258,8 +325,14 @@ describeOnOne("team assets", (database) => {
         ["website.publish", { visibility: "public" }],
         ["website.update", { visibility: "public" }],
       ] as const)
-        expect(refusal(await team.ann.v2(name, { task_id, ...filters })).slice(0, 2), name).toEqual([403, "permission_denied"]);
-      expect(await publish(team.ann, task_id, "team")).toMatchObject({ publish_status: "published", visibility: "team" });
+        expect(refusal(await team.ann.v2(name, { task_id, ...filters })).slice(0, 2), name).toEqual([
+          403,
+          "permission_denied",
+        ]);
+      expect(await publish(team.ann, task_id, "team")).toMatchObject({
+        publish_status: "published",
+        visibility: "team",
+      });
       await capped(team, uid, OWNER);
       expect((await town.visit(hostOf(status))).status).toBe(404);
       expect((await team.ann.v2("website.status", { task_id })).body["visibility"]).toBe("private");
@@ -306,7 +379,10 @@ describeOnOne("team assets", (database) => {
     await manager.updateAssetShareScope({ shareUid: uid, permission: ShareScope.TEAM_ONLY });
     const auditor = team.audit.client(TeamAssetAuditApiV2Service, wire);
     const { assets, total } = await auditor.listShareableAssets({ assetType: AssetType.SESSION_SHARE });
-    expect([total, assets]).toMatchObject([1, [{ uid, permission: ShareScope.TEAM_ONLY, maxPermission: ShareScope.TEAM_ONLY }]]);
+    expect([total, assets]).toMatchObject([
+      1,
+      [{ uid, permission: ShareScope.TEAM_ONLY, maxPermission: ShareScope.TEAM_ONLY }],
+    ]);
   });
 
   test("audit keys may list, only management keys may override, and other kinds may do neither (spec/enterprise.md 9.2, 9.3)", async () => {
@@ -331,14 +407,23 @@ describeOnOne("team assets", (database) => {
     const uid = await share(team.ann);
     const rows = async () => {
       const { body } = await team.owner.v2("audit.list", { order: "asc" });
-      return body["data"].filter(({ operation }: { readonly operation: string }) => operation.startsWith("team.v2.TeamAsset"));
+      return body["data"].filter(({ operation }: { readonly operation: string }) =>
+        operation.startsWith("team.v2.TeamAsset"),
+      );
     };
     await list(team, { keyword: "secret words", limit: 5 });
-    await team.audit.v2("team.asset.list", { asset_type: SITES }, { method: "GET", headers: { "idempotency-key": "a" } });
+    await team.audit.v2(
+      "team.asset.list",
+      { asset_type: SITES },
+      { method: "GET", headers: { "idempotency-key": "a" } },
+    );
     await team.audit.v2("team.asset.list", { asset_type: SITES, limit: 0 });
     await cap(team, uid, TEAM, { note: 'Not "yet"\nfor all.' });
     await cap(team, "unknown");
-    const list_ = { operation: "team.v2.TeamAssetAuditApiV2Service/ListShareableAssets", credential: `key:${team.audit.keyId}` };
+    const list_ = {
+      operation: "team.v2.TeamAssetAuditApiV2Service/ListShareableAssets",
+      credential: `key:${team.audit.keyId}`,
+    };
     const key = { keyType: "KEY_TYPE_TEAM_ASSET_AUDIT", apiKeyName: expect.any(String) };
     const found = await rows();
     expect(found).toMatchObject([
@@ -349,7 +434,11 @@ describeOnOne("team assets", (database) => {
         ...{ subject: uid, before: { visibility: "public", maxVisibility: null } },
         after: {
           ...{ visibility: "team", maxVisibility: "team", teamMax: "team" },
-          ...{ keyType: "KEY_TYPE_TEAM_ASSET_MGMT", apiKeyName: expect.any(String), remark: 'Not "yet"\nfor all.' },
+          ...{
+            keyType: "KEY_TYPE_TEAM_ASSET_MGMT",
+            apiKeyName: expect.any(String),
+            remark: 'Not "yet"\nfor all.',
+          },
         },
       },
     ]);
@@ -362,7 +451,10 @@ describeOnOne("team assets", (database) => {
     for (const task_id of tasks) await team.ann.v2("task.update", { task_id, share_visibility: "team" });
     await Promise.all(
       tasks.flatMap((task_id, n) => {
-        const calls = [() => capped(team, task_id, TEAM), () => team.ann.v2("task.update", { task_id, share_visibility: "public" })];
+        const calls = [
+          () => capped(team, task_id, TEAM),
+          () => team.ann.v2("task.update", { task_id, share_visibility: "public" }),
+        ];
         return (n % 2 === 0 ? calls : calls.toReversed()).map((call) => call());
       }),
     );

@@ -11,7 +11,16 @@ import { putDelivery, stateOf } from "../webhooks/deliveries.ts";
 import { type Member, teamsRig } from "./teams-rig.ts";
 
 const inactive = { status: "USER_STATUS_INACTIVE" };
-const all = { key: true, session: true, token: true, refresh: true, code: true, link: true, webhook: true, running: true };
+const all = {
+  key: true,
+  session: true,
+  token: true,
+  refresh: true,
+  code: true,
+  link: true,
+  webhook: true,
+  running: true,
+};
 type Working = { readonly [K in keyof typeof all]: boolean };
 const none: Working = {
   key: false,
@@ -33,7 +42,9 @@ describeOnOne("the end of a membership", (database) => {
     const session = await member.session();
     const token = await tokenOf(service, member, { of: app, now: quarterPast });
     const code = await codeFor(service, member, app, "pkce", quarterPast);
-    const link = await service.store.change((tx) => createLink(tx, { now: quarterPast, random: systemRandom }, member));
+    const link = await service.store.change((tx) =>
+      createLink(tx, { now: quarterPast, random: systemRandom }, member),
+    );
     const webhook = await putWebhook(service.store, { accountId: member.accountId, spaceId: member.spaceId });
     const { body } = await member.v2("task.create", { message: { content: "[[forever]]" } });
     const taskId = String(body["task_id"]);
@@ -75,7 +86,14 @@ describeOnOne("the end of a membership", (database) => {
     const app = await newApp(rig.service, team.owner);
     const lea = await rig.member(team);
     const ivo = await rig.member(team);
-    return { team, app, lea, ivo, ofLea: await addEverything(lea, app), ofIvo: await addEverything(ivo, app) };
+    return {
+      team,
+      app,
+      lea,
+      ivo,
+      ofLea: await addEverything(lea, app),
+      ofIvo: await addEverything(ivo, app),
+    };
   };
 
   test("active: everything works", async () => {
@@ -86,7 +104,9 @@ describeOnOne("the end of a membership", (database) => {
   test("deactivated: sessions, tokens and codes end permanently, running tasks stop, and keys work again after reactivation (spec/decisions.md 6)", async () => {
     const { team, lea, ofLea, ofIvo } = await membersWith();
     await rig.ok(team, "update", { team_user_id: lea.id, ...inactive });
-    expect((await rig.auditRow("team.v2.TeamUserManagementApiV2Service/UpdateUser", lea.id))["after"]).toContain('"tasks":1');
+    expect(
+      (await rig.auditRow("team.v2.TeamUserManagementApiV2Service/UpdateUser", lea.id))["after"],
+    ).toContain('"tasks":1');
     expect(await ofLea.alive()).toEqual({ ...none, link: true, webhook: true });
     expect(await ofLea.places()).toEqual([]);
     await rig.ok(team, "update", { team_user_id: lea.id, status: "USER_STATUS_ACTIVE" });
@@ -107,7 +127,9 @@ describeOnOne("the end of a membership", (database) => {
       const self = { accountId: lea.accountId, spaceId: lea.spaceId };
       const late = await rig.service.person({ as: self, with: self });
       expect((await late.v2("user.me")).status).toBe(401);
-      await expect((await late.session()).client(ApiKeyService).listApiKeys({})).rejects.toThrow("missing authentication");
+      await expect((await late.session()).client(ApiKeyService).listApiKeys({})).rejects.toThrow(
+        "missing authentication",
+      );
       // The holder has no access to the member's task.
       expect((await ivo.v2("task.detail", { task_id: ofLea.taskId })).status).toBe(404);
       await rig.ok(team, "reclaim", { team_user_id: lea.id });
@@ -124,9 +146,19 @@ describeOnOne("the end of a membership", (database) => {
     await rig.ok(team, "remove", { team_user_id: lea.id });
     expect(await ofLea.alive()).toEqual(none);
     expect(await ofLea.delivered()).toMatchObject({ state: "cancelled" });
-    expect(await rowsIn(rig.db.url, `SELECT status FROM task WHERE id = '${ofLea.taskId}'`)).toEqual([{ status: "stopped" }]);
-    const [tombstone] = await rowsIn(rig.db.url, `SELECT account_id, email, role, status FROM membership WHERE id = '${lea.id}'`);
-    expect(tombstone).toEqual({ account_id: lea.accountId, email: lea.email, role: "member", status: "removed" });
+    expect(await rowsIn(rig.db.url, `SELECT status FROM task WHERE id = '${ofLea.taskId}'`)).toEqual([
+      { status: "stopped" },
+    ]);
+    const [tombstone] = await rowsIn(
+      rig.db.url,
+      `SELECT account_id, email, role, status FROM membership WHERE id = '${lea.id}'`,
+    );
+    expect(tombstone).toEqual({
+      account_id: lea.accountId,
+      email: lea.email,
+      role: "member",
+      status: "removed",
+    });
     expect(await ofIvo.alive()).toEqual(all);
   });
 
@@ -136,7 +168,12 @@ describeOnOne("the end of a membership", (database) => {
     const app = await newApp(rig.service, team.owner);
     await tokenOf(rig.service, lea, { of: app, now: quarterPast });
     const { accountId, spaceId } = team.owner;
-    const hook = await putWebhook(rig.service.store, { accountId, spaceId, clientId: app.app.clientId, eventTypes: ["task_cancelled"] });
+    const hook = await putWebhook(rig.service.store, {
+      accountId,
+      spaceId,
+      clientId: app.app.clientId,
+      eventTypes: ["task_cancelled"],
+    });
     const token = await tokenOf(rig.service, lea, { of: app, now: quarterPast });
     const { body } = await token.v2("task.create", { message: { content: "[[forever]]" } });
     const taskId = String(body["task_id"]);
@@ -163,12 +200,18 @@ describeOnOne("the end of a membership", (database) => {
     await rig.ok(south, "remove", { team_user_id });
     expect(await account()).toEqual([]);
     // The tombstones stay, and the next user of the address is another account.
-    const removedUser = await rowsIn(rig.db.url, `SELECT status FROM membership WHERE account_id = '${lea.accountId}'`);
+    const removedUser = await rowsIn(
+      rig.db.url,
+      `SELECT status FROM membership WHERE account_id = '${lea.accountId}'`,
+    );
     expect(removedUser).toEqual([{ status: "removed" }, { status: "removed" }]);
     await rig.add(north, { email: lea.email });
     expect(await account()).not.toEqual([{ id: lea.accountId }]);
     const personal = await rig.service.person({ personal: true });
-    const [{ email } = { email: "" }] = await rowsIn(rig.db.url, `SELECT email FROM account WHERE id = '${personal.accountId}'`);
+    const [{ email } = { email: "" }] = await rowsIn(
+      rig.db.url,
+      `SELECT email FROM account WHERE id = '${personal.accountId}'`,
+    );
     const added = await rig.add(north, { email: String(email) });
     await rig.ok(north, "remove", { team_user_id: added.team_user_id });
     expect((await personal.v2("user.me")).status).toBe(200);

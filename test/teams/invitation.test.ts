@@ -28,8 +28,13 @@ test("a new member receives a sign-in link by mail, sent before the process ends
 });
 
 test("a failed mail is logged, without the address, and the member is added", async () => {
-  await using mails = await openMailServer({ onRcptTo: (_address, _session, done) => done(new Error("no such ivo@example.com")) });
-  const service = await openService({ idle: true, env: { SMTP_URL: mails.url, MAIL_FROM: "platform@example.com" } });
+  await using mails = await openMailServer({
+    onRcptTo: (_address, _session, done) => done(new Error("no such ivo@example.com")),
+  });
+  const service = await openService({
+    idle: true,
+    env: { SMTP_URL: mails.url, MAIL_FROM: "platform@example.com" },
+  });
   const owner = await service.person();
   const { body } = await owner.v2("team.user.create", { email: "ivo@example.com", role });
   expect(body["user"]).toMatchObject({ status: "USER_STATUS_ACTIVE" });
@@ -54,9 +59,13 @@ test("an address with an account elsewhere gives the same answer as an unknown o
   const { team_user_id, ...shown } = known["user"];
   expect({ ...shown, email: "" }).toEqual({ ...unknown["user"], email: "", team_user_id: undefined });
   await service.store.change((tx) => tx.signIns.recordFirstSignIn(team_user_id, Date.now()));
-  expect((await owner.v2("team.user.detail", { team_user_id })).body["user"]).toMatchObject({ user_name: "Known Elsewhere" });
+  expect((await owner.v2("team.user.detail", { team_user_id })).body["user"]).toMatchObject({
+    user_name: "Known Elsewhere",
+  });
   await owner.v2("team.user.rename", { team_user_id, display_name: "Ours" });
-  expect((await owner.v2("team.user.detail", { team_user_id })).body["user"]).toMatchObject({ user_name: "Ours" });
+  expect((await owner.v2("team.user.detail", { team_user_id })).body["user"]).toMatchObject({
+    user_name: "Ours",
+  });
   // The other team is not notified either.
   expect((await other.v2("team.user.detail", { email })).body["user"]).not.toHaveProperty("user_name");
 });

@@ -27,7 +27,10 @@ describeOnOne("the permission to manage team users", (database) => {
         rename: { team_user_id, display_name: "x" },
       };
       const body = { team_user_id, ...more }[name] ?? { team_user_id };
-      const { status, body: answer } = await who.v2(`team.user.${name}`, (more as Record<string, object>)[name] ?? body);
+      const { status, body: answer } = await who.v2(
+        `team.user.${name}`,
+        (more as Record<string, object>)[name] ?? body,
+      );
       outcomes[name] = answer.error ? `${status} ${answer.error.code}` : "ok";
     }
     return new Set(Object.values(outcomes));
@@ -36,7 +39,8 @@ describeOnOne("the permission to manage team users", (database) => {
   test("covers everything for a management key, the owner, and a super admin (spec/decisions.md 2)", async () => {
     const team = await rig.team();
     const root = await rig.member(team, "super_admin");
-    for (const who of [team.management, team.owner, root]) expect(await outcomesFor(team, who)).toEqual(new Set(["ok"]));
+    for (const who of [team.management, team.owner, root])
+      expect(await outcomesFor(team, who)).toEqual(new Set(["ok"]));
     const session = await root.session();
     await session.client(TeamUserManagementApiV2Service).createUser({ email: newEmail(), role: 3 });
   });
@@ -47,11 +51,15 @@ describeOnOne("the permission to manage team users", (database) => {
     for (const role of ["admin", "member", "guest"] as const)
       expect(await outcomesFor(team, await rig.member(team, role))).toEqual(forbidden);
     for (const kind of ["ediscovery", "siem", "team_asset_mgmt"] as const) {
-      expect(await outcomesFor(team, await rig.person({ as: team.owner, with: team.owner, kind }))).toEqual(forbidden);
+      expect(await outcomesFor(team, await rig.person({ as: team.owner, with: team.owner, kind }))).toEqual(
+        forbidden,
+      );
     }
     expect(await outcomesFor(team, await rig.person({ personal: true }))).toEqual(forbidden);
     // No API creates such a key; if one existed, it would have no team.
-    expect(await outcomesFor(team, await rig.person({ personal: true, kind: "team_user_mgmt" }))).toEqual(forbidden);
+    expect(await outcomesFor(team, await rig.person({ personal: true, kind: "team_user_mgmt" }))).toEqual(
+      forbidden,
+    );
   });
 
   test("of a super admin does not include granting or revoking that role: not by a role, a removal or a delegation", async () => {
@@ -92,7 +100,9 @@ describeOnOne("the permission to manage team users", (database) => {
       "PermissionDenied: a super admin cannot grant or revoke the role of a super admin",
     );
     // The owner and the key may.
-    expect((await team.owner.v2("team.user.update", { team_user_id: plain, role: SUPER_ADMIN })).status).toBe(200);
+    expect((await team.owner.v2("team.user.update", { team_user_id: plain, role: SUPER_ADMIN })).status).toBe(
+      200,
+    );
     await rig.ok(team, "remove", { team_user_id: peer.team_user_id });
   });
 });

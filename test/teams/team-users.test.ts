@@ -15,7 +15,12 @@ describeOnOne("team users", (database) => {
 
   test("are shown with exactly the specified fields (spec/enterprise.md 4.3)", async () => {
     const team = await rig.team();
-    const lea = await rig.add(team, { role: "TEAM_MEMBER_ROLE_ADMIN", first_name: "Lea", last_name: "Roth", user_name: "beaten" });
+    const lea = await rig.add(team, {
+      role: "TEAM_MEMBER_ROLE_ADMIN",
+      first_name: "Lea",
+      last_name: "Roth",
+      user_name: "beaten",
+    });
     expect(lea).toEqual({
       team_user_id: expect.stringMatching(/^.{1,64}$/),
       email: lea.email,
@@ -24,7 +29,12 @@ describeOnOne("team users", (database) => {
       user_name: "Lea Roth",
     });
     const ivo = await rig.add(team);
-    expect(ivo).toEqual({ team_user_id: expect.any(String), email: ivo.email, status: "USER_STATUS_ACTIVE", role: MEMBER });
+    expect(ivo).toEqual({
+      team_user_id: expect.any(String),
+      email: ivo.email,
+      status: "USER_STATUS_ACTIVE",
+      role: MEMBER,
+    });
     const { user } = await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id);
     const shown = {
       team_user_id: ivo.team_user_id,
@@ -45,15 +55,23 @@ describeOnOne("team users", (database) => {
       user: { ...lea, delegated_profiles: [held] },
     });
     // Never in a list.
-    expect((await rig.ok(team, "list", { delegation_state: "DELEGATION_STATE_HAS_DELEGATES" }))["users"]).toEqual([lea]);
-    expect((await rig.ok(team, "list", { delegation_state: "DELEGATION_STATE_DELEGATED" }))["users"]).toEqual([shown]);
+    expect(
+      (await rig.ok(team, "list", { delegation_state: "DELEGATION_STATE_HAS_DELEGATES" }))["users"],
+    ).toEqual([lea]);
+    expect((await rig.ok(team, "list", { delegation_state: "DELEGATION_STATE_DELEGATED" }))["users"]).toEqual(
+      [shown],
+    );
     expect(await rig.ok(team, "list", { delegation_state: "DELEGATION_STATE_NONE" })).toMatchObject({
       total: 1,
       users: [{ team_user_id: team.ownerId }],
     });
   });
 
-  test.each(["v2", "connect", "v2-get"] as const)("are listed in pages, the oldest first, with an exact total, over %s", async (wire) => {
+  test.each([
+    "v2",
+    "connect",
+    "v2-get",
+  ] as const)("are listed in pages, the oldest first, with an exact total, over %s", async (wire) => {
     const team = await rig.team();
     const made = [team.ownerId];
     for (let i = 0; i < 4; i += 1) {
@@ -65,11 +83,23 @@ describeOnOne("team users", (database) => {
     const list = async (body: Record<string, string | number>) => {
       // Proto3's JSON omits empty values and zeros.
       if (wire === "connect")
-        return { users: [], total: 0, offset: 0, ...(await callConnect(rig.service.url, team.management, "ListUsers", body)) };
-      return (await team.management.v2("team.user.list", body, { method: wire === "v2" ? "POST" : "GET" })).body;
+        return {
+          users: [],
+          total: 0,
+          offset: 0,
+          ...(await callConnect(rig.service.url, team.management, "ListUsers", body)),
+        };
+      return (await team.management.v2("team.user.list", body, { method: wire === "v2" ? "POST" : "GET" }))
+        .body;
     };
     const { users, ...page } = await list({});
-    expect(page).toEqual({ ok: true, request_id: expect.stringMatching(/^req_/), total: 4, limit: 100, offset: 0 });
+    expect(page).toEqual({
+      ok: true,
+      request_id: expect.stringMatching(/^req_/),
+      total: 4,
+      limit: 100,
+      offset: 0,
+    });
     const ids = (listed: { team_user_id: string }[]) => listed.map(({ team_user_id }) => team_user_id);
     expect(ids(users)).toEqual([made[0], made[1], made[2], made[4]]);
     expect(await list({ limit: 2, offset: 1 })).toMatchObject({
@@ -79,13 +109,18 @@ describeOnOne("team users", (database) => {
       offset: 1,
     });
     expect(await list({ offset: 9 })).toMatchObject({ users: [], total: 4, offset: 9 });
-    expect(await list({ status_filter: "USER_STATUS_INACTIVE" })).toMatchObject({ users: [{ team_user_id: made[2] }], total: 1 });
+    expect(await list({ status_filter: "USER_STATUS_INACTIVE" })).toMatchObject({
+      users: [{ team_user_id: made[2] }],
+      total: 1,
+    });
     // A tombstone is shown only when requested by its id.
     expect(await list({ status_filter: "USER_STATUS_REMOVED" })).toMatchObject({
       users: [{ team_user_id: made[3], ...removed }],
       total: 1,
     });
-    expect(await list({ status_filter: "USER_STATUS_ACTIVE", delegation_state: "DELEGATION_STATE_DELEGATED" })).toMatchObject({
+    expect(
+      await list({ status_filter: "USER_STATUS_ACTIVE", delegation_state: "DELEGATION_STATE_DELEGATED" }),
+    ).toMatchObject({
       users: [],
       total: 0,
     });
@@ -96,12 +131,18 @@ describeOnOne("team users", (database) => {
     const team = await rig.team();
     const { team_user_id: id, email } = await rig.add(team, { user_name: "Ivo" });
     const at = { team_user_id: id };
-    expect(await rig.ok(team, "update", { email, ...inactive, role: "TEAM_MEMBER_ROLE_GUEST" })).toMatchObject({
+    expect(
+      await rig.ok(team, "update", { email, ...inactive, role: "TEAM_MEMBER_ROLE_GUEST" }),
+    ).toMatchObject({
       user: { ...at, ...inactive, role: "TEAM_MEMBER_ROLE_GUEST" },
       cascade_affected: [],
     });
-    expect(await rig.ok(team, "update", { ...at, status: "USER_STATUS_ACTIVE" })).toMatchObject({ user: { status: "USER_STATUS_ACTIVE" } });
-    expect(await rig.ok(team, "rename", { ...at, display_name: "Ivo (left)" })).toMatchObject({ user: { user_name: "Ivo (left)" } });
+    expect(await rig.ok(team, "update", { ...at, status: "USER_STATUS_ACTIVE" })).toMatchObject({
+      user: { status: "USER_STATUS_ACTIVE" },
+    });
+    expect(await rig.ok(team, "rename", { ...at, display_name: "Ivo (left)" })).toMatchObject({
+      user: { user_name: "Ivo (left)" },
+    });
     for (const [role, after] of [
       ["MIGRATED_PROFILE_ROLE_MEMBER", { status: "USER_STATUS_ACTIVE", role: MEMBER }],
       ["MIGRATED_PROFILE_ROLE_FREE_GUEST", { status: "USER_STATUS_ACTIVE", role: "TEAM_MEMBER_ROLE_GUEST" }],
@@ -111,10 +152,16 @@ describeOnOne("team users", (database) => {
         user: { ...after, delegated_to: team.ownerId, original_email: email },
       });
       // It is found by its new address, and not by the old one.
-      expect(await outcomeOn("v2", team.management, rig.service.url, "detail", { email })).toBe("404 not_found");
-      expect(await rig.ok(team, "detail", { email: `delegate-${id}@platform.test`.toLowerCase() })).toMatchObject({ user: at });
+      expect(await outcomeOn("v2", team.management, rig.service.url, "detail", { email })).toBe(
+        "404 not_found",
+      );
+      expect(
+        await rig.ok(team, "detail", { email: `delegate-${id}@platform.test`.toLowerCase() }),
+      ).toMatchObject({ user: at });
       // spec/enterprise.md 13, rows 16, 17 and 19.
-      expect(await rig.ok(team, "update", { ...at, ...inactive, role: "TEAM_MEMBER_ROLE_ADMIN" })).toMatchObject({
+      expect(
+        await rig.ok(team, "update", { ...at, ...inactive, role: "TEAM_MEMBER_ROLE_ADMIN" }),
+      ).toMatchObject({
         user: { ...inactive, delegated_to: team.ownerId },
       });
       const back = await rig.ok(team, "reclaim", at);
@@ -127,7 +174,10 @@ describeOnOne("team users", (database) => {
       await rig.ok(team, "update", { ...at, role: "TEAM_MEMBER_ROLE_GUEST" });
     }
     const gone = await rig.ok(team, "remove", at);
-    expect(gone).toMatchObject({ user: { ...at, email, ...removed, user_name: "Ivo (left)" }, cascade_affected: [] });
+    expect(gone).toMatchObject({
+      user: { ...at, email, ...removed, user_name: "Ivo (left)" },
+      cascade_affected: [],
+    });
     // The address is free, and its next user is another account.
     const next = await rig.add(team, { email });
     expect(next.team_user_id).not.toBe(id);
@@ -151,7 +201,10 @@ describeOnOne("team users", (database) => {
       await rig.delegateProfile(team, eva.team_user_id, lea.team_user_id);
       await rig.delegateProfile(team, held.team_user_id, other.team_user_id);
       const affected = { action: "returned_to_pool", new_status: "USER_STATUS_INACTIVE" };
-      const { user, cascade_affected } = await rig.ok(team, leave, { team_user_id: lea.team_user_id, ...body });
+      const { user, cascade_affected } = await rig.ok(team, leave, {
+        team_user_id: lea.team_user_id,
+        ...body,
+      });
       expect(cascade_affected).toEqual([
         { ...affected, team_user_id: ivo.team_user_id, display_name: "Ivo" },
         { ...affected, team_user_id: eva.team_user_id, display_name: eva.email },
@@ -162,7 +215,13 @@ describeOnOne("team users", (database) => {
         [eva, MEMBER],
       ] as const) {
         const { user: back } = await rig.ok(team, "detail", { team_user_id });
-        expect(back).toEqual({ team_user_id, email, ...inactive, role, ...(email === ivo.email ? { user_name: "Ivo" } : {}) });
+        expect(back).toEqual({
+          team_user_id,
+          email,
+          ...inactive,
+          role,
+          ...(email === ivo.email ? { user_name: "Ivo" } : {}),
+        });
       }
       expect(await rig.ok(team, "detail", { team_user_id: held.team_user_id })).toMatchObject({
         user: { delegated_to: other.team_user_id },
@@ -179,7 +238,9 @@ describeOnOne("team users", (database) => {
     expect(gone["user"]).not.toHaveProperty("delegated_to");
     expect((await rig.ok(team, "detail", { team_user_id: lea.team_user_id }))["user"]).toEqual(lea);
     // A removal by update has the same effect.
-    expect(await rig.ok(team, "update", { email: lea.email, ...removed })).toMatchObject({ user: { ...lea, ...removed } });
+    expect(await rig.ok(team, "update", { email: lea.email, ...removed })).toMatchObject({
+      user: { ...lea, ...removed },
+    });
   });
 
   test("regain their address if it is free by then, and otherwise keep the delegate address (13, row 15)", async () => {
@@ -187,12 +248,18 @@ describeOnOne("team users", (database) => {
     const [lea, ivo] = [await rig.add(team), await rig.add(team)];
     await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id);
     // No call can take it, because its account is in the team; a row can.
-    expect(await outcomeOn("v2", team.management, rig.service.url, "create", { email: ivo.email, role: MEMBER })).toBe(
-      "409 already_exists",
+    expect(
+      await outcomeOn("v2", team.management, rig.service.url, "create", { email: ivo.email, role: MEMBER }),
+    ).toBe("409 already_exists");
+    await runDirectly(
+      rig.db,
+      `UPDATE membership SET email = '${ivo.email}' WHERE id = '${lea.team_user_id}'`,
     );
-    await runDirectly(rig.db, `UPDATE membership SET email = '${ivo.email}' WHERE id = '${lea.team_user_id}'`);
     const { user } = await rig.ok(team, "reclaim", { team_user_id: ivo.team_user_id });
-    expect(user).toMatchObject({ email: `delegate-${ivo.team_user_id}@platform.test`.toLowerCase(), ...inactive });
+    expect(user).toMatchObject({
+      email: `delegate-${ivo.team_user_id}@platform.test`.toLowerCase(),
+      ...inactive,
+    });
     // Again, with its current address.
     expect(
       await rig.ok(team, "delegate", {
@@ -228,8 +295,14 @@ describeOnOne("team users", (database) => {
         after: { ...was, status: "inactive", keys: 0, tasks: 0, returned: [ivo.team_user_id] },
       },
     ]);
-    const delegation = await rig.auditRow("team.v2.TeamUserManagementApiV2Service/DelegateProfile", ivo.team_user_id);
-    expect(JSON.parse(String(delegation["after"]))).toMatchObject({ delegatedTo: lea.team_user_id, status: "inactive" });
+    const delegation = await rig.auditRow(
+      "team.v2.TeamUserManagementApiV2Service/DelegateProfile",
+      ivo.team_user_id,
+    );
+    expect(JSON.parse(String(delegation["after"]))).toMatchObject({
+      delegatedTo: lea.team_user_id,
+      status: "inactive",
+    });
   });
 });
 
@@ -248,7 +321,12 @@ describeOnOne("refusals of team users", (database) => {
     test("each row of spec/enterprise.md 5 has its code, and nothing changes", async () => {
       const team = await rig.team();
       const stranger = await rig.team();
-      const [lea, ivo, eva, off] = [await rig.add(team), await rig.add(team), await rig.add(team), await rig.add(team)];
+      const [lea, ivo, eva, off] = [
+        await rig.add(team),
+        await rig.add(team),
+        await rig.add(team),
+        await rig.add(team),
+      ];
       await rig.delegateProfile(team, ivo.team_user_id, lea.team_user_id);
       await rig.ok(team, "update", { team_user_id: off.team_user_id, ...inactive });
       const past = await rig.add(team);
@@ -287,7 +365,11 @@ describeOnOne("refusals of team users", (database) => {
         ["update", { team_user_id: lea.team_user_id }, "invalid_argument"],
         [
           "update",
-          { team_user_id: lea.team_user_id, status: "USER_STATUS_UNSPECIFIED", role: "TEAM_MEMBER_ROLE_UNSPECIFIED" },
+          {
+            team_user_id: lea.team_user_id,
+            status: "USER_STATUS_UNSPECIFIED",
+            role: "TEAM_MEMBER_ROLE_UNSPECIFIED",
+          },
           "invalid_argument",
         ],
         ["update", inactive, "invalid_argument"],
@@ -298,8 +380,16 @@ describeOnOne("refusals of team users", (database) => {
         ["update", { team_user_id: team.ownerId, ...inactive }, "failed_precondition"],
         ["update", { team_user_id: team.ownerId, role: "TEAM_MEMBER_ROLE_ADMIN" }, "failed_precondition"],
         ["update", { team_user_id: team.ownerId, ...removed }, "failed_precondition"],
-        ["delegate", { ...delegation(off.team_user_id, lea.team_user_id), role: "MIGRATED_PROFILE_ROLE_UNSPECIFIED" }, "invalid_argument"],
-        ["delegate", { team_user_id: off.team_user_id, target_team_user_id: lea.team_user_id }, "invalid_argument"],
+        [
+          "delegate",
+          { ...delegation(off.team_user_id, lea.team_user_id), role: "MIGRATED_PROFILE_ROLE_UNSPECIFIED" },
+          "invalid_argument",
+        ],
+        [
+          "delegate",
+          { team_user_id: off.team_user_id, target_team_user_id: lea.team_user_id },
+          "invalid_argument",
+        ],
         ["delegate", delegation(off.team_user_id, ""), "invalid_argument"],
         ["delegate", delegation("nobody", lea.team_user_id), "not_found"],
         ["delegate", delegation(off.team_user_id, "nobody"), "not_found"],
@@ -324,7 +414,8 @@ describeOnOne("refusals of team users", (database) => {
         ["remove", { team_user_id: "x".repeat(65) }, "invalid_argument"],
       ];
       const outcomes = [];
-      for (const [name, body] of rows) outcomes.push([name, body, await outcomeOn(wire, team.management, rig.service.url, name, body)]);
+      for (const [name, body] of rows)
+        outcomes.push([name, body, await outcomeOn(wire, team.management, rig.service.url, name, body)]);
       expect(outcomes).toEqual(rows.map(([name, body, reason]) => [name, body, codeOf(reason)]));
       expect(await rig.ok(team, "list", {})).toEqual({ ...before, request_id: expect.any(String) });
       expect(await rig.ok(stranger, "list", {})).toMatchObject({ total: 2 });

@@ -14,7 +14,13 @@ export type Wire = (typeof wires)[number];
 const table = operationTable();
 
 /** The outcome of a call: `ok`, or v2's status and code, or Connect's code. */
-export async function outcomeOn(wire: Wire, who: Person, url: string, name: string, json: JsonObject): Promise<string> {
+export async function outcomeOn(
+  wire: Wire,
+  who: Person,
+  url: string,
+  name: string,
+  json: JsonObject,
+): Promise<string> {
   const operation = table.all.find((each) => each.name === `team.user.${name}`);
   if (!operation) throw new Error(`no operation ${name}`);
   return (await callerOf(url)(wire, operation, { headers: who.headers, json })).outcome;
@@ -58,7 +64,11 @@ export function teamsRig(database: DatabaseKind, options: ServiceOptions = {}): 
     return reply.body;
   };
   const add: TeamsRig["add"] = async (team, more = {}) => {
-    const { user } = await ok(team, "create", { email: newEmail(), role: "TEAM_MEMBER_ROLE_MEMBER", ...more });
+    const { user } = await ok(team, "create", {
+      email: newEmail(),
+      role: "TEAM_MEMBER_ROLE_MEMBER",
+      ...more,
+    });
     // As specified.
     return user as { team_user_id: string; email: string };
   };

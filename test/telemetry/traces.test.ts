@@ -23,14 +23,18 @@ async function spansOf(
 ): Promise<readonly ReceivedSpan[]> {
   await using receiver = await openOtlpReceiver();
   {
-    await using service = await openService({ ...options, env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env } });
+    await using service = await openService({
+      ...options,
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env },
+    });
     await story(service, await service.person());
   }
   return receiver.spans;
 }
 
 const named = (spans: readonly ReceivedSpan[], name: string) => spans.filter((span) => span.name === name);
-const listProjects = (ann: Person, traceparent: string) => ann.v2("project.list", {}, { headers: { traceparent } });
+const listProjects = (ann: Person, traceparent: string) =>
+  ann.v2("project.list", {}, { headers: { traceparent } });
 
 // spec/api.md 8.98, spec/decisions.md 118
 describeOnOne("a task", (database) => {
@@ -39,10 +43,18 @@ describeOnOne("a task", (database) => {
   let ann: Person;
   beforeAll(async () => {
     receiver = await openOtlpReceiver();
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, TRACE_TRUST: "loopback", OTEL_SERVICE_NAME: "platform-7" };
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      TRACE_TRUST: "loopback",
+      OTEL_SERVICE_NAME: "platform-7",
+    };
     await using service = await openService({ database, env });
     ann = await service.person();
-    const { body } = await ann.v2("task.create", { message: { content: "Say hello." } }, { headers: { traceparent: sampled } });
+    const { body } = await ann.v2(
+      "task.create",
+      { message: { content: "Say hello." } },
+      { headers: { traceparent: sampled } },
+    );
     taskId = String(body["task_id"]);
     await until(service.store, taskId, ({ status }) => status === "stopped");
   });
@@ -64,7 +76,11 @@ describeOnOne("a task", (database) => {
   test("has spans with ids, names and numbers, and no other attributes", () => {
     expect(named(receiver.spans, "task.create")[0]?.attributes).toEqual({
       ...{ "atp.operation": "task.create", "atp.wire": "v2", "atp.outcome": "ok", "atp.credential": "key" },
-      ...{ "atp.account.id": ann.accountId, "atp.space.id": ann.spaceId, "atp.request.id": expect.stringMatching(/^req_/) },
+      ...{
+        "atp.account.id": ann.accountId,
+        "atp.space.id": ann.spaceId,
+        "atp.request.id": expect.stringMatching(/^req_/),
+      },
     });
     expect(named(receiver.spans, "run")[0]?.attributes).toEqual({
       ...{ "gen_ai.operation.name": "invoke_agent", "gen_ai.conversation.id": taskId, "atp.task.id": taskId },
@@ -72,7 +88,10 @@ describeOnOne("a task", (database) => {
       ...{ "atp.run.claim": 1, "atp.run.ending": "finished" },
     });
     expect(named(receiver.spans, "change")[0]?.attributes).toEqual({ "db.system.name": database });
-    expect(receiver.resource).toMatchObject({ "service.name": "platform-7", "service.version": expect.stringMatching(/^\d/) });
+    expect(receiver.resource).toMatchObject({
+      "service.name": "platform-7",
+      "service.version": expect.stringMatching(/^\d/),
+    });
   });
 });
 
@@ -88,14 +107,20 @@ describe("the trace of a caller", () => {
         await listProjects(ann, sampled);
         await fetch(`${service.url}/v1/tasks`, { headers: traced });
         await fetch(`${service.url}/v1/responses/none`, { headers: traced });
-        await fetch(`${service.url}/oauth/token`, { method: "POST", headers: { traceparent: sampled }, body: new URLSearchParams() });
+        await fetch(`${service.url}/oauth/token`, {
+          method: "POST",
+          headers: { traceparent: sampled },
+          body: new URLSearchParams(),
+        });
         await fetch(`${service.url}/scim/v2/Users`, { headers: traced });
         await service.drain();
         lines = service.logged.filter(({ text }) => text === "call").map(({ fields }) => fields["traceId"]);
       },
       { idle: true, env: { TRACE_TRUST: "127.0.0.1" } },
     );
-    const calls = spans.filter(({ kind, parentSpanId, traceId }) => kind === 2 && parentSpanId === caller && traceId === trace);
+    const calls = spans.filter(
+      ({ kind, parentSpanId, traceId }) => kind === 2 && parentSpanId === caller && traceId === trace,
+    );
     expect(calls.map(({ attributes }) => attributes["atp.wire"])).toEqual([
       ...["connect", "connect", "grpc", "grpc-web", "v2", "v1", "responses", "oauth", "scim"],
     ]);
@@ -103,8 +128,19 @@ describe("the trace of a caller", () => {
   });
 
   test("is ignored when its header is invalid", async () => {
-    const invalid = ["", "00", sampled.toUpperCase(), `${sampled}-00`, `ff${sampled.slice(2)}`, `00-${"0".repeat(32)}-${caller}-01`];
-    invalid.push(`00-${trace}-${"0".repeat(16)}-01`, `00-${trace}-${caller}-1`, `00-${trace}-${caller}-01`.padEnd(600, "0"));
+    const invalid = [
+      "",
+      "00",
+      sampled.toUpperCase(),
+      `${sampled}-00`,
+      `ff${sampled.slice(2)}`,
+      `00-${"0".repeat(32)}-${caller}-01`,
+    ];
+    invalid.push(
+      `00-${trace}-${"0".repeat(16)}-01`,
+      `00-${trace}-${caller}-1`,
+      `00-${trace}-${caller}-01`.padEnd(600, "0"),
+    );
     const spans = await spansOf(
       async (_, ann) => {
         for (const header of invalid) await listProjects(ann, header);
@@ -131,7 +167,11 @@ describe("the trace of a caller", () => {
 
   test("is trusted by the address that the proxy sends", async () => {
     const from = (address: string) => ({ headers: { traceparent: sampled, "x-forwarded-for": address } });
-    const env = { TRACE_TRUST: "192.0.2.0/24", TRUST_PROXY: "x-forwarded-for", OTEL_TRACES_SAMPLER: "parentbased_always_off" };
+    const env = {
+      TRACE_TRUST: "192.0.2.0/24",
+      TRUST_PROXY: "x-forwarded-for",
+      OTEL_TRACES_SAMPLER: "parentbased_always_off",
+    };
     const spans = await spansOf(
       async (_, ann) => {
         await ann.v2("project.list", {}, from("203.0.113.9"));
@@ -179,13 +219,24 @@ test("a run's calls of models, tools, connectors and webhooks are spans of its t
   await using mcp = await openMcpServer();
   await using model = await openModelServer("openai");
   using file = modelsFile("openai", model);
-  const env = { ...file.env, TRACE_TRUST: "loopback", CONNECTOR_ALLOW: "loopback", WEBHOOK_ALLOW: "loopback" };
+  const env = {
+    ...file.env,
+    TRACE_TRUST: "loopback",
+    CONNECTOR_ALLOW: "loopback",
+    WEBHOOK_ALLOW: "loopback",
+  };
   let taskId = "";
   const spans = await spansOf(
     async (service, ann) => {
       const client = (await ann.session()).client(ConnectorService);
-      const { connector } = await client.installConnector({ name: "Our garden", server: { case: "http", value: { url: mcp.url } } });
-      await client.setConnectorPolicy({ id: connector?.id ?? "", policies: [{ tool: "water", policy: "allow" }] });
+      const { connector } = await client.installConnector({
+        name: "Our garden",
+        server: { case: "http", value: { url: mcp.url } },
+      });
+      await client.setConnectorPolicy({
+        id: connector?.id ?? "",
+        policies: [{ tool: "water", policy: "allow" }],
+      });
       await ann.v2("webhook.create", { url: hook.url });
       mcp.traces.length = 0;
       model.play([
@@ -209,17 +260,30 @@ test("a run's calls of models, tools, connectors and webhooks are spans of its t
       [7, 3],
       [11, 5],
     ].map(([input, output]) => ({
-      ...{ "gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "scripted" },
+      ...{
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "scripted",
+      },
       ...{ "gen_ai.usage.input_tokens": input, "gen_ai.usage.output_tokens": output },
     })),
   );
   for (const span of [...chats, tool]) expect(span?.parentSpanId).toBe(run?.spanId);
-  expect(tool).toMatchObject({ name: "execute_tool our_garden_water", attributes: { "gen_ai.tool.name": "our_garden_water" } });
+  expect(tool).toMatchObject({
+    name: "execute_tool our_garden_water",
+    attributes: { "gen_ai.tool.name": "our_garden_water" },
+  });
   const header = (span: ReceivedSpan | undefined) => `00-${trace}-${span?.spanId}-01`;
   expect(model.requests.map(({ headers }) => headers["traceparent"])).toEqual(chats.map(header));
   expect(new Set(mcp.traces)).toEqual(new Set([header(tool)]));
   const deliveries = named(inTrace, "webhook.deliver");
-  expect(delivered.filter((sent) => sent?.includes(trace)).toSorted()).toEqual(deliveries.map(header).toSorted());
-  expect(deliveries[0]?.attributes).toMatchObject({ "atp.task.id": taskId, "http.response.status_code": 200, "atp.attempt": 1 });
+  expect(delivered.filter((sent) => sent?.includes(trace)).toSorted()).toEqual(
+    deliveries.map(header).toSorted(),
+  );
+  expect(deliveries[0]?.attributes).toMatchObject({
+    "atp.task.id": taskId,
+    "http.response.status_code": 200,
+    "atp.attempt": 1,
+  });
   expect(JSON.stringify(spans)).not.toMatch(/roses|secret|127\.0\.0\.1|garden_water"\}/);
 });

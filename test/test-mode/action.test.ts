@@ -13,13 +13,21 @@ const action = join(root, "deploy/github-action");
 interface CompositeAction {
   readonly name: string;
   readonly description: string;
-  readonly inputs: Readonly<Record<string, { readonly description: string; readonly required?: boolean; readonly default?: string }>>;
+  readonly inputs: Readonly<
+    Record<string, { readonly description: string; readonly required?: boolean; readonly default?: string }>
+  >;
   readonly runs: {
     readonly using: string;
-    readonly steps: readonly { readonly shell: string; readonly run: string; readonly env: Readonly<Record<string, string>> }[];
+    readonly steps: readonly {
+      readonly shell: string;
+      readonly run: string;
+      readonly env: Readonly<Record<string, string>>;
+    }[];
   };
 }
-const { name, description, inputs, runs } = parse(readFileSync(join(action, "action.yml"), "utf8")) as CompositeAction;
+const { name, description, inputs, runs } = parse(
+  readFileSync(join(action, "action.yml"), "utf8"),
+) as CompositeAction;
 
 test("the action is a composite one, whose inputs reach its steps as variables only", () => {
   expect([name, description].every((text) => text.length > 0)).toBe(true);
@@ -33,7 +41,8 @@ test("the action is a composite one, whose inputs reach its steps as variables o
     expect(step.shell).toBe("bash");
     // A text in a script would be run as one.
     expect(step.run).not.toContain("${{");
-    for (const value of Object.values(step.env)) expect(value).toMatch(/^\$\{\{ inputs\.(package|flags) \}\}$/);
+    for (const value of Object.values(step.env))
+      expect(value).toMatch(/^\$\{\{ inputs\.(package|flags) \}\}$/);
   }
 });
 
@@ -70,7 +79,9 @@ async function runAction(place: ReturnType<typeof emptyFolder>, given: Readonly<
 /** A package with the program of the checkout. */
 function fakePackage(place: ReturnType<typeof emptyFolder>, main: string): string {
   mkdirSync(place.path("package"));
-  writeFileSync(place.path("package/atp.sh"), `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`, { mode: 0o755 });
+  writeFileSync(place.path("package/atp.sh"), `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`, {
+    mode: 0o755,
+  });
   writeFileSync(
     place.path("package/package.json"),
     JSON.stringify({ name: "agent-task-platform", version: "0.0.0", bin: { atp: "atp.sh" } }),
@@ -80,18 +91,29 @@ function fakePackage(place: ReturnType<typeof emptyFolder>, main: string): strin
 
 test("the action starts a server with its flags that outlives the step, and gives its address and key, masked, to the next", async () => {
   using place = emptyFolder();
-  const given = { package: fakePackage(place, join(root, "cli/main.ts")), flags: "--seed 7 --at 2030-01-01T00:00:00Z" };
+  const given = {
+    package: fakePackage(place, join(root, "cli/main.ts")),
+    flags: "--seed 7 --at 2030-01-01T00:00:00Z",
+  };
   const { log, next } = await runAction(place, given);
   expect(Object.keys(next)).toEqual(["ATP_URL", "ATP_KEY"]);
   expect(log).toContain(`::add-mask::${next["ATP_KEY"]}`);
   const headers = { "x-service-api-key": next["ATP_KEY"] ?? "" };
   const clock = await fetch(`${next["ATP_URL"]}/v2/test.clock.read`, { method: "POST", headers, body: "{}" });
   // With a seed the time stands, and a call lets a second pass.
-  expect(await clock.json()).toMatchObject({ now: expect.closeTo(Date.parse("2030-01-01T00:00:00Z") / 1000, -1) });
+  expect(await clock.json()).toMatchObject({
+    now: expect.closeTo(Date.parse("2030-01-01T00:00:00Z") / 1000, -1),
+  });
 });
 
 test("the action fails with the server's log when the server does not start", async () => {
   using place = emptyFolder();
-  const ran = runAction(place, { package: fakePackage(place, join(root, "cli/main.ts")), flags: "--at yesterday" });
-  await expect(ran).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("--at must be a time") });
+  const ran = runAction(place, {
+    package: fakePackage(place, join(root, "cli/main.ts")),
+    flags: "--at yesterday",
+  });
+  await expect(ran).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--at must be a time"),
+  });
 });

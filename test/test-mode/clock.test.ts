@@ -86,12 +86,15 @@ test("three days of webhook repeats come in order, at their times, within one ca
 });
 
 test("a second call that moves the clock is refused while one does", async () => {
-  const calls = await Promise.all([1, 2, 3].map(() => server.v2("test.clock.advance", { seconds: 100 * day })));
+  const calls = await Promise.all(
+    [1, 2, 3].map(() => server.v2("test.clock.advance", { seconds: 100 * day })),
+  );
   expect(calls.map(({ status }) => status).toSorted()).toEqual([200, 412, 412]);
 });
 
 test("an idempotency key is forgotten after its window", async () => {
-  const send = () => server.v2("task.create", { message: { content: "Once." } }, { headers: { "Idempotency-Key": "window" } });
+  const send = () =>
+    server.v2("task.create", { message: { content: "Once." } }, { headers: { "Idempotency-Key": "window" } });
   const first = await send();
   await ok("test.clock.advance", { seconds: 23 * 3600 });
   expect((await send()).body["task_id"]).toBe(first.body["task_id"]);

@@ -5,7 +5,17 @@ import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { invitePerson } from "../../src/core/use-cases/invite-person.ts";
 import { BudgetKind, BudgetPeriod } from "../../src/gen/proto/settings/v1/budget_pb.ts";
 import { BudgetService } from "../../src/gen/proto/settings/v1/budget_service_pb.ts";
-import { codeFor, exchangeCode, type OAuthReply, pairOf, postForm, putApp, refreshWith, type TestApp, userMe } from "../support/oauth.ts";
+import {
+  codeFor,
+  exchangeCode,
+  type OAuthReply,
+  pairOf,
+  postForm,
+  putApp,
+  refreshWith,
+  type TestApp,
+  userMe,
+} from "../support/oauth.ts";
 import type { Person } from "../support/service.ts";
 import { startTestMode, type TestModeServer } from "./rig.ts";
 
@@ -15,7 +25,10 @@ let server: TestModeServer;
 let ann: Person;
 let app: TestApp;
 beforeAll(async () => {
-  server = await startTestMode({ at: start }, { TASK_DAYS: "60", EVENT_DAYS: "30", VERBOSE_EVENT_DAYS: "10", AUDIT_DAYS: "400" });
+  server = await startTestMode(
+    { at: start },
+    { TASK_DAYS: "60", EVENT_DAYS: "30", VERBOSE_EVENT_DAYS: "10", AUDIT_DAYS: "400" },
+  );
 });
 afterAll(() => server[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -40,7 +53,11 @@ const outcomeOf = ({ status, body }: OAuthReply) => (status === 200 ? "accepted"
 const poll = async (device_code: string) =>
   outcomeOf(
     await postForm(server.url, "/oauth/token", {
-      ...{ grant_type: "urn:ietf:params:oauth:grant-type:device_code", client_id: app.app.clientId, device_code },
+      ...{
+        grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+        client_id: app.app.clientId,
+        device_code,
+      },
     }),
   );
 
@@ -68,7 +85,10 @@ const expiring: readonly Expiring[] = [
     lasts: 10 * minute,
     // Each is used once.
     make: async () => {
-      const codes = [await codeFor(server, ann, app, "pkce", await now()), await codeFor(server, ann, app, "pkce", await now())];
+      const codes = [
+        await codeFor(server, ann, app, "pkce", await now()),
+        await codeFor(server, ann, app, "pkce", await now()),
+      ];
       return async () => outcomeOf(await exchangeCode(server, app, "pkce", codes.shift() ?? ""));
     },
     answers: ["accepted", "invalid_grant"],
@@ -86,7 +106,9 @@ const expiring: readonly Expiring[] = [
     name: "the code of a device",
     lasts: 10 * minute,
     make: async () => {
-      const { body } = await postForm(server.url, "/oauth/device_authorization", { client_id: app.app.clientId });
+      const { body } = await postForm(server.url, "/oauth/device_authorization", {
+        client_id: app.app.clientId,
+      });
       return () => poll(body["device_code"]);
     },
     answers: ["authorization_pending", "expired_token"],
@@ -121,7 +143,9 @@ const expiring: readonly Expiring[] = [
     lasts: day,
     make: async () => {
       const context = { ids: systemIds, random: systemRandom, now: await now() };
-      const { link } = await server.store.change((tx) => invitePerson(tx, context, { email: "eve@example.com" }));
+      const { link } = await server.store.change((tx) =>
+        invitePerson(tx, context, { email: "eve@example.com" }),
+      );
       return async () => (await fetch(`${server.url}/link/${link}`)).status;
     },
     answers: [200, 410],
@@ -132,7 +156,10 @@ const expiring: readonly Expiring[] = [
     make: async () => {
       const { task_id } = await ok("task.create", { message: { content: "[[file a.txt | hello]]" } });
       await advance(1);
-      const url = /http:[^"]*\/downloads\/[^"]+/.exec(JSON.stringify(await ok("task.listMessages", { task_id })))?.[0] ?? "";
+      const url =
+        /http:[^"]*\/downloads\/[^"]+/.exec(
+          JSON.stringify(await ok("task.listMessages", { task_id })),
+        )?.[0] ?? "";
       return async () => (await fetch(url)).status;
     },
     answers: [200, 403],
@@ -168,12 +195,15 @@ const expiring: readonly Expiring[] = [
 test("everything that expires does so by the moved clock, not before its time and not later", async () => {
   const made = await Promise.all(expiring.map(async (one) => ({ ...one, use: await one.make() })));
   const at = await seconds();
-  const answers = async (of: typeof made) => Object.fromEntries(await Promise.all(of.map(async ({ name, use }) => [name, await use()])));
+  const answers = async (of: typeof made) =>
+    Object.fromEntries(await Promise.all(of.map(async ({ name, use }) => [name, await use()])));
   for (const lasts of new Set(made.map(({ lasts }) => lasts).toSorted((a, b) => a - b))) {
     const these = made.filter((one) => one.lasts === lasts);
     for (const [nth, time] of [at + lasts - minute, at + lasts + minute].entries()) {
       await ok("test.clock.advance", { to: time });
-      expect(await answers(these)).toEqual(Object.fromEntries(these.map(({ name, answers: expected }) => [name, expected[nth]])));
+      expect(await answers(these)).toEqual(
+        Object.fromEntries(these.map(({ name, answers: expected }) => [name, expected[nth]])),
+      );
     }
   }
 });
@@ -184,7 +214,9 @@ test("a token that is issued after the clock was moved has its time, and is sign
   const { access_token, expires_in } = await pair();
   const { iat = 0, exp = 0 } = decodeJwt(access_token);
   expect([Math.abs(iat - (await seconds())) < minute, exp - iat, expires_in]).toEqual([true, day, day]);
-  const { keys } = (await (await fetch(`${server.url}/oauth/jwks`)).json()) as { readonly keys: readonly { readonly kid: string }[] };
+  const { keys } = (await (await fetch(`${server.url}/oauth/jwks`)).json()) as {
+    readonly keys: readonly { readonly kid: string }[];
+  };
   expect(keys.map(({ kid }) => kid)).toEqual([decodeProtectedHeader(access_token).kid]);
   expect(keys[0]?.kid).not.toBe(before);
   expect((await userMe(server.url, access_token)).status).toBe(200);
@@ -192,11 +224,20 @@ test("a token that is issued after the clock was moved has its time, and is sign
 
 test("a budget of a month starts again with the month, and one of a day with the day", async () => {
   const budgets = ann.client(BudgetService);
-  await budgets.setBudget({ kind: BudgetKind.ACCOUNT, subject: ann.accountId, period: BudgetPeriod.DAY, credits: 100n });
+  await budgets.setBudget({
+    kind: BudgetKind.ACCOUNT,
+    subject: ann.accountId,
+    period: BudgetPeriod.DAY,
+    credits: 100n,
+  });
   await budgets.setBudget({ kind: BudgetKind.TEAM, period: BudgetPeriod.MONTH, credits: 200n });
   const spend = async (time: string) => {
     if (Date.parse(time) > (await now())) await ok("test.clock.advance", { to: Date.parse(time) / 1_000 });
-    const { task_id } = await ok("task.create", { message: { content: "[[credits 100]] [[say Done.]]" } }, ann);
+    const { task_id } = await ok(
+      "task.create",
+      { message: { content: "[[credits 100]] [[say Done.]]" } },
+      ann,
+    );
     await advance(1);
     return [time, (await ok("task.detail", { task_id }, ann))["task"].status];
   };
@@ -213,23 +254,27 @@ test("a budget of a month starts again with the month, and one of a day with the
 
 test("retention removes details, events and tasks after their days", async () => {
   const { task_id } = await ok("task.create", { message: { content: "[[tool browser]] [[say Done.]]" } });
-  const waiting = await ok("task.create", { message: { content: "[[confirm gmailSendAction]] [[say Sent.]]" } });
+  const waiting = await ok("task.create", {
+    message: { content: "[[confirm gmailSendAction]] [[say Sent.]]" },
+  });
   await advance(minute);
   const at = await seconds();
   const left = async (days: number) => {
     await ok("test.clock.advance", { to: at + days * day });
     if ((await server.v2("task.detail", { task_id })).status === 404) return null;
     const { messages } = await ok("task.listMessages", { task_id, verbose: true });
-    return messages.some(({ type }: { readonly type: string }) => type === "tool_used") ? "details" : messages.length;
+    return messages.some(({ type }: { readonly type: string }) => type === "tool_used")
+      ? "details"
+      : messages.length;
   };
   // A pass comes within a day.
-  expect([await left(9), await left(12), await left(29), await left(32), await left(59), await left(62)]).toEqual([
-    "details",
-    4,
-    4,
-    0,
-    0,
-    null,
-  ]);
+  expect([
+    await left(9),
+    await left(12),
+    await left(29),
+    await left(32),
+    await left(59),
+    await left(62),
+  ]).toEqual(["details", 4, 4, 0, 0, null]);
   expect((await ok("task.detail", { task_id: waiting["task_id"] }))["task"].status).toBe("waiting");
 });

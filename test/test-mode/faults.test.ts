@@ -21,7 +21,9 @@ const ok = async (name: string, body: unknown = {}) => {
   expect(reply.status, JSON.stringify(reply.body)).toBe(200);
   return reply.body;
 };
-const withFault = (fault: string, more = {}) => ({ headers: { ...server.headers, "x-atp-fault": fault, ...more } });
+const withFault = (fault: string, more = {}) => ({
+  headers: { ...server.headers, "x-atp-fault": fault, ...more },
+});
 const list = (fault: string) => callV2(server.url, "task.list", {}, withFault(fault));
 interface Sent {
   readonly headers: Readonly<Record<string, string>>;
@@ -41,15 +43,19 @@ const read = (path: string, { headers, body }: Sent, isEnough = (_text: string) 
   new Promise((resolve) => {
     let text = "";
     const cut = () => resolve({ text, isCut: true });
-    const sent = request(`${server.url}${path}`, { method: "POST", headers: { connection: "close", ...headers } }, (answer) => {
-      answer.setEncoding("utf8").on("data", (chunk: string) => {
-        text += chunk;
-        if (!isEnough(text)) return;
-        resolve({ text, isCut: false });
-        sent.destroy();
-      });
-      answer.on("end", () => resolve({ text, isCut: !answer.complete })).on("error", cut);
-    });
+    const sent = request(
+      `${server.url}${path}`,
+      { method: "POST", headers: { connection: "close", ...headers } },
+      (answer) => {
+        answer.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+          if (!isEnough(text)) return;
+          resolve({ text, isCut: false });
+          sent.destroy();
+        });
+        answer.on("end", () => resolve({ text, isCut: !answer.complete })).on("error", cut);
+      },
+    );
     sent.on("error", cut).end(body);
   });
 
@@ -59,9 +65,17 @@ describe("a status is answered in the form of each wire, with Retry-After", () =
     expect([status, headers.get("retry-after"), body.error?.code]).toEqual([503, "2", "unavailable"]);
   });
   test("v1 and Responses", async () => {
-    const v1 = await fetch(`${server.url}/v1/tasks`, { headers: { API_KEY: server.key, "x-atp-fault": "status=429; retry-after=7" } });
-    expect([v1.status, v1.headers.get("retry-after"), await v1.json()]).toEqual([429, "7", expect.objectContaining({ code: 8 })]);
-    const openai = await fetch(`${server.url}/v1/responses/none`, { headers: { API_KEY: server.key, "x-atp-fault": "status=500" } });
+    const v1 = await fetch(`${server.url}/v1/tasks`, {
+      headers: { API_KEY: server.key, "x-atp-fault": "status=429; retry-after=7" },
+    });
+    expect([v1.status, v1.headers.get("retry-after"), await v1.json()]).toEqual([
+      429,
+      "7",
+      expect.objectContaining({ code: 8 }),
+    ]);
+    const openai = await fetch(`${server.url}/v1/responses/none`, {
+      headers: { API_KEY: server.key, "x-atp-fault": "status=500" },
+    });
     expect([openai.status, await openai.json()]).toEqual([
       500,
       expect.objectContaining({ error: expect.objectContaining({ type: "server_error" }) }),
@@ -74,10 +88,18 @@ describe("a status is answered in the form of each wire, with Retry-After", () =
     expect((thrown as ConnectError).metadata.get("retry-after")).toBe("3");
   });
   test("addresses without a wire, and statuses that no wire has", async () => {
-    const token = await fetch(`${server.url}/oauth/token`, { method: "POST", headers: { "x-atp-fault": "status=503" } });
+    const token = await fetch(`${server.url}/oauth/token`, {
+      method: "POST",
+      headers: { "x-atp-fault": "status=503" },
+    });
     expect(token.status).toBe(503);
-    expect((await fetch(`${server.url}/v2/task.list`, { method: "POST", ...withFault("status=502"), body: "{}" })).status).toBe(502);
-    expect((await fetch(`${server.url}/mcp`, { method: "POST", ...withFault("status=503"), body: "{}" })).status).toBe(503);
+    expect(
+      (await fetch(`${server.url}/v2/task.list`, { method: "POST", ...withFault("status=502"), body: "{}" }))
+        .status,
+    ).toBe(502);
+    expect(
+      (await fetch(`${server.url}/mcp`, { method: "POST", ...withFault("status=503"), body: "{}" })).status,
+    ).toBe(503);
   });
 });
 
@@ -90,9 +112,16 @@ test("a fault with times and skip passes before and after, and counts again for 
 test("an answer is lost after its commit, and its repeat with the same key makes nothing new", async () => {
   const { length: before } = (await ok("task.list"))["data"];
   const call = { body: JSON.stringify({ message: { content: "Once." } }) };
-  const lost = await read("/v2/task.create", { ...call, ...withFault("after-commit", { "Idempotency-Key": "once" }) });
+  const lost = await read("/v2/task.create", {
+    ...call,
+    ...withFault("after-commit", { "Idempotency-Key": "once" }),
+  });
   expect(lost).toEqual({ text: "", isCut: true });
-  const again = await server.v2("task.create", { message: { content: "Once." } }, { headers: { "Idempotency-Key": "once" } });
+  const again = await server.v2(
+    "task.create",
+    { message: { content: "Once." } },
+    { headers: { "Idempotency-Key": "once" } },
+  );
   expect(again.headers.get("idempotent-replayed")).toBe("true");
   expect((await ok("task.list"))["data"]).toHaveLength(before + 1);
 });
@@ -100,18 +129,25 @@ test("an answer is lost after its commit, and its repeat with the same key makes
 test("a connection is reset before the call, and cut after bytes of the body", async () => {
   const { length: before } = (await ok("task.list"))["data"];
   const call = { body: JSON.stringify({ message: { content: "Never." } }) };
-  expect(await read("/v2/task.create", { ...call, ...withFault("reset") })).toEqual({ text: "", isCut: true });
+  expect(await read("/v2/task.create", { ...call, ...withFault("reset") })).toEqual({
+    text: "",
+    isCut: true,
+  });
   expect((await ok("task.list"))["data"]).toHaveLength(before);
   const cut = await read("/v2/task.list", { body: "{}", ...withFault("cut=9") });
   expect(cut).toEqual({ text: '{"ok":tru', isCut: true });
 });
 
 test("a stream is cut after its events, and continues after the last one", async () => {
-  const { task_id } = await ok("task.create", { message: { content: "[[say One.]] [[say Two.]] [[say Three.]]" } });
+  const { task_id } = await ok("task.create", {
+    message: { content: "[[say One.]] [[say Two.]] [[say Three.]]" },
+  });
   await ok("test.clock.advance", { seconds: 1 });
   const watch = (headers: Readonly<Record<string, string>>) =>
-    read("/v2/task.watch", { headers: { ...server.headers, ...headers }, body: JSON.stringify({ task_id }) }, (text) =>
-      text.includes('"agent_status":"stopped"'),
+    read(
+      "/v2/task.watch",
+      { headers: { ...server.headers, ...headers }, body: JSON.stringify({ task_id }) },
+      (text) => text.includes('"agent_status":"stopped"'),
     );
   const idsIn = (text: string) => [...text.matchAll(/^id: *(\S+)/gm)].map(([, id]) => id);
   const whole = await watch({});
@@ -138,9 +174,11 @@ test("an armed fault is for its operation and wire, for its number of calls", as
   expect((await server.v2("task.detail", { task_id: "none" })).status).toBe(404);
   const client = server.client(TaskService);
   await client.listTasks({});
-  expect([(await server.v2("task.list")).status, (await server.v2("task.list")).status, (await server.v2("task.list")).status]).toEqual([
-    503, 503, 200,
-  ]);
+  expect([
+    (await server.v2("task.list")).status,
+    (await server.v2("task.list")).status,
+    (await server.v2("task.list")).status,
+  ]).toEqual([503, 503, 200]);
   await ok("test.fault", { fault: "reset; times=100" });
   expect(await ok("test.fault.clear")).toMatchObject({ cleared: 1 });
 });
@@ -186,7 +224,14 @@ test("counts of headers are bounded", () => {
   const fault = parseFault("status=503; times=5", "fault");
   for (let n = 0; n < 10_001; n += 1) armed.ofHeader(fault, `key ${n}`);
   // The first key was forgotten: its count begins again.
-  expect([1, 2, 3, 4, 5, 6].map(() => armed.ofHeader(fault, "key 0") !== null)).toEqual([true, true, true, true, true, false]);
+  expect([1, 2, 3, 4, 5, 6].map(() => armed.ofHeader(fault, "key 0") !== null)).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
 });
 
 describe("deliveries", () => {

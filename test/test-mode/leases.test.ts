@@ -7,7 +7,10 @@ import { startTestMode, type TestModeServer } from "./rig.ts";
 const day = 86_400;
 let server: TestModeServer;
 beforeAll(async () => {
-  server = await startTestMode({ at: Date.parse("2030-01-15T12:00:00Z") }, { AGENT_PROFILES: "manus-1.6-lite=remote" });
+  server = await startTestMode(
+    { at: Date.parse("2030-01-15T12:00:00Z") },
+    { AGENT_PROFILES: "manus-1.6-lite=remote" },
+  );
 });
 afterAll(() => server[Symbol.asyncDispose]());
 beforeEach(async () => void (await server.v2("test.reset")));
@@ -46,7 +49,11 @@ test("workers lose no run while the clock moves on by 400 days: it waits for eac
   const ann = await server.person();
   const worker = await createWorker(server, ann);
   const task = { message: { content: "Go." }, agent_profile: "manus-1.6-lite" };
-  expect(await ann.v2("schedule.create", { schedule: { name: "Monthly", task, cron: "0 0 1 * *", time_zone: "UTC" } })).toMatchObject({
+  expect(
+    await ann.v2("schedule.create", {
+      schedule: { name: "Monthly", task, cron: "0 0 1 * *", time_zone: "UTC" },
+    }),
+  ).toMatchObject({
     status: 200,
   });
   const ends: unknown[] = [];
@@ -58,7 +65,12 @@ test("workers lose no run while the clock moves on by 400 days: it waits for eac
     // A clock that does not wait has the time to move.
     for (let reads = 0; reads < 20; reads += 1) await ok("test.clock.read");
     const passed = (await ok("test.clock.read"))["now"] - now;
-    ends.push([run.claim, status, (await worker.finish(run, { finish: { content: "Done." } })).status, passed < 60 || passed]);
+    ends.push([
+      run.claim,
+      status,
+      (await worker.finish(run, { finish: { content: "Done." } })).status,
+      passed < 60 || passed,
+    ]);
   };
   await whileMoving(400 * day, work);
   // A task may be queued when the clock has its time.
@@ -95,17 +107,30 @@ test("a run whose claim is open when the clock moves is not offered again", asyn
   await expect.poll(now, { timeout: 20_000 }).toBeGreaterThan(start + 3_600_000);
   const time = await now();
   await sweepWorkerRuns({ store: server.store, clock: { now: () => time } });
-  const ends = [await worker.append(run, [explain("a")]), await worker.finish(run, { finish: { content: "Done." } }), await moved];
+  const ends = [
+    await worker.append(run, [explain("a")]),
+    await worker.finish(run, { finish: { content: "Done." } }),
+    await moved,
+  ];
   expect(ends.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(await worker.poll({ waitSeconds: 0 })).toBeUndefined();
 });
 
 test("a run, a stream and a held call outlast the moved clock", async () => {
-  const waits = (await ok("task.create", { message: { content: "[[confirm gmailSendAction]] [[say Sent.]]" } }))["task_id"];
-  const runs = (await ok("task.create", { message: { content: "[[sleep 86400]] [[say Slept.]]" } }))["task_id"];
+  const waits = (
+    await ok("task.create", { message: { content: "[[confirm gmailSendAction]] [[say Sent.]]" } })
+  )["task_id"];
+  const runs = (await ok("task.create", { message: { content: "[[sleep 86400]] [[say Slept.]]" } }))[
+    "task_id"
+  ];
   const ending = new AbortController();
   const stream = await fetch(`${server.url}/v2/task.watch`, {
-    ...{ method: "POST", headers: server.headers, body: JSON.stringify({ task_id: waits }), signal: ending.signal },
+    ...{
+      method: "POST",
+      headers: server.headers,
+      body: JSON.stringify({ task_id: waits }),
+      signal: ending.signal,
+    },
   });
   const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };
   const held = fetch(`${server.url}/v1/responses`, {
@@ -116,11 +141,17 @@ test("a run, a stream and a held call outlast the moved clock", async () => {
   await expect.poll(async () => (await ok("task.list", { limit: 10 }))["data"].length).toBe(3);
   await ok("test.clock.advance", { seconds: 400 * day });
 
-  expect(await (await held).json()).toMatchObject({ status: "completed", output: [{ content: [{ text: "Held." }] }] });
+  expect(await (await held).json()).toMatchObject({
+    status: "completed",
+    output: [{ content: [{ text: "Held." }] }],
+  });
   expect(await rowsIn(server.databaseUrl, `SELECT status, claims FROM task WHERE id = '${runs}'`)).toEqual([
     { status: "stopped", claims: 1 },
   ]);
-  const [, event_id] = /"waiting_for_event_id":"([^"]+)"/.exec(JSON.stringify(await ok("task.listMessages", { task_id: waits }))) ?? [];
+  const [, event_id] =
+    /"waiting_for_event_id":"([^"]+)"/.exec(
+      JSON.stringify(await ok("task.listMessages", { task_id: waits })),
+    ) ?? [];
   await ok("task.confirmAction", { task_id: waits, event_id, input: { accept: true } });
   let seen = "";
   for await (const chunk of stream.body ?? []) {

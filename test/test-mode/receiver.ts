@@ -22,7 +22,9 @@ export async function openReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const chunks = await request.toArray();
-    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    );
     received.push({
       id: headers["webhook-id"] ?? "",
       at: Number(headers["webhook-timestamp"]),

@@ -24,8 +24,10 @@ describe("test mode does not start with", () => {
   const production = "test mode does not start with production: leave out --test";
   const listens = "test mode listens on this machine only, such as 127.0.0.1";
   const address = "in test mode the address must be of this machine, such as http://127.0.0.1:8080";
-  const others = "a test server reaches no other system and makes its own data: unset it, or leave out --test";
-  const chosen = "in test mode the folder must not exist, or be one that --test has made: choose another one, or unset it";
+  const others =
+    "a test server reaches no other system and makes its own data: unset it, or leave out --test";
+  const chosen =
+    "in test mode the folder must not exist, or be one that --test has made: choose another one, or unset it";
   const models = file("models.json", "{}");
   test.each([
     { setting: "NODE_ENV", value: "production", says: production },
@@ -33,7 +35,12 @@ describe("test mode does not start with", () => {
     { setting: "HOST", value: "::", says: listens },
     { setting: "HOST", value: "192.168.1.5", with: { BASE_URL: "http://127.0.0.1:1" }, says: listens },
     // A name, also one that names this machine today.
-    { setting: "HOST", value: "platform.example.com", with: { BASE_URL: "http://127.0.0.1:1" }, says: listens },
+    {
+      setting: "HOST",
+      value: "platform.example.com",
+      with: { BASE_URL: "http://127.0.0.1:1" },
+      says: listens,
+    },
     { setting: "HOST", value: "127.0.0.1.nip.io", with: { BASE_URL: "http://127.0.0.1:1" }, says: listens },
     {
       setting: "ADMIN_HOST",
@@ -65,13 +72,17 @@ describe("test mode does not start with", () => {
     { setting: "HOST", value: "0.0.0.0", inFile: true, says: listens },
     { setting: "MODELS_FILE", value: models, inFile: true, says: others },
   ])("$setting=$value", async ({ setting, value, with: more = {}, inFile = false, says }) => {
-    const env = inFile ? { CONFIG_FILE: file("settings.json", JSON.stringify({ [setting]: value })) } : { [setting]: value };
+    const env = inFile
+      ? { CONFIG_FILE: file("settings.json", JSON.stringify({ [setting]: value })) }
+      : { [setting]: value };
     expect(await refusalsOf({ ...more, ...env })).toContain(`${setting}: ${says}`);
   });
 });
 
 test("no setting and no file turns test mode on", async () => {
-  expect(() => loadConfig({ CONFIG_FILE: file("on.json", JSON.stringify({ TEST: "on" })) })).toThrow('"TEST" is not a setting');
+  expect(() => loadConfig({ CONFIG_FILE: file("on.json", JSON.stringify({ TEST: "on" })) })).toThrow(
+    '"TEST" is not a setting',
+  );
   await using service = await openService({ env: { TEST: "on", ATP_TEST: "on", NODE_ENV: "test" } });
   expect((await fetch(`${service.url}/livez`)).headers.get("x-atp-test")).toBeNull();
 });
@@ -83,9 +94,12 @@ test("a folder that DATA_DIR names is made by the flag, emptied by the next star
   writeFileSync(join(dataDir, "left"), "");
   await (await start()).close();
   expect(existsSync(join(dataDir, "left"))).toBe(false);
-  const normal = (env: Readonly<Record<string, string>>) => serve(loadConfig({ PORT: "0", ...env }), "atp", () => expect.unreachable());
+  const normal = (env: Readonly<Record<string, string>>) =>
+    serve(loadConfig({ PORT: "0", ...env }), "atp", () => expect.unreachable());
   await expect(normal({ DATA_DIR: dataDir })).rejects.toThrow("was made by atp serve --test");
-  await expect(normal({ DATA_DIR: join(folder, "normal"), DATABASE_URL: `file:${dataDir}/platform.db` })).rejects.toThrow("serve --test");
+  await expect(
+    normal({ DATA_DIR: join(folder, "normal"), DATABASE_URL: `file:${dataDir}/platform.db` }),
+  ).rejects.toThrow("serve --test");
 });
 
 describe("a server in test mode", () => {
@@ -96,12 +110,18 @@ describe("a server in test mode", () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   /** `fetch` sets `Host` and `Origin` itself. */
-  const call = (headers: Readonly<Record<string, string>>): Promise<{ readonly status: number; readonly test: unknown }> =>
+  const call = (
+    headers: Readonly<Record<string, string>>,
+  ): Promise<{ readonly status: number; readonly test: unknown }> =>
     new Promise((resolve, reject) => {
-      const sent = request(`${server.url}/v2/task.list`, { method: "POST", headers: { ...server.headers, ...headers } }, (answer) => {
-        answer.resume();
-        resolve({ status: answer.statusCode ?? 0, test: answer.headers["x-atp-test"] });
-      });
+      const sent = request(
+        `${server.url}/v2/task.list`,
+        { method: "POST", headers: { ...server.headers, ...headers } },
+        (answer) => {
+          answer.resume();
+          resolve({ status: answer.statusCode ?? 0, test: answer.headers["x-atp-test"] });
+        },
+      );
       sent.on("error", reject).end("{}");
     });
 
@@ -135,7 +155,9 @@ describe("a server in test mode", () => {
   });
 
   test("has no rate limits, and reaches this machine only", async () => {
-    const made = await Promise.all(Array.from({ length: 15 }, () => server.v2("task.create", { message: { content: "hi" } })));
+    const made = await Promise.all(
+      Array.from({ length: 15 }, () => server.v2("task.create", { message: { content: "hi" } })),
+    );
     expect(new Set(made.map(({ status }) => status))).toEqual(new Set([200]));
   });
 });
@@ -147,13 +169,23 @@ describe("a normal server", () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test.each(["test.clock.read", "test.clock.advance", "test.fault", "test.reset", "test.space"])("does not know %s", async (name) => {
+  test.each([
+    "test.clock.read",
+    "test.clock.advance",
+    "test.fault",
+    "test.reset",
+    "test.space",
+  ])("does not know %s", async (name) => {
     const person = await service.person();
     expect(await person.v2(name)).toMatchObject({
       status: 404,
       body: { error: { message: expect.stringContaining("unknown operation") } },
     });
-    const rpc = await fetch(`${service.url}/testing.v1.TestService/ReadClock`, { method: "POST", headers: person.headers, body: "{}" });
+    const rpc = await fetch(`${service.url}/testing.v1.TestService/ReadClock`, {
+      method: "POST",
+      headers: person.headers,
+      body: "{}",
+    });
     expect(rpc.status).not.toBe(200);
   });
 
@@ -169,6 +201,10 @@ describe("a normal server", () => {
     expect(loaded.filter((path) => path.includes("test-mode") || path.includes("testing/v1"))).toEqual([]);
     const documents = [...globSync("api/**/*.{json,yaml}"), ...globSync("docs/reference/**/*.md")];
     expect(documents.length).toBeGreaterThan(10);
-    expect(documents.filter((path) => /testing\.v1|test\.(clock|fault|reset|space)/.test(readFileSync(path, "utf8")))).toEqual([]);
+    expect(
+      documents.filter((path) =>
+        /testing\.v1|test\.(clock|fault|reset|space)/.test(readFileSync(path, "utf8")),
+      ),
+    ).toEqual([]);
   });
 });

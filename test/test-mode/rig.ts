@@ -14,7 +14,10 @@ export interface TestModeServer extends Calling, AsyncDisposable, Pick<Service, 
   readonly problems: readonly LogLine[];
 }
 
-export async function startTestMode(flags: TestFlags = {}, env: Readonly<Record<string, string>> = {}): Promise<TestModeServer> {
+export async function startTestMode(
+  flags: TestFlags = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestModeServer> {
   const server = await openTestMode({ PORT: "0", DRAIN_SECONDS: "1", ...env }, flags);
   const problems: LogLine[] = [];
   const log: Ambient["log"] = (level, text, fields = {}) =>
@@ -31,7 +34,12 @@ export async function startTestMode(flags: TestFlags = {}, env: Readonly<Record<
     url: platform.baseUrl,
     databaseUrl: server.config.databaseUrl,
     store,
-    person: (options) => newPerson(store, { ...ambient, next: () => platform.baseUrl, consentUrl: server.config.consentUrl }, options),
+    person: (options) =>
+      newPerson(
+        store,
+        { ...ambient, next: () => platform.baseUrl, consentUrl: server.config.consentUrl },
+        options,
+      ),
     key,
     problems,
     async [Symbol.asyncDispose]() {
@@ -42,7 +50,10 @@ export async function startTestMode(flags: TestFlags = {}, env: Readonly<Record<
   };
 }
 
-/** What test mode says about an environment that it refuses, one sentence for each setting; empty when it starts. */
+/**
+ * What test mode says about an environment that it refuses, one sentence for each setting; empty when it
+ * starts.
+ */
 export async function refusalsOf(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   try {
     await (await openTestMode({ PORT: "0", ...env }, {})).close();

@@ -11,7 +11,10 @@ async function story(server: TestModeServer): Promise<string> {
     return reply.body;
   };
   const { project } = await call("project.create", { name: "Demo" });
-  const { task_id } = await call("task.create", { message: { content: "[[say One.]] [[ask Which? | A | B]]" }, project_id: project.id });
+  const { task_id } = await call("task.create", {
+    message: { content: "[[say One.]] [[ask Which? | A | B]]" },
+    project_id: project.id,
+  });
   await call("test.clock.advance", { seconds: 60 });
   await call("task.listMessages", { task_id });
   await call("task.sendMessage", { task_id, message: { content: "A" } });
@@ -41,7 +44,12 @@ test("calls at once with idempotency keys give the same bytes, in any order", as
   const all = async (keys: readonly string[]) => {
     const replies = await Promise.all(
       keys.map((key) =>
-        callV2(server.url, "task.create", { message: { content: key } }, { headers: { ...server.headers, "Idempotency-Key": key } }),
+        callV2(
+          server.url,
+          "task.create",
+          { message: { content: key } },
+          { headers: { ...server.headers, "Idempotency-Key": key } },
+        ),
       ),
     );
     return Object.fromEntries(replies.map(({ body }, i) => [keys[i], body]));

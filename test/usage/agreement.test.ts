@@ -1,4 +1,12 @@
-import { type AsyncCommand, assert, asyncModelRun, asyncProperty, commands, constantFrom, integer } from "fast-check";
+import {
+  type AsyncCommand,
+  assert,
+  asyncModelRun,
+  asyncProperty,
+  commands,
+  constantFrom,
+  integer,
+} from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Caller } from "../../src/core/accounts/caller.ts";
 import { Failure } from "../../src/core/failure.ts";
@@ -49,7 +57,8 @@ const step = (name: string, work: (model: Model, real: Real) => Promise<void>): 
   toString: () => name,
 });
 
-const netCost = ({ days }: TaskModel): number => [...days.values()].reduce((sum, credits) => sum + credits, 0);
+const netCost = ({ days }: TaskModel): number =>
+  [...days.values()].reduce((sum, credits) => sum + credits, 0);
 const callerOf = (accountId: string, spaceId: string, role: Caller["role"]): Caller => ({
   ...{ accountId, spaceId, role, locale: "en" },
   credential: { kind: "key", keyKind: "general", id: "k", scopes: null },
@@ -64,7 +73,11 @@ const run = (at: number, credits: number, tokens: number) =>
     if (!task || !known) return;
     const usage = { inputTokens: tokens, outputTokens: 0, toolCalls: 0 };
     const events = [{ type: "explanation", payload: { content: "Hm" } }] as const;
-    await append(task, { events, credits, usage }, { store: db.store, clock, ids: systemIds, prices, ...withoutFiles });
+    await append(
+      task,
+      { events, credits, usage },
+      { store: db.store, clock, ids: systemIds, prices, ...withoutFiles },
+    );
     const cost = credits + Math.ceil((known.tokens + tokens) / 100) - Math.ceil(known.tokens / 100);
     known.tokens += tokens;
     const day = dayOf(clock.now());
@@ -92,7 +105,9 @@ const giveBack = (at: number, credits: number | null) =>
 
 const give = (account: string, credits: number) =>
   step(`grant(${account}, ${credits})`, async (model, { db, clock, spaceId }) => {
-    await db.store.change((tx) => grant(tx, { now: clock.now(), ids: systemIds }, { accountId: account, spaceId }, credits));
+    await db.store.change((tx) =>
+      grant(tx, { now: clock.now(), ids: systemIds }, { accountId: account, spaceId }, credits),
+    );
     model.grants.set(account, (model.grants.get(account) ?? 0) + credits);
   });
 
@@ -104,11 +119,14 @@ const remove = (at: number) =>
     if (known) known.deleted = true;
   });
 
-const passHours = (hours: number) => step(`pass(${hours} h)`, async (_model, { clock }) => clock.pass(hours * 3_600_000));
+const passHours = (hours: number) =>
+  step(`pass(${hours} h)`, async (_model, { clock }) => clock.pass(hours * 3_600_000));
 
 const sendMessage = (at: number) =>
   step(`message(${at})`, async (_model, { db, clock, ids }) => {
-    await db.store.change((tx) => tx.tasks.advance(ids[at % ids.length] ?? "", { now: clock.now(), ...queueMessage("More") }));
+    await db.store.change((tx) =>
+      tx.tasks.advance(ids[at % ids.length] ?? "", { now: clock.now(), ...queueMessage("More") }),
+    );
   });
 
 /** Every report of credits matches the model, and the others. */
@@ -121,36 +139,60 @@ async function checkAgreement(model: Model, { db: { store }, clock, spaceId }: R
   let sum = 0;
   for (const account of people) {
     const caller = callerOf(account, spaceId, "member");
-    const { items } = await usageReports.list(store, caller, { limit: 100, cursor: undefined, range: allTime, filter: {} });
+    const { items } = await usageReports.list(store, caller, {
+      limit: 100,
+      cursor: undefined,
+      range: allTime,
+      filter: {},
+    });
     const own = all.filter(([, task]) => task.account === account);
     const used = own.filter(([, { days }]) => days.size > 0);
     const tasks = items.filter(({ taskId }) => taskId !== null);
     expect(new Map(tasks.map(({ taskId, credits }) => [taskId, credits]))).toEqual(
       new Map(used.map(([id, task]) => [id, 0 - netCost(task)])),
     );
-    for (const { taskId, title } of tasks) expect(title === null).toBe(model.tasks.get(taskId ?? "")?.deleted);
-    const granted = items.filter(({ taskId }) => taskId === null).reduce((total, { credits }) => total + credits, 0);
+    for (const { taskId, title } of tasks)
+      expect(title === null).toBe(model.tasks.get(taskId ?? "")?.deleted);
+    const granted = items
+      .filter(({ taskId }) => taskId === null)
+      .reduce((total, { credits }) => total + credits, 0);
     expect(granted).toBe(model.grants.get(account) ?? 0);
     const spent = own.reduce((total, [, task]) => total + netCost(task), 0);
     sum += spent;
     const mine = await usageReports.days(store, caller, range, {});
     expect(mine.reduce((total, { credits }) => total + credits, 0)).toBe(spent);
     for (const { credits } of mine) expect(credits).toBeGreaterThanOrEqual(0);
-    const query = { limit: 10, cursor: undefined, range, filter: {}, sort: "credits", order: "desc" } as const;
+    const query = {
+      limit: 10,
+      cursor: undefined,
+      range,
+      filter: {},
+      sort: "credits",
+      order: "desc",
+    } as const;
     const log = await usageReports.people(store, owner, query);
     const row = log.items.find(({ accountId }) => accountId === account);
-    expect({ credits: row?.credits ?? 0, tasks: row?.tasks ?? 0 }).toEqual({ credits: spent, tasks: used.length });
+    expect({ credits: row?.credits ?? 0, tasks: row?.tasks ?? 0 }).toEqual({
+      credits: spent,
+      tasks: used.length,
+    });
   }
   const days = await usageReports.days(store, owner, range, {});
   expect(days.reduce((total, { credits }) => total + credits, 0)).toBe(sum);
   const granted = [...model.grants.values()].reduce((total, credits) => total + credits, 0);
   expect(await usageReports.available(store, owner)).toBe(pool + granted - sum);
-  for (const [id, task] of all) if (!task.deleted) expect((await store.tasks.byId(id))?.credits).toBe(netCost(task));
+  for (const [id, task] of all)
+    if (!task.deleted) expect((await store.tasks.byId(id))?.credits).toBe(netCost(task));
   for (const [id, task] of all) await checkBudget(store, spaceId, id, task);
 }
 
 /** A budget equals the sum of its entries. */
-async function checkBudget(store: TestStore["store"], spaceId: string, id: string, task: TaskModel): Promise<void> {
+async function checkBudget(
+  store: TestStore["store"],
+  spaceId: string,
+  id: string,
+  task: TaskModel,
+): Promise<void> {
   const of = { spaceId, accountId: "nobody", taskId: id, projectId: null, clientId: null };
   const [budget] = (await store.budgets.listFor(of)).filter(({ kind }) => kind === "task");
   expect(budget?.spent).toBe(netCost(task));
@@ -168,12 +210,24 @@ describeOnOne("credits", (kind) => {
     const spaceId = newId("space");
     const tasks = new Map<string, TaskModel>();
     const now = clock.now();
-    const budget = { spaceId, period: "total", spent: 0, held: 0, since: 0, createdAt: now, updatedAt: now } as const;
-    await db.store.change((tx) => tx.budgets.set({ ...budget, id: newId("b"), kind: "team", subject: spaceId, credits: pool }));
+    const budget = {
+      spaceId,
+      period: "total",
+      spent: 0,
+      held: 0,
+      since: 0,
+      createdAt: now,
+      updatedAt: now,
+    } as const;
+    await db.store.change((tx) =>
+      tx.budgets.set({ ...budget, id: newId("b"), kind: "team", subject: spaceId, credits: pool }),
+    );
     for (const account of ["ann", "bo", "ann"]) {
       const { id } = await putTask(db.store, { accountId: account, spaceId, createdAt: now });
       tasks.set(id, { account, days: new Map(), tokens: 0, deleted: false });
-      await db.store.change((tx) => tx.budgets.set({ ...budget, id: newId("b"), kind: "task", subject: id, credits: pool }));
+      await db.store.change((tx) =>
+        tx.budgets.set({ ...budget, id: newId("b"), kind: "task", subject: id, credits: pool }),
+      );
     }
     return { model: { tasks, grants: new Map() }, real: { db, clock, spaceId, ids: [...tasks.keys()] } };
   }
@@ -183,9 +237,13 @@ describeOnOne("credits", (kind) => {
     const credits = integer({ min: 0, max: 9 });
     const steps = commands(
       [
-        at.chain((task) => credits.chain((many) => integer({ min: 0, max: 250 }).map((tokens) => run(task, many, tokens)))),
+        at.chain((task) =>
+          credits.chain((many) => integer({ min: 0, max: 250 }).map((tokens) => run(task, many, tokens))),
+        ),
         at.chain((task) => constantFrom(null, 1, 3, 20).map((many) => giveBack(task, many))),
-        constantFrom(...people).chain((account) => integer({ min: 1, max: 50 }).map((many) => give(account, many))),
+        constantFrom(...people).chain((account) =>
+          integer({ min: 1, max: 50 }).map((many) => give(account, many)),
+        ),
         at.map(remove),
         at.map(sendMessage),
         constantFrom(1, 13, 24, 100).map(passHours),

@@ -31,7 +31,13 @@ describeOnOne("usage by day, project, app and key", (kind) => {
     taskId = systemIds.short(),
   ) {
     const at = (today - daysAgo) * dayMs + 1;
-    const of = { accountId, spaceId, taskId, credits: -credits, kind: credits < 0 ? ("refund" as const) : ("cost" as const) };
+    const of = {
+      accountId,
+      spaceId,
+      taskId,
+      credits: -credits,
+      kind: credits < 0 ? ("refund" as const) : ("cost" as const),
+    };
     await service.store.change(async (tx) => {
       const tokens = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
       await tx.usage.insert({
@@ -65,7 +71,8 @@ describeOnOne("usage by day, project, app and key", (kind) => {
 
   const creditsOf = async (who: Person, name: string, query: object): Promise<number[]> =>
     (await who.v2(name, query)).body["data"].map(({ credits }: { credits: number }) => credits);
-  const sumOf = async (name: string, query: object) => (await creditsOf(owner, name, query)).reduce((sum, credits) => sum + credits, 0);
+  const sumOf = async (name: string, query: object) =>
+    (await creditsOf(owner, name, query)).reduce((sum, credits) => sum + credits, 0);
 
   test("has every day of a range for the caller alone, also in a personal space", async () => {
     const { body } = await owner.v2("usage.statistic");
@@ -74,8 +81,12 @@ describeOnOne("usage by day, project, app and key", (kind) => {
     expect(body["data"].at(-3)).toMatchObject({ credits: 7 });
     await spend(home, { credits: 4 });
     expect((await creditsOf(home, "usage.statistic", {})).at(-1)).toBe(4);
-    expect(await owner.v2("usage.statistic", { start_date: 0, end_date: 366 * 86_400 })).toMatchObject(invalid("366 days"));
-    expect(await owner.v2("usage.statistic", { start_date: 10, end_date: 9 })).toMatchObject(invalid("end_date"));
+    expect(await owner.v2("usage.statistic", { start_date: 0, end_date: 366 * 86_400 })).toMatchObject(
+      invalid("366 days"),
+    );
+    expect(await owner.v2("usage.statistic", { start_date: 10, end_date: 9 })).toMatchObject(
+      invalid("end_date"),
+    );
   });
 
   test("counts only the costs of a project, of an app, or of both", async () => {
@@ -96,7 +107,9 @@ describeOnOne("usage by day, project, app and key", (kind) => {
     expect(await list({ end_date: second(3) })).toEqual([-5]);
     expect(await owner.v2("usage.list", { start_date: 10, end_date: 9 })).toMatchObject(invalid("end_date"));
     const { body } = await owner.v2("usage.list", { project_id: garden, limit: 1 });
-    expect(await owner.v2("usage.list", { limit: 1, cursor: body["next_cursor"] })).toMatchObject(invalid("cursor"));
+    expect(await owner.v2("usage.list", { limit: 1, cursor: body["next_cursor"] })).toMatchObject(
+      invalid("cursor"),
+    );
   });
 
   test("has one row for each project, and one for tasks without a project, most credits first", async () => {
@@ -134,7 +147,11 @@ describeOnOne("usage by day, project, app and key", (kind) => {
 
   test("has all members only for the owner, super admins and admins of a team", async () => {
     const all = { group_by: "project", all_members: true };
-    expect((await owner.v2("usage.breakdown", all)).body["data"][0]).toMatchObject({ id: garden, task_count: 3, credits: 137 });
+    expect((await owner.v2("usage.breakdown", all)).body["data"][0]).toMatchObject({
+      id: garden,
+      task_count: 3,
+      credits: 137,
+    });
     for (const who of [member, home]) expect(await who.v2("usage.breakdown", all)).toMatchObject(forbidden);
     expect(await creditsOf(member, "usage.breakdown", { group_by: "project" })).toEqual([100]);
   });
@@ -146,21 +163,29 @@ describeOnOne("usage by day, project, app and key", (kind) => {
     const ids: string[] = [];
     let cursor: string | undefined;
     do {
-      const { body } = await ann.v2("usage.breakdown", { group_by: "project", limit: 1, ...(cursor && { cursor }) });
+      const { body } = await ann.v2("usage.breakdown", {
+        group_by: "project",
+        limit: 1,
+        ...(cursor && { cursor }),
+      });
       ids.push(...body["data"].map(({ id }: { id: string }) => id));
       cursor = body["next_cursor"];
       expect(body["has_more"]).toBe(cursor !== undefined);
     } while (cursor);
     expect(ids).toEqual(["d", "a", "b", "c"]);
     const { body } = await ann.v2("usage.breakdown", { group_by: "project", limit: 1 });
-    expect(await ann.v2("usage.breakdown", { group_by: "app", cursor: body["next_cursor"] })).toMatchObject(invalid("cursor"));
+    expect(await ann.v2("usage.breakdown", { group_by: "app", cursor: body["next_cursor"] })).toMatchObject(
+      invalid("cursor"),
+    );
   });
 
   test("subtracts a refund from the project of its cost", async () => {
     const ann = await service.person();
     const taskId = await spend(ann, { credits: 10, projectId: "p" });
     await spend(ann, { credits: -4, projectId: "p" }, taskId);
-    expect((await ann.v2("usage.breakdown", { group_by: "project" })).body["data"]).toMatchObject([{ id: "p", task_count: 1, credits: 6 }]);
+    expect((await ann.v2("usage.breakdown", { group_by: "project" })).body["data"]).toMatchObject([
+      { id: "p", task_count: 1, credits: 6 },
+    ]);
     expect((await creditsOf(ann, "usage.statistic", { project_id: "p" })).at(-1)).toBe(6);
   });
 });

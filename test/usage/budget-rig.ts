@@ -24,7 +24,9 @@ export interface BudgetRig {
   claim(id: string): Promise<Task>;
   run(claimed: Task, agent: Agent): Promise<void>;
   row(id: string): Promise<Task>;
-  budget(members: Partial<Budget> & Pick<Budget, "spaceId" | "kind" | "subject" | "credits">): Promise<Budget>;
+  budget(
+    members: Partial<Budget> & Pick<Budget, "spaceId" | "kind" | "subject" | "credits">,
+  ): Promise<Budget>;
   /** The current state of a budget. */
   seen(id: string): Promise<Budget>;
   /** The error types in a task's events. */
@@ -34,7 +36,9 @@ export interface BudgetRig {
 }
 
 /** A token costs a hundredth of a credit, a tool call one, a turn two. */
-export const prices: PriceTable = { "manus-1.6": { inputToken: 10_000, outputToken: 10_000, toolCall: 1_000_000, turn: 2_000_000 } };
+export const prices: PriceTable = {
+  "manus-1.6": { inputToken: 10_000, outputToken: 10_000, toolCall: 1_000_000, turn: 2_000_000 },
+};
 
 export function budgetRig(kind: DatabaseKind): BudgetRig {
   let open: TestStore | undefined;
@@ -64,7 +68,8 @@ export function budgetRig(kind: DatabaseKind): BudgetRig {
     },
     clock,
     statements,
-    put: (members = {}, message = "Go") => putTask(db().store, { createdAt: clock.now(), ...members }, firstEvents(message)),
+    put: (members = {}, message = "Go") =>
+      putTask(db().store, { createdAt: clock.now(), ...members }, firstEvents(message)),
     async claim(id) {
       const task = await row(id);
       const [claimed] = await db().store.change((tx) => claimTasks(tx, [task], "n1", clock.now()));
@@ -73,14 +78,30 @@ export function budgetRig(kind: DatabaseKind): BudgetRig {
     },
     run: (claimed, agent) =>
       runTask(claimed, new AbortController().signal, {
-        ...{ store: db().store, clock, ids: systemIds, cipher, log: () => undefined, prices, budgetStep: 25, ...withoutFiles },
+        ...{
+          store: db().store,
+          clock,
+          ids: systemIds,
+          cipher,
+          log: () => undefined,
+          prices,
+          budgetStep: 25,
+          ...withoutFiles,
+        },
         agentFor: () => agent,
       }),
     row,
     async budget(members) {
       const now = clock.now();
       const period = members.period ?? "total";
-      const fresh = { id: newId("budget"), spent: 0, held: 0, since: periodStart(period, now), createdAt: now, updatedAt: now };
+      const fresh = {
+        id: newId("budget"),
+        spent: 0,
+        held: 0,
+        since: periodStart(period, now),
+        createdAt: now,
+        updatedAt: now,
+      };
       return (await db().store.change((tx) => tx.budgets.set({ ...fresh, period, ...members }))).after;
     },
     async seen(id) {

@@ -41,7 +41,9 @@ describeOnEach("a budget of 100 credits", (kind) => {
     expect(begun).toBe(4);
     expect(duringRuns).toMatchObject({ spent: 0, held: 100 });
     const rows = await Promise.all(tasks.map(({ id }) => rig.row(id)));
-    expect(rows.filter(({ status }) => status === "stopped").map(({ credits }) => credits)).toEqual([32, 32, 32, 32]);
+    expect(rows.filter(({ status }) => status === "stopped").map(({ credits }) => credits)).toEqual([
+      32, 32, 32, 32,
+    ]);
     const refused = rows.filter(({ status }) => status === "error");
     expect(refused.map(({ credits }) => credits)).toEqual(Array.from({ length: 16 }, () => 0));
     for (const { id } of refused) {
@@ -93,7 +95,11 @@ describeOnOne("the step that a run holds", (kind) => {
     const status = await beginsWith(ids, async function* (turn) {
       const hold = await turn.reserve({ inputTokens: 3000, outputTokens: 0, toolCalls: 0 });
       expect(await rig.seen(budget.id)).toMatchObject({ held: 30 });
-      yield { events: [thought], usage: { inputTokens: 100, outputTokens: 0, toolCalls: 0 }, settles: [hold] };
+      yield {
+        events: [thought],
+        usage: { inputTokens: 100, outputTokens: 0, toolCalls: 0 },
+        settles: [hold],
+      };
       return { kind: "finish", content: "Done" };
     });
     expect(status).toBe("stopped");

@@ -16,7 +16,9 @@ const done = { kind: "finish", content: "Done" } as const;
 const outOfRoom = { kind: "fail", errorType: "quota_limit", content: "The credits are used up." } as const;
 const never = new AbortController().signal;
 
-/** Calls a model repeatedly, each time reserving five credits and using three, until the budget is used up. */
+/**
+ * Calls a model repeatedly, each time reserving five credits and using three, until the budget is used up.
+ */
 const callsModel: Agent = async function* (turn) {
   for (;;) {
     let hold: Hold;
@@ -47,7 +49,10 @@ describeOnOne("a budget", (kind) => {
   const space = () => ({ spaceId: newId("space"), accountId: newId("account") });
   const store = () => rig.db.store;
   const entries = (taskId: string) =>
-    rowsIn(rig.db.url, `SELECT kind, credits, input_tokens FROM usage_entry WHERE task_id = '${taskId}' ORDER BY at, credits`);
+    rowsIn(
+      rig.db.url,
+      `SELECT kind, credits, input_tokens FROM usage_entry WHERE task_id = '${taskId}' ORDER BY at, credits`,
+    );
   const holds = () => rowsIn(rig.db.url, "SELECT id FROM budget_hold");
   const reserving = (task: Parameters<typeof reserve>[1], atMost = tokens(500)) =>
     reserve({ store: store(), clock: rig.clock, ids: systemIds, prices }, task, atMost);
@@ -61,7 +66,8 @@ describeOnOne("a budget", (kind) => {
     const rows = await Promise.all(tasks.map(({ id }) => rig.row(id)));
     const total = rows.reduce((sum, { credits }) => sum + credits, 0);
     expect(total % 3).toBe(0);
-    // A refused run found less than one call's maximum, in addition to two holds of each run: that of its previous call may be unsettled.
+    // A refused run found less than one call's maximum, in addition to two holds of each run: that of its
+    // previous call may be unsettled.
     expect(total).toBeGreaterThan(1000 - 50 * 2 * 5);
     expect(total).toBeLessThanOrEqual(1000);
     expect(rows.map(({ status }) => status)).toEqual(rows.map(() => "error"));
@@ -113,8 +119,11 @@ describeOnOne("a budget", (kind) => {
   test("counts the spending of its task, project, app, account and team, and no other", async () => {
     const ids = space();
     const { id } = await rig.put({ ...ids, projectId: "p", clientId: "c" });
-    const of = (kind: "task" | "project" | "app" | "account" | "team", subject: string, spaceId = ids.spaceId) =>
-      rig.budget({ spaceId, kind, subject, credits: 100 });
+    const of = (
+      kind: "task" | "project" | "app" | "account" | "team",
+      subject: string,
+      spaceId = ids.spaceId,
+    ) => rig.budget({ spaceId, kind, subject, credits: 100 });
     const counted = await Promise.all([
       of("task", id),
       of("project", "p"),
@@ -134,7 +143,9 @@ describeOnOne("a budget", (kind) => {
     for (const { id: budget } of counted) expect(await rig.seen(budget)).toMatchObject({ spent: 6, held: 0 });
     for (const { id: budget } of others) expect(await rig.seen(budget)).toMatchObject({ spent: 0 });
     // A budget that is made later begins with the previous spending.
-    expect(await rig.budget({ ...ids, kind: "account", subject: ids.accountId, period: "month", credits: 5 })).toMatchObject({
+    expect(
+      await rig.budget({ ...ids, kind: "account", subject: ids.accountId, period: "month", credits: 5 }),
+    ).toMatchObject({
       spent: 6,
     });
   });
@@ -143,7 +154,8 @@ describeOnOne("a budget", (kind) => {
     const ids = space();
     rig.clock.set(Date.parse("2027-01-31T23:59:00Z"));
     const { id } = await rig.put(ids);
-    const make = (period: "day" | "month" | "total") => rig.budget({ ...ids, kind: "team", subject: ids.spaceId, period, credits: 10 });
+    const make = (period: "day" | "month" | "total") =>
+      rig.budget({ ...ids, kind: "team", subject: ids.spaceId, period, credits: 10 });
     const [day, month, total] = await Promise.all([make("day"), make("month"), make("total")]);
     await rig.run(await rig.claim(id), spending(8));
     for (const budget of [day, month, total]) expect(await rig.seen(budget.id)).toMatchObject({ spent: 10 });
@@ -170,7 +182,9 @@ describeOnOne("a budget", (kind) => {
     await releaseStale(store(), rig.clock, never);
     expect(await rig.seen(budget.id)).toMatchObject({ held: 5 });
     // Another process takes the task over.
-    await store().change((tx) => tx.tasks.advance(id, { now: rig.clock.now(), set: { raiseFence: true, nodeId: "n2" } }));
+    await store().change((tx) =>
+      tx.tasks.advance(id, { now: rig.clock.now(), set: { raiseFence: true, nodeId: "n2" } }),
+    );
     await Promise.all([releaseStale(store(), rig.clock, never), releaseStale(store(), rig.clock, never)]);
     expect(await rig.seen(budget.id)).toMatchObject({ held: 0, spent: 0 });
     // The lost run settles in its own change, which is refused: nothing is released twice.
@@ -205,7 +219,10 @@ describeOnOne("the cost of a task", (kind) => {
     });
     // A hundred tokens are one credit, plus one tool, one turn and four credits.
     expect((await rig.row(id)).credits).toBe(1 + 1 + 2 + 4);
-    const [sum] = await rowsIn(rig.db.url, `SELECT SUM(credits) AS credits FROM usage_entry WHERE task_id = '${id}'`);
+    const [sum] = await rowsIn(
+      rig.db.url,
+      `SELECT SUM(credits) AS credits FROM usage_entry WHERE task_id = '${id}'`,
+    );
     expect(Number(sum?.["credits"])).toBe(-8);
   });
 
@@ -239,8 +256,12 @@ describeOnOne("the cost of a task", (kind) => {
     await rig.claim(other.id).catch(() => undefined);
     await rig.db.store.change((tx) => tx.tasks.advance(other.id, { now: 1, set: { raiseFence: true } }));
     await rig.run(lost, spending(5));
-    expect(await rowsIn(rig.db.url, `SELECT id FROM usage_entry WHERE task_id IN ('${id}', '${other.id}')`)).toEqual([]);
-    expect(await rowsIn(rig.db.url, `SELECT id FROM usage_record WHERE task_id IN ('${id}', '${other.id}')`)).toEqual([]);
+    expect(
+      await rowsIn(rig.db.url, `SELECT id FROM usage_entry WHERE task_id IN ('${id}', '${other.id}')`),
+    ).toEqual([]);
+    expect(
+      await rowsIn(rig.db.url, `SELECT id FROM usage_record WHERE task_id IN ('${id}', '${other.id}')`),
+    ).toEqual([]);
     expect((await rig.row(other.id)).credits).toBe(0);
   });
 });

@@ -5,7 +5,9 @@ import { readBeginning } from "../../src/webhooks/post.ts";
 const inChunks = (text: string, size: number): Readable => {
   const bytes = Buffer.from(text);
   const count = Math.ceil(bytes.length / size);
-  return Readable.from(Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size)));
+  return Readable.from(
+    Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size)),
+  );
 };
 
 test("the first kilobyte of an answer is stored", async () => {

@@ -21,7 +21,10 @@ describeOnOne("an app's webhook", (database) => {
   });
 
   const rowsOf = (clientId: string) =>
-    rowsIn(rig.db.url, `SELECT id, account_id, url, status FROM webhook WHERE client_id = '${clientId}' AND deleted_at IS NULL`);
+    rowsIn(
+      rig.db.url,
+      `SELECT id, account_id, url, status FROM webhook WHERE client_id = '${clientId}' AND deleted_at IS NULL`,
+    );
   const clear = { webhookUrl: "", updateMask: create(FieldMaskSchema, { paths: ["webhook_url"] }) };
 
   test("is created with the app's URL, after the test request, and belongs to the creator", async () => {
@@ -30,19 +33,31 @@ describeOnOne("an app's webhook", (database) => {
     expect(await rowsOf(clientId)).toEqual([
       { id: webhookId, account_id: ann.accountId, url: `${ownHook.url}/?secret=deadbeef`, status: "active" },
     ]);
-    expect(ownHook.received.map(({ body }) => body.event_id)).toEqual([expect.stringContaining(`webhook_test_${webhookId}_`)]);
+    expect(ownHook.received.map(({ body }) => body.event_id)).toEqual([
+      expect.stringContaining(`webhook_test_${webhookId}_`),
+    ]);
     expect((await appsOf(owner).getOAuth2App({ clientId })).app).toMatchObject({
       webhookId,
       webhookUrl: `${ownHook.url}/?secret=deadbeef`,
     });
-    expect((await appsOf(owner).listOAuth2Apps({})).data.find((app) => app.clientId === clientId)?.webhookId).toBe(webhookId);
+    expect(
+      (await appsOf(owner).listOAuth2Apps({})).data.find((app) => app.clientId === clientId)?.webhookId,
+    ).toBe(webhookId);
     // It is the app's, and not in its creator's list or one of the 20.
     expect((await webhooksOf(ann).listWebhooks({})).data.map(({ id }) => id)).not.toContain(webhookId);
   });
 
   test.each([
-    ["http elsewhere", async () => "http://a.example/", "webhook_url: is not a valid webhook URL: must begin with https://"],
-    ["a fragment", async () => "https://a.example/#f", "webhook_url: is not a valid webhook URL: must have no fragment"],
+    [
+      "http elsewhere",
+      async () => "http://a.example/",
+      "webhook_url: is not a valid webhook URL: must begin with https://",
+    ],
+    [
+      "a fragment",
+      async () => "https://a.example/#f",
+      "webhook_url: is not a valid webhook URL: must have no fragment",
+    ],
     ["a private address", async () => "https://192.168.0.1/", "webhook_url: the address is not public"],
     [
       "a receiver that refuses the test",
@@ -52,11 +67,19 @@ describeOnOne("an app's webhook", (database) => {
   ])("is refused with %s, when the app is made and when it is changed, and nothing is stored", async (_what, urlOf, why) => {
     const carl = await rig.person();
     const webhookUrl = await urlOf();
-    expect(await outcomeOf(appsOf(carl).createOAuth2App({ ...garden, webhookUrl }))).toBe(`InvalidArgument: ${why}`);
+    expect(await outcomeOf(appsOf(carl).createOAuth2App({ ...garden, webhookUrl }))).toBe(
+      `InvalidArgument: ${why}`,
+    );
     expect((await appsOf(carl).listOAuth2Apps({})).data).toEqual([]);
     const { clientId, webhookId } = await createTestApp(carl, hook.url);
-    expect(await outcomeOf(appsOf(carl).updateOAuth2App({ clientId, name: "Orchard", webhookUrl }))).toBe(`InvalidArgument: ${why}`);
-    expect((await appsOf(carl).getOAuth2App({ clientId })).app).toMatchObject({ name: "Garden", webhookUrl: `${hook.url}/`, webhookId });
+    expect(await outcomeOf(appsOf(carl).updateOAuth2App({ clientId, name: "Orchard", webhookUrl }))).toBe(
+      `InvalidArgument: ${why}`,
+    );
+    expect((await appsOf(carl).getOAuth2App({ clientId })).app).toMatchObject({
+      name: "Garden",
+      webhookUrl: `${hook.url}/`,
+      webhookId,
+    });
     expect(await rowsOf(clientId)).toHaveLength(1);
   });
 
@@ -91,15 +114,23 @@ describeOnOne("an app's webhook", (database) => {
     await end(clientId);
     expect(await rowsOf(clientId)).toEqual([]);
     expect(await stateOf(rig.db.url, id)).toMatchObject({ state: "cancelled" });
-    expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId }))).toBe("NotFound: webhook not found");
+    expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId }))).toBe(
+      "NotFound: webhook not found",
+    );
   });
 
   test("is exactly one, for any winner, when ten calls set and clear its URL at once", async () => {
     const ownHook = await rig.hook();
     const { clientId } = await createTestApp(ann, hook.url);
-    const edits = Array.from({ length: 10 }, (_, n) => (n % 3 === 0 ? clear : { webhookUrl: `${ownHook.url}/${n}` }));
-    const answers = await Promise.all(edits.map((edit) => outcomeOf(appsOf(ann).updateOAuth2App({ clientId, ...edit }))));
-    expect(answers.filter((answer) => answer !== "let in" && !answer.startsWith("FailedPrecondition: "))).toEqual([]);
+    const edits = Array.from({ length: 10 }, (_, n) =>
+      n % 3 === 0 ? clear : { webhookUrl: `${ownHook.url}/${n}` },
+    );
+    const answers = await Promise.all(
+      edits.map((edit) => outcomeOf(appsOf(ann).updateOAuth2App({ clientId, ...edit }))),
+    );
+    expect(
+      answers.filter((answer) => answer !== "let in" && !answer.startsWith("FailedPrecondition: ")),
+    ).toEqual([]);
     const { app } = await appsOf(ann).getOAuth2App({ clientId });
     const urls = (await rowsOf(clientId)).map(({ url }) => url);
     expect(urls).toEqual(app?.webhookUrl ? [app.webhookUrl] : []);
@@ -107,7 +138,13 @@ describeOnOne("an app's webhook", (database) => {
 
   test("has a log for every user who may change the app, with the answers' texts only for its creator", async () => {
     const { webhookId } = await createTestApp(ann, `${hook.url}/log`);
-    const { id } = await putDelivery(rig.service.store, { webhookId, state: "failed", nextAt: null, settledAt: 1, attempts: 1 });
+    const { id } = await putDelivery(rig.service.store, {
+      webhookId,
+      state: "failed",
+      nextAt: null,
+      settledAt: 1,
+      attempts: 1,
+    });
     await runOn(
       rig.db.url,
       `INSERT INTO delivery_attempt (delivery_id, number, at, status, failure, latency_ms, response) VALUES ('${id}', 1, 1000, 500, NULL, 1, 'oh no')`,
@@ -123,10 +160,20 @@ describeOnOne("an app's webhook", (database) => {
     }
     expect(await seen(owner)).toEqual([[false], [undefined]]);
     expect((await webhooksOf(owner).resendDelivery({ deliveryId: id })).delivery).not.toHaveProperty("body");
-    for (const other of [await rig.person({ with: owner }), await rig.person(), await rig.person({ as: ann })]) {
-      expect(await outcomeOf(webhooksOf(other).listDeliveries({ webhookId }))).toBe("NotFound: webhook not found");
-      expect(await outcomeOf(webhooksOf(other).listDeliveryAttempts({ deliveryId: id }))).toBe("NotFound: delivery not found");
-      expect(await outcomeOf(webhooksOf(other).rotateWebhookSecret({ webhookId }))).toBe("NotFound: webhook not found");
+    for (const other of [
+      await rig.person({ with: owner }),
+      await rig.person(),
+      await rig.person({ as: ann }),
+    ]) {
+      expect(await outcomeOf(webhooksOf(other).listDeliveries({ webhookId }))).toBe(
+        "NotFound: webhook not found",
+      );
+      expect(await outcomeOf(webhooksOf(other).listDeliveryAttempts({ deliveryId: id }))).toBe(
+        "NotFound: delivery not found",
+      );
+      expect(await outcomeOf(webhooksOf(other).rotateWebhookSecret({ webhookId }))).toBe(
+        "NotFound: webhook not found",
+      );
     }
   });
 
@@ -135,7 +182,10 @@ describeOnOne("an app's webhook", (database) => {
     expect((await webhooksOf(ann).rotateWebhookSecret({ webhookId })).signingSecret).toMatch(/^whsec_/);
   });
 
-  /** A task of a member with a grant for an app of the team, and whether the app's webhook may receive its events. */
+  /**
+   * A task of a member with a grant for an app of the team, and whether the app's webhook may receive its
+   * events.
+   */
   async function taskOfMember(member: Person) {
     const { store } = rig.service;
     const { accountId, spaceId } = member;
@@ -157,7 +207,10 @@ describeOnOne("an app's webhook", (database) => {
     const { taskId, grant, may: mayReceive } = await taskOfMember(member);
     expect(await mayReceive()).toBe(true);
     const status = (to: string) =>
-      runOn(rig.db.url, `UPDATE membership SET status = '${to}' WHERE account_id = '${accountId}' AND space_id = '${spaceId}'`);
+      runOn(
+        rig.db.url,
+        `UPDATE membership SET status = '${to}' WHERE account_id = '${accountId}' AND space_id = '${spaceId}'`,
+      );
     for (const away of ["inactive", "removed"]) {
       await status(away);
       expect(await mayReceive()).toBe(false);
@@ -172,7 +225,10 @@ describeOnOne("an app's webhook", (database) => {
   });
 
   test("receives no events by the grant of another member, or of another app", async () => {
-    const [one, other] = [await taskOfMember(await rig.person({ with: owner })), await taskOfMember(await rig.person({ with: owner }))];
+    const [one, other] = [
+      await taskOfMember(await rig.person({ with: owner })),
+      await taskOfMember(await rig.person({ with: owner })),
+    ];
     await rig.service.store.change((tx) => tx.grants.revoke(one.grant.id, 1));
     expect([await one.may(), await other.may()]).toEqual([false, true]);
   });

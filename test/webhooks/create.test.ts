@@ -46,7 +46,10 @@ describeOnOne("webhook.create", (database) => {
     expect(sealed.includes(Buffer.from(secret.slice("whsec_".length), "base64"))).toBe(false);
     expect(`whsec_${Buffer.from(openWebhookSecret(cipher, id, sealed)).toString("base64")}`).toBe(secret);
     const audit = await rig.auditRow("webhook.v2.WebhookService/CreateWebhook", id);
-    expect(JSON.parse(String(audit["after"]))).toMatchObject({ host: new URL(hook.url).host, status: "active" });
+    expect(JSON.parse(String(audit["after"]))).toMatchObject({
+      host: new URL(hook.url).host,
+      status: "active",
+    });
     expect(JSON.stringify(audit)).not.toMatch(/deadbeef|whsec_|kept/);
   });
 
@@ -78,7 +81,11 @@ describeOnOne("webhook.create", (database) => {
   });
 
   test.each([
-    ["as it is, letter by letter", "/A%2fb/../c;d?x=%20&y=[]".replace("[]", "%5B%5D"), "/A%2fb/../c;d?x=%20&y=%5B%5D"],
+    [
+      "as it is, letter by letter",
+      "/A%2fb/../c;d?x=%20&y=[]".replace("[]", "%5B%5D"),
+      "/A%2fb/../c;d?x=%20&y=%5B%5D",
+    ],
     ["with a path when it has none", "", "/"],
     ["with a path before its query", "?token=t", "/?token=t"],
     ["with the slash that it has", "/", "/"],
@@ -95,19 +102,35 @@ describeOnOne("webhook.create", (database) => {
   });
 
   test.each([
-    ["http elsewhere", "http://hooks.example.com/", "url: is not a valid webhook URL: must begin with https://"],
+    [
+      "http elsewhere",
+      "http://hooks.example.com/",
+      "url: is not a valid webhook URL: must begin with https://",
+    ],
     ["another scheme", "ftp://127.0.0.1/", "url: is not a valid webhook URL: must begin with https://"],
-    ["a user", "https://a:b@hooks.example.com/", "url: is not a valid webhook URL: must have no user before the host"],
+    [
+      "a user",
+      "https://a:b@hooks.example.com/",
+      "url: is not a valid webhook URL: must have no user before the host",
+    ],
     ["a fragment", "https://hooks.example.com/#f", "url: is not a valid webhook URL: must have no fragment"],
     ["no host", "https:///in", "url: is not a valid webhook URL: must have // and a host"],
     ["a relative one", "/in", "url: is not a valid webhook URL: must be absolute, with a scheme"],
-    ["an address in disguise", "https://0x7f000001/", "url: is not a valid webhook URL: must have a host that browsers do not rewrite"],
+    [
+      "an address in disguise",
+      "https://0x7f000001/",
+      "url: is not a valid webhook URL: must have a host that browsers do not rewrite",
+    ],
     [
       "letters beyond ASCII",
       "https://hö.example/",
       "url: is not a valid webhook URL: must have no white space, control characters or characters outside ASCII",
     ],
-    ["a backslash", "https://a.example\\@b.example/", "url: is not a valid webhook URL: must have no backslash"],
+    [
+      "a backslash",
+      "https://a.example\\@b.example/",
+      "url: is not a valid webhook URL: must have no backslash",
+    ],
     ["2,049 characters", `https://a.example/${"x".repeat(2031)}`, "url: must"],
     ["nothing", "", "url: is required"],
     ["a private address", "https://10.0.0.1/", "url: the address is not public"],
@@ -128,7 +151,9 @@ describeOnOne("webhook.create", (database) => {
     const url = `${ownHook.url}/x`;
     const { status, body } = await carl.v2("webhook.create", { url });
     expect([status, body["error"]?.code]).toEqual([400, "invalid_argument"]);
-    expect(body["error"]?.message).toBe(`url: the receiver answered the test request with ${answer}, not with 2xx`);
+    expect(body["error"]?.message).toBe(
+      `url: the receiver answered the test request with ${answer}, not with 2xx`,
+    );
     expect(await list(carl)).toEqual([]);
     ownHook.answers = 202;
     expect((await carl.v2("webhook.create", { url })).status).toBe(200);
@@ -136,7 +161,10 @@ describeOnOne("webhook.create", (database) => {
 
   test("refuses a URL without a listening receiver", async () => {
     const { status, body } = await ann.v2("webhook.create", { url: "http://127.0.0.1:1/" });
-    expect([status, body["error"]?.message]).toEqual([400, "url: the receiver did not answer the test request: connection"]);
+    expect([status, body["error"]?.message]).toEqual([
+      400,
+      "url: the receiver did not answer the test request: connection",
+    ]);
   });
 
   test("refuses a URL that the account has already, before any request, even if other accounts have it", async () => {
@@ -147,13 +175,16 @@ describeOnOne("webhook.create", (database) => {
     expect(ownHook.received).toHaveLength(1);
     const colleague = await rig.person({ with: ann });
     const elsewhere = await rig.person({ as: ann });
-    for (const other of [colleague, elsewhere]) expect((await other.v2("webhook.create", { url: ownHook.url })).status).toBe(200);
+    for (const other of [colleague, elsewhere])
+      expect((await other.v2("webhook.create", { url: ownHook.url })).status).toBe(200);
   });
 
   test("admits one of ten simultaneous calls with the same URL", async () => {
     const ownHook = await rig.hook();
     const carl = await rig.person();
-    const replies = await Promise.all(Array.from({ length: 10 }, () => carl.v2("webhook.create", { url: ownHook.url })));
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => carl.v2("webhook.create", { url: ownHook.url })),
+    );
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
     expect(await list(carl)).toHaveLength(1);
   });
@@ -163,10 +194,18 @@ describeOnOne("webhook.create", (database) => {
     const carl = await rig.person();
     const url = (n: number) => `${ownHook.url}/${n}`;
     for (let n = 0; n < 17; n++) await createTestWebhook(carl, url(n));
-    const replies = await Promise.all(Array.from({ length: 10 }, (_, n) => carl.v2("webhook.create", { url: url(100 + n) })));
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(3).fill(200), ...Array(7).fill(429)]);
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => carl.v2("webhook.create", { url: url(100 + n) })),
+    );
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([
+      ...Array(3).fill(200),
+      ...Array(7).fill(429),
+    ]);
     const refused = replies.find(({ status }) => status === 429);
-    expect(refused?.body["error"]).toMatchObject({ code: "resource_exhausted", message: "an account has at most 20 webhooks" });
+    expect(refused?.body["error"]).toMatchObject({
+      code: "resource_exhausted",
+      message: "an account has at most 20 webhooks",
+    });
     const data = await list(carl);
     expect(data).toHaveLength(20);
     const requests = ownHook.received.length;
@@ -191,7 +230,11 @@ describeOnOne("webhook.create", (database) => {
 
   test("of another account is not listed", async () => {
     const { id } = await createTestWebhook(ann, `${hook.url}/mine`);
-    for (const other of [await rig.person({ with: ann }), await rig.person({ as: ann }), await rig.person()]) {
+    for (const other of [
+      await rig.person({ with: ann }),
+      await rig.person({ as: ann }),
+      await rig.person(),
+    ]) {
       expect((await list(other)).map((webhook) => webhook.id)).not.toContain(id);
     }
   });

@@ -19,10 +19,17 @@ export async function putDelivery(store: Store, { body = "{}", ...members }: Put
 }
 
 /** The state of a delivery, read directly from the database. */
-export async function stateOf(url: string, id: string): Promise<Pick<Delivery, "state" | "nextAt" | "settledAt">> {
+export async function stateOf(
+  url: string,
+  id: string,
+): Promise<Pick<Delivery, "state" | "nextAt" | "settledAt">> {
   const [row] = await rowsIn(url, `SELECT state, next_at, settled_at FROM delivery WHERE id = '${id}'`);
   if (!row) throw new Error("no such delivery");
   const numberOf = (whole: unknown) => (whole === null ? null : Number(whole));
   // This program has written the state.
-  return { state: row["state"] as Delivery["state"], nextAt: numberOf(row["next_at"]), settledAt: numberOf(row["settled_at"]) };
+  return {
+    state: row["state"] as Delivery["state"],
+    nextAt: numberOf(row["next_at"]),
+    settledAt: numberOf(row["settled_at"]),
+  };
 }

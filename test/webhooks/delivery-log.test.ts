@@ -15,14 +15,18 @@ describeOnOne("the delivery log", (kind) => {
   const idsIn = async (url: string, table: string, column = "id") =>
     new Set((await rowsIn(url, `SELECT ${column} AS id FROM ${table}`)).map(({ id }) => id));
   const attempt = (url: string, id: string) =>
-    runOn(url, `INSERT INTO delivery_attempt (delivery_id, number, at, latency_ms) VALUES ('${id}', 1, 1, 1)`);
+    runOn(
+      url,
+      `INSERT INTO delivery_attempt (delivery_id, number, at, latency_ms) VALUES ('${id}', 1, 1, 1)`,
+    );
 
   test("keeps deliveries and attempts for the configured days; pending deliveries stay, with their events", async () => {
     await using database = await openTestStore(kind, { clock });
     const { store, url } = database;
     const webhook = sampleWebhook();
     await store.change((tx) => tx.webhooks.insert(webhook));
-    const put = (createdAt: number, members = {}) => putDelivery(store, { webhookId: webhook.id, createdAt, ...members });
+    const put = (createdAt: number, members = {}) =>
+      putDelivery(store, { webhookId: webhook.id, createdAt, ...members });
     const purged = [
       await put(old, settled),
       await put(1, { ...settled, state: "failed" }),
@@ -41,7 +45,11 @@ describeOnOne("the delivery log", (kind) => {
     await using database = await openTestStore(kind, { clock });
     const { store, url } = database;
     const put = async (members = {}) => {
-      const webhook = sampleWebhook({ url: `https://hooks.example/${newId("path")}`, createdAt: 1, ...members });
+      const webhook = sampleWebhook({
+        url: `https://hooks.example/${newId("path")}`,
+        createdAt: 1,
+        ...members,
+      });
       await store.change((tx) => tx.webhooks.insert(webhook));
       return webhook.id;
     };

@@ -17,7 +17,8 @@ describeOnOne("a webhook's filter", (database) => {
     made += 1;
     return who.v2("webhook.create", { url: `${hook.url}/${made}`, ...filter });
   };
-  const createTask = async (more: object) => (await ann.v2("task.create", { message: { content: "Go" }, ...more })).body["task_id"];
+  const createTask = async (more: object) =>
+    (await ann.v2("task.create", { message: { content: "Go" }, ...more })).body["task_id"];
   /** The tasks whose creation a webhook was notified of, with the metadata in the body. */
   async function tasksOf(webhook_id: string) {
     const { body } = await ann.v2("webhook.deliveries", { webhook_id });
@@ -29,7 +30,12 @@ describeOnOne("a webhook's filter", (database) => {
 
   test("limits it to the tasks of a project, to tasks with a pair of metadata, or to both", async () => {
     const project_id = (await ann.v2("project.create", { name: "Garden" })).body["project"].id;
-    const filters = [{}, { project_id }, { metadata: { ticket: "42" } }, { project_id, metadata: { ticket: "42" } }];
+    const filters = [
+      {},
+      { project_id },
+      { metadata: { ticket: "42" } },
+      { project_id, metadata: { ticket: "42" } },
+    ];
     const webhooks: string[] = [];
     for (const filter of filters) {
       const { status, body } = await create(filter);
@@ -61,14 +67,23 @@ describeOnOne("a webhook's filter", (database) => {
     const project_id = (await ann.v2("project.create", { name: "Pond" })).body["project"].id;
     const { body } = await create({ metadata: { a: "1" } });
     const webhook_id = body["webhook"].id;
-    const update = async (change: object) => (await ann.v2("webhook.update", { webhook_id, ...change })).body["webhook"];
-    expect(await update({ project_id, metadata: { a: "", b: "2" } })).toMatchObject({ project_id, metadata: { b: "2" } });
-    expect(await update({ event_types: ["task_created"] })).toMatchObject({ project_id, metadata: { b: "2" } });
+    const update = async (change: object) =>
+      (await ann.v2("webhook.update", { webhook_id, ...change })).body["webhook"];
+    expect(await update({ project_id, metadata: { a: "", b: "2" } })).toMatchObject({
+      project_id,
+      metadata: { b: "2" },
+    });
+    expect(await update({ event_types: ["task_created"] })).toMatchObject({
+      project_id,
+      metadata: { b: "2" },
+    });
     const unfiltered = await update({ project_id: "", metadata: { b: "" } });
     expect(unfiltered).not.toHaveProperty("project_id");
     expect(unfiltered).not.toHaveProperty("metadata");
     const { body: refused } = await ann.v2("webhook.update", { webhook_id, metadata: { a: "1", b: "2" } });
-    expect(refused.error?.message).toBe("metadata: must have at most one pair; remove the other one with an empty text");
+    expect(refused.error?.message).toBe(
+      "metadata: must have at most one pair; remove the other one with an empty text",
+    );
   });
 
   test("is refused for another person's project before a test request is sent", async () => {
@@ -76,7 +91,10 @@ describeOnOne("a webhook's filter", (database) => {
     const project_id = (await bo.v2("project.create", { name: "Bo's" })).body["project"].id;
     const before = hook.received.length;
     const { status, body } = await create({ project_id });
-    expect([status, body.error]).toMatchObject([404, { code: "not_found", message: "project_id: project not found" }]);
+    expect([status, body.error]).toMatchObject([
+      404,
+      { code: "not_found", message: "project_id: project not found" },
+    ]);
     expect(hook.received.length).toBe(before);
   });
 });

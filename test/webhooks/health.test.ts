@@ -13,7 +13,8 @@ const healthAfterFailures = (...hours: readonly (number | { readonly ok: number 
     const delivered = typeof at === "object";
     return healthAfter(health, { delivered, at: start + (delivered ? at.ok : at) * hour });
   }, healthyState);
-const isOff = (health: Health, at: number, status = 500): boolean => failureReasonOf(health, { status, at: start + at * hour }) !== null;
+const isOff = (health: Health, at: number, status = 500): boolean =>
+  failureReasonOf(health, { status, at: start + at * hour }) !== null;
 
 describe("a webhook that fails (spec/webhooks.md 8, 9)", () => {
   test("is switched off after five days with only failures", () => {
@@ -49,7 +50,9 @@ describe("a webhook that fails (spec/webhooks.md 8, 9)", () => {
       fc.property(hours, (times) => {
         const sorted = times.toSorted((a, b) => a - b);
         const last = sorted.at(-1) ?? 0;
-        expect(isOff(healthAfterFailures(...sorted), last) && last - (sorted[0] ?? 0) < (5 * day) / hour).toBe(false);
+        expect(
+          isOff(healthAfterFailures(...sorted), last) && last - (sorted[0] ?? 0) < (5 * day) / hour,
+        ).toBe(false);
       }),
     );
   });

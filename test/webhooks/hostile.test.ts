@@ -22,8 +22,27 @@ const names: Readonly<Record<string, readonly string[]>> = {
 
 /** Literal addresses outside the public internet (spec/webhooks.md 10). */
 const literals = [
-  ...["0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.1.2.3", "169.254.169.254", "172.16.0.1", "172.31.255.255"],
-  ...["192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.0.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1"],
+  ...[
+    "0.0.0.0",
+    "0.1.2.3",
+    "10.0.0.1",
+    "100.64.0.1",
+    "127.0.0.1",
+    "127.1.2.3",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+  ],
+  ...[
+    "192.0.0.1",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.0.1",
+    "198.18.0.1",
+    "198.19.255.255",
+    "198.51.100.1",
+    "203.0.113.1",
+  ],
   ...["224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255"],
   ...[
     "[::]",
@@ -37,7 +56,15 @@ const literals = [
     "[100::1]",
     "[2002:7f00:1::]",
   ],
-  ...["[64:ff9b::a00:1]", "[64:ff9b:1::1]", "[5f00::1]", "[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[::ffff:0:127.0.0.1]", "[::127.0.0.1]"],
+  ...[
+    "[64:ff9b::a00:1]",
+    "[64:ff9b:1::1]",
+    "[5f00::1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:a00:1]",
+    "[::ffff:0:127.0.0.1]",
+    "[::127.0.0.1]",
+  ],
   // The same machine in other spellings: decimal, octal, hexadecimal, short, with a dot, full width, escaped.
   ...[
     "2130706433",
@@ -58,11 +85,42 @@ const hostile: readonly string[] = [
   ...literals.map((host) => `https://${host}/hook`),
   ...Object.keys(names).flatMap((name) => (name === "public.test" ? [] : [`https://${name}/hook`])),
   // URLs that lead to a public address, and are refused nevertheless.
-  ...["http://public.test/", "http://public.test:443/", "https://public.test:22/", "https://public.test:80/", "https://public.test:8443/"],
-  ...["https://user@public.test/", "https://user:word@public.test/", "https://:word@public.test/", "https://public.test/#part"],
-  ...["https://93.184.216.34:25/", "http://93.184.216.34/", "https://127.0.0.1:443@public.test/", "https://public.test/#"],
-  ...["ftp://public.test/", "file:///etc/passwd", "gopher://public.test/", "javascript:alert(1)", "data:text/plain,x", "ws://public.test/"],
-  ...["unix:/var/run/docker.sock", "//public.test/", "public.test", "https://", "https:///path", "", "https://public.test:99999/"],
+  ...[
+    "http://public.test/",
+    "http://public.test:443/",
+    "https://public.test:22/",
+    "https://public.test:80/",
+    "https://public.test:8443/",
+  ],
+  ...[
+    "https://user@public.test/",
+    "https://user:word@public.test/",
+    "https://:word@public.test/",
+    "https://public.test/#part",
+  ],
+  ...[
+    "https://93.184.216.34:25/",
+    "http://93.184.216.34/",
+    "https://127.0.0.1:443@public.test/",
+    "https://public.test/#",
+  ],
+  ...[
+    "ftp://public.test/",
+    "file:///etc/passwd",
+    "gopher://public.test/",
+    "javascript:alert(1)",
+    "data:text/plain,x",
+    "ws://public.test/",
+  ],
+  ...[
+    "unix:/var/run/docker.sock",
+    "//public.test/",
+    "public.test",
+    "https://",
+    "https:///path",
+    "",
+    "https://public.test:99999/",
+  ],
 ];
 
 describe("hostile addresses of webhooks", () => {
@@ -77,7 +135,11 @@ describe("hostile addresses of webhooks", () => {
   const send = senderWith({ allow: "", resolve: async (host) => names[host] ?? [] });
 
   test.each(hostile)("%s is refused, and no server is contacted", async (url) => {
-    expect(await send(webhookAt(url), event)).toMatchObject({ delivered: false, status: null, failure: "address_refused" });
+    expect(await send(webhookAt(url), event)).toMatchObject({
+      delivered: false,
+      status: null,
+      failure: "address_refused",
+    });
     expect(connects).not.toHaveBeenCalled();
   });
 
@@ -90,9 +152,13 @@ describe("hostile addresses of webhooks", () => {
         return lookUps % 2 === 1 ? ["192.0.2.1"] : ["127.0.0.1"];
       },
     });
-    expect(await rebinding(webhookAt("https://rebinding.test/"), event)).toMatchObject({ failure: "address_refused" });
+    expect(await rebinding(webhookAt("https://rebinding.test/"), event)).toMatchObject({
+      failure: "address_refused",
+    });
     expect(lookUps).toBe(1);
-    expect(await rebinding(webhookAt("https://rebinding.test/"), event)).toMatchObject({ failure: "address_refused" });
+    expect(await rebinding(webhookAt("https://rebinding.test/"), event)).toMatchObject({
+      failure: "address_refused",
+    });
     expect([lookUps, connects.mock.calls.length]).toEqual([2, 0]);
   });
 

@@ -10,7 +10,8 @@ describeOnPostgres("a delivery in flight", (database) => {
     (await person.v2("task.create", { message: { content: "[[forever]]" } })).body["task_id"];
   const rowsOf = (webhookId: string) =>
     rowsIn(rig.db.url, `SELECT state, attempts, next_at FROM delivery WHERE webhook_id = '${webhookId}'`);
-  const events = (received: readonly { readonly body: { readonly event_type: string } }[]) => received.map(({ body }) => body.event_type);
+  const events = (received: readonly { readonly body: { readonly event_type: string } }[]) =>
+    received.map(({ body }) => body.event_type);
 
   test("when its webhook is deleted is not retried, with any outcome", async () => {
     const ann = await rig.person();
@@ -52,7 +53,9 @@ describeOnPostgres("a delivery in flight", (database) => {
     await expect.poll(async () => (await rowsOf(webhookId)).map(({ state }) => state)).toEqual(["delivered"]);
     const { data: attempts } = await webhooksOf(ann).listDeliveryAttempts({ deliveryId: data[0]?.id ?? "" });
     expect(attempts.map(({ status }) => status)).toEqual([...attempts.slice(1).map(() => 500), 204]);
-    const bodies = hook.received.filter(({ body }) => body.event_type === "task_created").map(({ body }) => JSON.stringify(body));
+    const bodies = hook.received
+      .filter(({ body }) => body.event_type === "task_created")
+      .map(({ body }) => JSON.stringify(body));
     expect(new Set(bodies).size).toBe(1);
     await ann.v2("task.stop", { task_id: taskId });
   });

@@ -16,7 +16,9 @@ describeOnOne("the keys of deliveries", (kind) => {
   test("are one pair of each algorithm, also when two processes create them at the same time", async () => {
     await using database = await openTestStore(kind);
     const parts = { store: database.store, cipher, clock: stillClock(), ids: systemIds };
-    const [one, other] = await Promise.all([deliveryKeys(parts), deliveryKeys(parts)].map((keys) => keys.publicKeys()));
+    const [one, other] = await Promise.all(
+      [deliveryKeys(parts), deliveryKeys(parts)].map((keys) => keys.publicKeys()),
+    );
     expect(one).toEqual(other);
     expect(one?.rsa.text).toMatch(/^-----BEGIN PUBLIC KEY-----\n/);
     expect(createPublicKey(one?.rsa.text ?? "").asymmetricKeyDetails).toMatchObject({ modulusLength: 2048 });
@@ -43,7 +45,8 @@ describeOnOne("the keys of deliveries", (kind) => {
     for (const algorithm of ["rsa", "ed25519"] as const) {
       const row = (await database.store.webhookKeys.list()).find((each) => each.algorithm === algorithm);
       if (row === undefined) throw new Error("it was made");
-      const read = (der: Uint8Array) => createPrivateKey({ key: Buffer.from(der), format: "der", type: "pkcs8" });
+      const read = (der: Uint8Array) =>
+        createPrivateKey({ key: Buffer.from(der), format: "der", type: "pkcs8" });
       expect(() => read(row.privateKey)).toThrow();
       expect(read(cipher.open(row.privateKey, `webhook_key:${row.id}`)).asymmetricKeyType).toBe(algorithm);
     }
@@ -70,13 +73,22 @@ const body = new TextEncoder().encode('{"event_id":"e1","event_type":"webhook_te
 
 /** Receivers by what they read from `webhook.publicKey`. */
 const receivers: Readonly<Record<string, (keys: PublicWebhookKeys) => WebhookKeys>> = {
-  "all RSA keys": ({ all }) => ({ url, publicKey: all.filter(({ algorithm }) => algorithm === "rsa").map(({ text }) => text) }),
-  "all ed25519 keys": ({ all }) => ({ ed25519PublicKey: all.filter(({ algorithm }) => algorithm === "ed25519").map(({ text }) => text) }),
+  "all RSA keys": ({ all }) => ({
+    url,
+    publicKey: all.filter(({ algorithm }) => algorithm === "rsa").map(({ text }) => text),
+  }),
+  "all ed25519 keys": ({ all }) => ({
+    ed25519PublicKey: all.filter(({ algorithm }) => algorithm === "ed25519").map(({ text }) => text),
+  }),
   "the current ed25519 key": ({ ed25519 }) => ({ ed25519PublicKey: ed25519.text }),
 };
 
 /** Names of the receivers that refuse a delivery of this time, by keys that they read before. */
-async function refusing(keys: DeliveryKeys, now: number, read: PublicWebhookKeys): Promise<readonly string[]> {
+async function refusing(
+  keys: DeliveryKeys,
+  now: number,
+  read: PublicWebhookKeys,
+): Promise<readonly string[]> {
   const event = { eventId: "e1", url, body, at: Math.floor(now / 1000) };
   const headers = await signedHeaders(event, { keys: await keys.signing(), secrets: [], doubleHash: false });
   const outcomes = Object.entries(receivers).map(async ([name, keysOf]) => {
@@ -101,7 +113,8 @@ describe("a replacement of both keys with an overlap of 4 hours (spec/decisions.
     for (let minute = 0; minute < 6 * 60; minute += 10) {
       const now = clock.now();
       const recent = reads.slice(-12); // of an hour, by both processes
-      for (const keys of [one, other]) for (const read of recent) expect([minute, ...(await refusing(keys, now, read))]).toEqual([minute]);
+      for (const keys of [one, other])
+        for (const read of recent) expect([minute, ...(await refusing(keys, now, read))]).toEqual([minute]);
       reads.push(await one.publicKeys(), await other.publicKeys());
       current.add((await one.publicKeys()).rsa.text);
       await clock.advance(10 * 60_000);
@@ -119,7 +132,8 @@ describeOnOne("a replaced key of deliveries", (kind) => {
     await using database = await openTestStore(kind);
     const clock = stillClock();
     const keys = deliveryKeys({ store: database.store, cipher, clock, ids: systemIds });
-    const algorithms = async () => (await database.store.webhookKeys.list()).map(({ algorithm, number }) => [algorithm, number]);
+    const algorithms = async () =>
+      (await database.store.webhookKeys.list()).map(({ algorithm, number }) => [algorithm, number]);
     await keys.publicKeys();
     await keys.replace("rsa", 2 * hourMs);
     await expect(keys.replace("rsa", 2 * hourMs)).rejects.toMatchObject({ reason: "failed_precondition" });
@@ -144,7 +158,9 @@ describeOnOne("a replaced key of deliveries", (kind) => {
     await using database = await openTestStore(kind);
     const parts = { store: database.store, cipher, clock: stillClock(), ids: systemIds };
     await deliveryKeys(parts).publicKeys();
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => deliveryKeys(parts).replace("ed25519", 2 * hourMs)));
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3].map(() => deliveryKeys(parts).replace("ed25519", 2 * hourMs)),
+    );
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected", "rejected"]);
     expect((await deliveryKeys(parts).publicKeys()).all).toHaveLength(3);
   });

@@ -22,7 +22,11 @@ const typesOfTask = { message: { content: "[[say Done]]" } };
 describeOnPostgres("a listener of a platform", (kind) => {
   test("gets the bytes, the id and the signatures of a webhook's delivery, and affects no webhook", async () => {
     await using hook = await openFailingHook();
-    await using service = await openService({ database: kind, nodes: nodesOf(kind), env: { WEBHOOK_ALLOW: "loopback" } });
+    await using service = await openService({
+      database: kind,
+      nodes: nodesOf(kind),
+      env: { WEBHOOK_ALLOW: "loopback" },
+    });
     const ann = await service.person();
     const { body: made } = await ann.v2("webhook.create", { url: hook.url });
     const listening = listenAs(ann, service.url);
@@ -34,21 +38,29 @@ describeOnPostgres("a listener of a platform", (kind) => {
     const heard = listening.deliveries.toSorted((a, b) => (a.body < b.body ? -1 : 1));
     expect(heard.map(({ body }) => body)).toEqual(real.map(({ body }) => body));
     const { body: published } = await ann.v2("webhook.publicKey");
-    const keys = [{ ed25519PublicKey: String(published["ed25519_public_key"]) }, { publicKey: String(published["public_key"]), url }];
+    const keys = [
+      { ed25519PublicKey: String(published["ed25519_public_key"]) },
+      { publicKey: String(published["public_key"]), url },
+    ];
     for (const [index, { body, headers, event_id }] of heard.entries()) {
       const ofTransport = new Set(["host", "connection", "content-length", "transfer-encoding"]);
       const names = Object.keys(real[index]?.headers ?? {}).filter((name) => !ofTransport.has(name));
       expect(Object.keys(headers).toSorted()).toEqual(names.toSorted());
       expect(headers["webhook-id"]).toBe(event_id);
       expect(real[index]?.headers["webhook-id"]).toBe(event_id);
-      for (const key of [{ secret }, ...keys]) expect(await constructEvent(body, headers as HeadersLike, key)).toMatchObject({ event_id });
-      await expect(constructEvent(body, headers as HeadersLike, { secret: made["signing_secret"] })).rejects.toThrow("signature");
+      for (const key of [{ secret }, ...keys])
+        expect(await constructEvent(body, headers as HeadersLike, key)).toMatchObject({ event_id });
+      await expect(
+        constructEvent(body, headers as HeadersLike, { secret: made["signing_secret"] }),
+      ).rejects.toThrow("signature");
     }
     const { body: health } = await ann.v2("webhook.health", { webhook_id: made["webhook"].id });
     expect(health).toMatchObject({ delivered: 0, failed: 0, pending: 2 });
     await listening.leave();
     // The receiver refuses the deliveries of the webhook, and each process that sends one logs it once.
-    expect(new Set(service.problems.map(({ text }) => text))).toEqual(new Set(["deliveries to a webhook fail"]));
+    expect(new Set(service.problems.map(({ text }) => text))).toEqual(
+      new Set(["deliveries to a webhook fail"]),
+    );
   });
 
   test("is deleted when another process revokes its key", async () => {

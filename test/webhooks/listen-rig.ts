@@ -16,7 +16,11 @@ export interface Listening {
 }
 
 /** Listens with a person's key. */
-export const listenAs = ({ key }: Pick<Person, "key">, baseUrl: string, options: Omit<ListenOptions, "signal"> = {}): Listening =>
+export const listenAs = (
+  { key }: Pick<Person, "key">,
+  baseUrl: string,
+  options: Omit<ListenOptions, "signal"> = {},
+): Listening =>
   collect((signal) => createClient({ baseUrl, apiKey: key }).webhooks.listen({ ...options, signal }));
 
 /** Collects what a listener yields. */

@@ -34,9 +34,25 @@ describeOnOne("a listener whose stream is read slowly", (database) => {
     const subscriptions = taskSubscriptions(store.feed, clock, { limit: 5, pollMs: 1_000, draining });
     const log = () => undefined;
     const sign = async (_: unknown, { id }: { readonly id: string }) => ({ "webhook-id": id });
-    const all = listeners({ store, clock, log, subscriptions, sign, draining, cipher, ids: systemIds, random: systemRandom });
+    const all = listeners({
+      store,
+      clock,
+      log,
+      subscriptions,
+      sign,
+      draining,
+      cipher,
+      ids: systemIds,
+      random: systemRandom,
+    });
     const { accountId, spaceId } = ann;
-    const caller = { accountId, spaceId, role: "owner", locale: "en", credential: { kind: "key", id: ann.keyId } } as Caller;
+    const caller = {
+      accountId,
+      spaceId,
+      role: "owner",
+      locale: "en",
+      credential: { kind: "key", id: ann.keyId },
+    } as Caller;
     const call: OpenCall = {
       ...{ caller, accessKey: "", network: "", gone: away.signal },
       async reauthenticate() {
@@ -45,12 +61,15 @@ describeOnOne("a listener whose stream is read slowly", (database) => {
         return caller;
       },
     };
-    const created = await store.change((tx) => all.create(tx, caller, { eventTypes: [], projectId: undefined }));
+    const created = await store.change((tx) =>
+      all.create(tx, caller, { eventTypes: [], projectId: undefined }),
+    );
     const heard = all.open(call, created)[Symbol.asyncIterator]();
     expect((await heard.next()).value).toBe(created);
     return heard;
   }
-  const idOf = ({ value }: IteratorResult<ListenMessage>) => (value && "event" in value ? value.event.id.split("_").at(-2) : value);
+  const idOf = ({ value }: IteratorResult<ListenMessage>) =>
+    value && "event" in value ? value.event.id.split("_").at(-2) : value;
 
   test("gets the first 100 events in order, then the number of those that were dropped, then new ones", async () => {
     const heard = await open();

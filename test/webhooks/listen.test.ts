@@ -21,7 +21,8 @@ describeOnEach("webhook.listen", (database) => {
     open.push(listening);
     return listening;
   };
-  const rows = (table = "webhook_listener", condition = "1 = 1") => rowsIn(rig.db.url, `SELECT * FROM ${table} WHERE ${condition}`);
+  const rows = (table = "webhook_listener", condition = "1 = 1") =>
+    rowsIn(rig.db.url, `SELECT * FROM ${table} WHERE ${condition}`);
   const rowsOf = ({ accountId }: Person) => rows("webhook_listener", `account_id = '${accountId}'`);
 
   beforeAll(async () => {
@@ -47,7 +48,10 @@ describeOnEach("webhook.listen", (database) => {
     });
     expect(Math.abs(listener.expires_at - now - 3600)).toBeLessThan(60);
     const audit = await rig.auditRow(listenRpc, listener.id);
-    expect(JSON.parse(String(audit["after"]))).toEqual({ eventTypes: listener.event_types, expiresAt: expect.any(Number) });
+    expect(JSON.parse(String(audit["after"]))).toEqual({
+      eventTypes: listener.event_types,
+      expiresAt: expect.any(Number),
+    });
     const secret = Buffer.from(listener.signing_secret.slice("whsec_".length), "base64");
     const [row] = await rowsOf(ann);
     expect(Buffer.from(row?.["secret"] as Uint8Array).includes(secret)).toBe(false);
@@ -56,11 +60,15 @@ describeOnEach("webhook.listen", (database) => {
 
   test("is in no list of webhooks", async () => {
     await listen(ann).ready;
-    for (const list of ["webhook.list", "webhook.teamList"]) expect((await ann.v2(list)).body["data"]).toEqual([]);
+    for (const list of ["webhook.list", "webhook.teamList"])
+      expect((await ann.v2(list)).body["data"]).toEqual([]);
   });
 
   test("gets the events of its types and of no other", async () => {
-    const [all, few] = [listen(ann, { event_types: ["task_created", "task_cancelled"] }), listen(ann, { event_types: ["task_cancelled"] })];
+    const [all, few] = [
+      listen(ann, { event_types: ["task_created", "task_cancelled"] }),
+      listen(ann, { event_types: ["task_cancelled"] }),
+    ];
     await Promise.all([all.ready, few.ready]);
     const taskId = await createTask(ann);
     await ann.v2("task.stop", { task_id: taskId });
@@ -79,7 +87,8 @@ describeOnEach("webhook.listen", (database) => {
     await createTask(bo);
     const ids = [await createTask(ann), await createTask(ann, { project_id: project })];
     await Promise.all([own.until(2), ofProject.until(1)]);
-    const tasksIn = ({ deliveries }: Listening) => deliveries.map((delivery) => JSON.parse(delivery.body).task_detail.task_id);
+    const tasksIn = ({ deliveries }: Listening) =>
+      deliveries.map((delivery) => JSON.parse(delivery.body).task_detail.task_id);
     expect([tasksIn(own), tasksIn(ofProject)]).toEqual([ids, ids.slice(1)]);
   });
 
@@ -95,7 +104,10 @@ describeOnEach("webhook.listen", (database) => {
     expect([status, headers.get("x-request-warnings")]).toEqual([200, 'unknown member "zebra"']);
     await expect.poll(() => rowsOf(ann)).toEqual([]);
     const refused = await ann.v2("webhook.listen", { zebra: 1 }, { headers: { prefer: "handling=strict" } });
-    expect([refused.status, refused.body.error?.message]).toEqual([400, expect.stringContaining('unknown member "zebra"')]);
+    expect([refused.status, refused.body.error?.message]).toEqual([
+      400,
+      expect.stringContaining('unknown member "zebra"'),
+    ]);
     expect(await rowsOf(ann)).toEqual([]);
   });
 
@@ -143,7 +155,8 @@ describeOnEach("webhook.listen", (database) => {
       expiresAt: now + 60_000,
     } as const;
     await service.store.change(async (tx) => {
-      for (const id of ["a", "b", "c", "d", "e"]) await tx.listeners.insert({ ...dead, id, renewedAt: now - 60_000 });
+      for (const id of ["a", "b", "c", "d", "e"])
+        await tx.listeners.insert({ ...dead, id, renewedAt: now - 60_000 });
     });
     await createTask(ann);
     expect(await rows("listener_event")).toHaveLength(5);
@@ -159,7 +172,14 @@ describeOnEach("webhook.listen", (database) => {
     const { store } = rig.service;
     await store.change((tx) =>
       tx.listeners.insert({
-        ...{ id: "full", accountId, spaceId, eventTypes: ["task_created"], projectId: null, secret: new Uint8Array(8) },
+        ...{
+          id: "full",
+          accountId,
+          spaceId,
+          eventTypes: ["task_created"],
+          projectId: null,
+          secret: new Uint8Array(8),
+        },
         ...{ expiresAt: now + 3_600_000, renewedAt: now },
       }),
     );
@@ -169,20 +189,27 @@ describeOnEach("webhook.listen", (database) => {
     await store.change((tx) => tx.listeners.settle("full", 30));
     await store.change((tx) => tx.listeners.put(heard));
     expect(await store.listeners.state("full")).toEqual({ waiting: 82, dropped: 20 });
-    expect((await rows("listener_event")).map(({ position }) => Number(position)).toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: 82 }, (_, index) => 31 + index),
-    );
+    expect(
+      (await rows("listener_event")).map(({ position }) => Number(position)).toSorted((a, b) => a - b),
+    ).toEqual(Array.from({ length: 82 }, (_, index) => 31 + index));
     await store.change((tx) => tx.listeners.remove("full"));
   });
 
   test.each(rpcWires)("sends the listener and its deliveries over %s", async (wire) => {
     const away = new AbortController();
     const client = clientOf(WebhookService, wire, rig.service.url, ann.headers);
-    const answers = client.listenWebhook({ eventTypes: [WebhookEventType.TASK_CREATED] }, { signal: away.signal })[Symbol.asyncIterator]();
-    expect((await answers.next()).value).toMatchObject({ listener: { signingSecret: expect.stringMatching(/^whsec_/) } });
+    const answers = client
+      .listenWebhook({ eventTypes: [WebhookEventType.TASK_CREATED] }, { signal: away.signal })
+      [Symbol.asyncIterator]();
+    expect((await answers.next()).value).toMatchObject({
+      listener: { signingSecret: expect.stringMatching(/^whsec_/) },
+    });
     const taskId = await createTask(ann);
     const { value } = await answers.next();
-    expect(value.delivery).toMatchObject({ eventType: WebhookEventType.TASK_CREATED, headers: { "webhook-id": value.delivery.eventId } });
+    expect(value.delivery).toMatchObject({
+      eventType: WebhookEventType.TASK_CREATED,
+      headers: { "webhook-id": value.delivery.eventId },
+    });
     expect(JSON.parse(value.delivery.body)).toMatchObject({ task_detail: { task_id: taskId } });
     away.abort();
     await expect(answers.next()).rejects.toThrow();
@@ -230,7 +257,9 @@ describe("a listener whose clock a test moves", () => {
     await listening.ready;
     for (let minute = 0; minute < 3; minute += 1) {
       await clock.advance(60_000);
-      await expect.poll(async () => (await listeners())[0]?.["renewed_at"]).toBeGreaterThan(clock.now() - 20_000);
+      await expect
+        .poll(async () => (await listeners())[0]?.["renewed_at"])
+        .toBeGreaterThan(clock.now() - 20_000);
     }
     await createTask(ann);
     await listening.until(1);

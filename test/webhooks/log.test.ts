@@ -20,13 +20,20 @@ describeOnOne("the log of deliveries", (database) => {
   });
 
   const newHook = async () => (await createTestWebhook(ann, `${hook.url}/${systemIds.short()}`)).id;
-  const put = (webhookId: string, members: Partial<PutDelivery> = {}) => putDelivery(rig.service.store, { webhookId, ...members });
+  const put = (webhookId: string, members: Partial<PutDelivery> = {}) =>
+    putDelivery(rig.service.store, { webhookId, ...members });
   const settled = (state: "delivered" | "failed" | "cancelled") => ({ state, nextAt: null, settledAt: 5000 });
 
   describe("is listed", () => {
     test("newest first, each with its event and body", async () => {
       const webhookId = await newHook();
-      const first = await put(webhookId, { attempts: 2, nextAt: 90_500, createdAt: 61_999, seq: 7, body: '{"a":"ä"}' });
+      const first = await put(webhookId, {
+        attempts: 2,
+        nextAt: 90_500,
+        createdAt: 61_999,
+        seq: 7,
+        body: '{"a":"ä"}',
+      });
       await put(webhookId, { ...settled("delivered"), createdAt: 62_000 });
       const { status, body } = await ann.v2("webhook.deliveries", { webhook_id: webhookId });
       expect(status).toBe(200);
@@ -58,14 +65,20 @@ describeOnOne("the log of deliveries", (database) => {
       await put(other, { taskId: "another", createdAt: 4000 });
       const page = (more = {}) => ann.v2("webhook.deliveries", { task_id: taskId, ...more });
       const { body } = await page();
-      expect(body["data"].map(({ webhook_id }: { readonly webhook_id: string }) => webhook_id)).toEqual([other, one]);
+      expect(body["data"].map(({ webhook_id }: { readonly webhook_id: string }) => webhook_id)).toEqual([
+        other,
+        one,
+      ]);
       expect(body["data"][1].body).toBe("{}");
       const { body: first } = await page({ limit: 1 });
       const { body: rest } = await page({ limit: 1, cursor: first["next_cursor"] });
       expect(rest).toMatchObject({ data: [{ webhook_id: one }], has_more: false });
       expect((await page({ webhook_id: stranger })).status).toBe(404);
       const refused = await ann.v2("webhook.deliveries", {});
-      expect(refused).toMatchObject({ status: 400, body: { error: { message: "webhook_id: is required without task_id" } } });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { error: { message: "webhook_id: is required without task_id" } },
+      });
     });
 
     test("by type, state, task and time, together and separately; bounds are whole seconds and exclusive", async () => {
@@ -88,19 +101,36 @@ describeOnOne("the log of deliveries", (database) => {
       expect(await listIds({ createdBefore: 20n })).toEqual([0]);
       expect(await listIds({ createdAfter: 10n, createdBefore: 40n })).toEqual([2, 1]);
       expect(await listIds({ createdAfter: 2n ** 62n })).toEqual([]);
-      expect(await listIds({ eventType: WebhookEventType.TASK_CREATED, state: DeliveryState.FAILED, taskId: "t2" })).toEqual([2]);
+      expect(
+        await listIds({
+          eventType: WebhookEventType.TASK_CREATED,
+          state: DeliveryState.FAILED,
+          taskId: "t2",
+        }),
+      ).toEqual([2]);
       expect(await listIds({ state: DeliveryState.FAILED, taskId: "t3" })).toEqual([]);
-      expect(await listIds({ eventType: WebhookEventType.UNSPECIFIED, state: DeliveryState.UNSPECIFIED, taskId: "" })).toHaveLength(4);
+      expect(
+        await listIds({
+          eventType: WebhookEventType.UNSPECIFIED,
+          state: DeliveryState.UNSPECIFIED,
+          taskId: "",
+        }),
+      ).toHaveLength(4);
     });
 
     test("by pages without gaps or repetitions, also with equal timestamps", async () => {
       const webhookId = await newHook();
       const all: string[] = [];
-      for (let n = 0; n < 7; n++) all.push((await put(webhookId, { createdAt: n < 4 ? 1000 : 2000, ...settled("failed") })).id);
+      for (let n = 0; n < 7; n++)
+        all.push((await put(webhookId, { createdAt: n < 4 ? 1000 : 2000, ...settled("failed") })).id);
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
-        const page = await webhooksOf(ann).listDeliveries({ webhookId, limit: 2, ...(cursor ? { cursor } : {}) });
+        const page = await webhooksOf(ann).listDeliveries({
+          webhookId,
+          limit: 2,
+          ...(cursor ? { cursor } : {}),
+        });
         expect(page.hasMore).toBe(page.nextCursor !== undefined);
         seen.push(...page.data.map(({ id }) => id));
         cursor = page.nextCursor;
@@ -115,9 +145,15 @@ describeOnOne("the log of deliveries", (database) => {
       const { nextCursor: cursor = "" } = await webhooksOf(ann).listDeliveries({ webhookId, limit: 1 });
       const refusal = "InvalidArgument: cursor: is not a cursor of this list";
       expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId, limit: 9, cursor }))).toBe("let in");
-      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId: other, limit: 1, cursor }))).toBe(refusal);
-      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId, state: DeliveryState.FAILED, cursor }))).toBe(refusal);
-      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId, cursor: `${cursor}A` }))).toBe(refusal);
+      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId: other, limit: 1, cursor }))).toBe(
+        refusal,
+      );
+      expect(
+        await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId, state: DeliveryState.FAILED, cursor })),
+      ).toBe(refusal);
+      expect(await outcomeOf(webhooksOf(ann).listDeliveries({ webhookId, cursor: `${cursor}A` }))).toBe(
+        refusal,
+      );
     });
 
     test("without a body after its retention", async () => {
@@ -143,7 +179,11 @@ describeOnOne("the log of deliveries", (database) => {
   });
 
   describe("is sent again:", () => {
-    test.each(["delivered", "failed", "cancelled"] as const)("one delivery, %s before, at once", async (state) => {
+    test.each([
+      "delivered",
+      "failed",
+      "cancelled",
+    ] as const)("one delivery, %s before, at once", async (state) => {
       const webhookId = await newHook();
       const { id } = await put(webhookId, { attempts: 10, ...settled(state) });
       const { status, body } = await ann.v2("webhook.resend", { delivery_id: id });
@@ -151,7 +191,11 @@ describeOnOne("the log of deliveries", (database) => {
       const now = Math.floor(clock.now() / 1000);
       expect(body["delivery"]).toMatchObject({ id, state: "pending", attempts: 10, next_attempt_at: now });
       expect(body["delivery"]).not.toHaveProperty("settled_at");
-      expect(await stateOf(rig.db.url, id)).toEqual({ state: "pending", nextAt: clock.now(), settledAt: null });
+      expect(await stateOf(rig.db.url, id)).toEqual({
+        state: "pending",
+        nextAt: clock.now(),
+        settledAt: null,
+      });
       expect(await pendingJobs(rig.db)).toContain(webhookId);
       const audit = await rig.auditRow("webhook.v2.WebhookService/ResendDelivery", id);
       expect(JSON.parse(String(audit["before"]))).toEqual({ state });
@@ -168,10 +212,14 @@ describeOnOne("the log of deliveries", (database) => {
       const refusal = "FailedPrecondition: the webhook is inactive: webhook.update resumes it";
       expect(await outcomeOf(webhooksOf(ann).resendDelivery({ deliveryId: id }))).toBe(refusal);
       expect(await outcomeOf(webhooksOf(ann).recoverDeliveries({ webhookId, since: 0n }))).toBe(refusal);
-      for (const one of [id, empty.id]) expect(await stateOf(rig.db.url, one)).toMatchObject({ state: "failed" });
+      for (const one of [id, empty.id])
+        expect(await stateOf(rig.db.url, one)).toMatchObject({ state: "failed" });
     });
 
-    /** A pending delivery whose first attempt was answered with 503; a second one that was taken has not ended. */
+    /**
+     * A pending delivery whose first attempt was answered with 503; a second one that was taken has not
+     * ended.
+     */
     async function pending(webhookId: string, attempts: number) {
       const delivery = await put(webhookId, { createdAt: 30_000, attempts, nextAt: clock.now() + 300_000 });
       await runOn(
@@ -190,16 +238,24 @@ describeOnOne("the log of deliveries", (database) => {
       const delivered = await put(webhookId, { createdAt: 30_000, ...settled("delivered") });
       const [waits, runs] = [await pending(webhookId, 1), await pending(webhookId, 2)];
       const listed = await ann.v2("webhook.deliveries", { webhook_id: webhookId, state: "pending" });
-      expect(listed.body["data"]).toContainEqual(expect.objectContaining({ id: waits.id, attempts: 1, last_status: 503 }));
+      expect(listed.body["data"]).toContainEqual(
+        expect.objectContaining({ id: waits.id, attempts: 1, last_status: 503 }),
+      );
       const { body } = await ann.v2("webhook.recover", { webhook_id: webhookId, since: 20 });
       expect(body["recovered"]).toBe(3);
       expect(await stateOf(rig.db.url, runs.id)).toMatchObject({ nextAt: runs.nextAt });
       for (const { id } of [...due, waits])
-        expect(await stateOf(rig.db.url, id)).toEqual({ state: "pending", nextAt: clock.now(), settledAt: null });
+        expect(await stateOf(rig.db.url, id)).toEqual({
+          state: "pending",
+          nextAt: clock.now(),
+          settledAt: null,
+        });
       for (const { id } of left) expect(await stateOf(rig.db.url, id)).toMatchObject({ state: "failed" });
       expect(await stateOf(rig.db.url, delivered.id)).toMatchObject({ state: "delivered" });
       expect(await pendingJobs(rig.db)).toContain(webhookId);
-      expect((await ann.v2("webhook.recover", { webhook_id: webhookId, since: 20 })).body["recovered"]).toBe(0);
+      expect((await ann.v2("webhook.recover", { webhook_id: webhookId, since: 20 })).body["recovered"]).toBe(
+        0,
+      );
     });
 
     test("nothing of a webhook that is deleted at the same time", async () => {
@@ -210,7 +266,10 @@ describeOnOne("the log of deliveries", (database) => {
         ann.v2("webhook.delete", { webhook_id: webhookId }),
         ...Array.from({ length: 5 }, () => ann.v2("webhook.recover", { webhook_id: webhookId, since: 0 })),
       ]);
-      const rows = await rowsIn(rig.db.url, `SELECT id FROM delivery WHERE webhook_id = '${webhookId}' AND state = 'pending'`);
+      const rows = await rowsIn(
+        rig.db.url,
+        `SELECT id FROM delivery WHERE webhook_id = '${webhookId}' AND state = 'pending'`,
+      );
       expect(rows).toEqual([]);
     });
   });

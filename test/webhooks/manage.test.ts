@@ -54,9 +54,12 @@ describeOnOne("a webhook", (database) => {
         () => client.listDeliveries({ webhookId }),
         () => client.recoverDeliveries({ webhookId, since: 0n }),
       ];
-      for (const call of [...calls(id), ...calls("unknown")]) expect(await outcomeOf(call())).toBe("NotFound: webhook not found");
+      for (const call of [...calls(id), ...calls("unknown")])
+        expect(await outcomeOf(call())).toBe("NotFound: webhook not found");
       for (const deliveryId of [delivery.id, "unknown"]) {
-        expect(await outcomeOf(client.listDeliveryAttempts({ deliveryId }))).toBe("NotFound: delivery not found");
+        expect(await outcomeOf(client.listDeliveryAttempts({ deliveryId }))).toBe(
+          "NotFound: delivery not found",
+        );
         expect(await outcomeOf(client.resendDelivery({ deliveryId }))).toBe("NotFound: delivery not found");
       }
     }
@@ -68,11 +71,20 @@ describeOnOne("a webhook", (database) => {
       const { id } = await createHook();
       const { store } = rig.service;
       const pending = await putDelivery(store, { webhookId: id, attempts: 1, nextAt: clock.now() + 9 });
-      const done = await putDelivery(store, { webhookId: id, state: "delivered", nextAt: null, settledAt: 1 });
+      const done = await putDelivery(store, {
+        webhookId: id,
+        state: "delivered",
+        nextAt: null,
+        settledAt: 1,
+      });
       const elsewhere = await putDelivery(store, { webhookId: (await createHook()).id });
       const { status, body } = await ann.v2("webhook.delete", { webhook_id: id });
       expect([status, Object.keys(body).toSorted()]).toEqual([200, ["ok", "request_id"]]);
-      expect(await stateOf(rig.db.url, pending.id)).toEqual({ state: "cancelled", nextAt: null, settledAt: clock.now() });
+      expect(await stateOf(rig.db.url, pending.id)).toEqual({
+        state: "cancelled",
+        nextAt: null,
+        settledAt: clock.now(),
+      });
       expect(await stateOf(rig.db.url, done.id)).toMatchObject({ state: "delivered" });
       expect(await stateOf(rig.db.url, elsewhere.id)).toMatchObject({ state: "pending" });
       expect((await webhooksOf(ann).listWebhooks({})).data.map((webhook) => webhook.id)).not.toContain(id);
@@ -80,7 +92,9 @@ describeOnOne("a webhook", (database) => {
         code: "not_found",
         message: "webhook not found",
       });
-      expect(await outcomeOf(webhooksOf(ann).listDeliveryAttempts({ deliveryId: done.id }))).toBe("NotFound: delivery not found");
+      expect(await outcomeOf(webhooksOf(ann).listDeliveryAttempts({ deliveryId: done.id }))).toBe(
+        "NotFound: delivery not found",
+      );
       const audit = await rig.auditRow("webhook.v2.WebhookService/DeleteWebhook", id);
       expect(JSON.parse(String(audit["before"]))).toMatchObject({ host: new URL(hook.url).host });
     });
@@ -90,7 +104,10 @@ describeOnOne("a webhook", (database) => {
       const [first, second] = [await createHook(), await createHook()];
       const [deleted, active] = [await putTask(store), await putTask(store)];
       await runOn(rig.db.url, `UPDATE task SET deleted_at = 1 WHERE id = '${deleted.id}'`);
-      const putEvent = async ({ id: taskId }: { readonly id: string }, ...webhooks: readonly { readonly id: string }[]) => {
+      const putEvent = async (
+        { id: taskId }: { readonly id: string },
+        ...webhooks: readonly { readonly id: string }[]
+      ) => {
         const event = sampleEvent({ taskId, body: "kept" });
         const deliveries = webhooks.map(({ id: webhookId }) => sampleDelivery(event, { webhookId }));
         await store.change((tx) => tx.webhookEvents.insert([event], deliveries));
@@ -115,7 +132,9 @@ describeOnOne("a webhook", (database) => {
     test("by ten at once is deleted once, and its address is free again", async () => {
       const ownHook = await rig.hook();
       const { id } = await createTestWebhook(ann, ownHook.url);
-      const replies = await Promise.all(Array.from({ length: 10 }, () => ann.v2("webhook.delete", { webhook_id: id })));
+      const replies = await Promise.all(
+        Array.from({ length: 10 }, () => ann.v2("webhook.delete", { webhook_id: id })),
+      );
       expect(replies.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(404)]);
       await createTestWebhook(ann, ownHook.url);
     });
@@ -130,7 +149,11 @@ describeOnOne("a webhook", (database) => {
       const { webhook } = await update(id, { status: WebhookStatus.INACTIVE });
       expect(webhook).toMatchObject({ status: WebhookStatus.INACTIVE, inactiveReason: "paused" });
       await update(id, { doubleHash: true });
-      expect(await rowOf(id)).toMatchObject({ status: "inactive", inactiveReason: "paused", doubleHash: true });
+      expect(await rowOf(id)).toMatchObject({
+        status: "inactive",
+        inactiveReason: "paused",
+        doubleHash: true,
+      });
       expect(ownHook.received).toHaveLength(1);
     });
 
@@ -138,7 +161,12 @@ describeOnOne("a webhook", (database) => {
       const ownHook = await rig.hook();
       const { id } = await createHook(ann, ownHook);
       await rig.service.store.change((tx) =>
-        tx.webhooks.update(id, { status: "inactive", inactiveReason: "every attempt of 5 days failed", failingSince: 1, failures: 9 }),
+        tx.webhooks.update(id, {
+          status: "inactive",
+          inactiveReason: "every attempt of 5 days failed",
+          failingSince: 1,
+          failures: 9,
+        }),
       );
       const { webhook } = await update(id, { status: WebhookStatus.ACTIVE });
       expect(webhook).toMatchObject({ status: WebhookStatus.ACTIVE });
@@ -153,16 +181,28 @@ describeOnOne("a webhook", (database) => {
       await update(id, { status: WebhookStatus.INACTIVE });
       const before = await rowOf(id);
       ownHook.answers = 500;
-      const call = update(id, { status: WebhookStatus.ACTIVE, doubleHash: true, eventTypes: [WebhookEventType.TASK_FAILED] });
-      expect(await outcomeOf(call)).toBe("InvalidArgument: status: the receiver answered the test request with 500, not with 2xx");
+      const call = update(id, {
+        status: WebhookStatus.ACTIVE,
+        doubleHash: true,
+        eventTypes: [WebhookEventType.TASK_FAILED],
+      });
+      expect(await outcomeOf(call)).toBe(
+        "InvalidArgument: status: the receiver answered the test request with 500, not with 2xx",
+      );
       expect(await rowOf(id)).toEqual(before);
     });
 
     test("that is active is not tested again, and may change its types of event", async () => {
       const ownHook = await rig.hook();
       const { id } = await createHook(ann, ownHook);
-      const { webhook } = await update(id, { status: WebhookStatus.ACTIVE, eventTypes: [WebhookEventType.TASK_FAILED] });
-      expect(webhook).toMatchObject({ status: WebhookStatus.ACTIVE, eventTypes: [WebhookEventType.TASK_FAILED] });
+      const { webhook } = await update(id, {
+        status: WebhookStatus.ACTIVE,
+        eventTypes: [WebhookEventType.TASK_FAILED],
+      });
+      expect(webhook).toMatchObject({
+        status: WebhookStatus.ACTIVE,
+        eventTypes: [WebhookEventType.TASK_FAILED],
+      });
       expect((await update(id, {})).webhook).toEqual(webhook);
       expect(ownHook.received).toHaveLength(1);
       const audit = await rig.auditRow("webhook.v2.WebhookService/UpdateWebhook", id);
@@ -180,7 +220,11 @@ describeOnOne("a webhook", (database) => {
       const row = await rowOf(id);
       const decrypted = (sealed: Uint8Array | null) =>
         sealed && `whsec_${Buffer.from(openWebhookSecret(cipher, id, sealed)).toString("base64")}`;
-      expect([decrypted(row.secret), decrypted(row.oldSecret), row.oldSecretUntil]).toEqual([signingSecret, first, clock.now() + dayMs]);
+      expect([decrypted(row.secret), decrypted(row.oldSecret), row.oldSecretUntil]).toEqual([
+        signingSecret,
+        first,
+        clock.now() + dayMs,
+      ]);
       const audit = await rig.auditRow("webhook.v2.WebhookService/RotateWebhookSecret", id);
       expect(JSON.stringify(audit)).not.toContain("whsec_");
     });
@@ -219,7 +263,12 @@ describeOnOne("a webhook", (database) => {
       const { body: good } = await ann.v2("webhook.ping", { webhook_id: id });
       expect(good).toMatchObject({
         delivered: true,
-        attempt: { number: 1, at: Math.floor(quarterPast / 1000), status: 204, latency_ms: expect.any(Number) },
+        attempt: {
+          number: 1,
+          at: Math.floor(quarterPast / 1000),
+          status: 204,
+          latency_ms: expect.any(Number),
+        },
       });
       ownHook.answers = 503;
       const { body: bad } = await ann.v2("webhook.ping", { webhook_id: id });
@@ -230,13 +279,18 @@ describeOnOne("a webhook", (database) => {
       await rig.auditRow("webhook.v2.WebhookService/PingWebhook", id);
     });
 
-    test.each(webhookEventTypes)("with a type gets a sample in the form of a real delivery: %s", async (type) => {
+    test.each(
+      webhookEventTypes,
+    )("with a type gets a sample in the form of a real delivery: %s", async (type) => {
       const ownHook = await rig.hook();
       const { id } = await createHook(ann, ownHook);
       const { body } = await ann.v2("webhook.ping", { webhook_id: id, event_type: type });
       expect(body).toMatchObject({ delivered: true });
       const { body: sent = {} } = ownHook.received.at(-1) ?? {};
-      expect(sent).toMatchObject({ event_id: expect.stringMatching(new RegExp(`^webhook_test_${type}_${id}_\\d+$`)), event_type: type });
+      expect(sent).toMatchObject({
+        event_id: expect.stringMatching(new RegExp(`^webhook_test_${type}_${id}_\\d+$`)),
+        event_type: type,
+      });
       expect(sent.task_detail ?? sent.progress_detail).toMatchObject({ task_id: id });
       expect((await webhooksOf(ann).listDeliveries({ webhookId: id })).data).toEqual([]);
     });
@@ -253,7 +307,10 @@ describeOnOne("a webhook", (database) => {
     const ownHook = await rig.hook();
     const { webhookId } = await createTestApp(ann, ownHook.url);
     const { status, body } = await ann.v2("webhook.delete", { webhook_id: webhookId });
-    expect([status, body["error"]?.message]).toEqual([412, "an app's webhook is removed by clearing the app's webhook_url"]);
+    expect([status, body["error"]?.message]).toEqual([
+      412,
+      "an app's webhook is removed by clearing the app's webhook_url",
+    ]);
   });
 
   test("has the keys that all webhooks share", async () => {
@@ -266,8 +323,18 @@ describeOnOne("a webhook", (database) => {
       ed25519_public_key: expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/),
       created_at: expect.any(Number),
       keys: [
-        { public_key: body["public_key"], algorithm: "RSA-SHA256", created_at: body["created_at"], signs_from: body["created_at"] },
-        { public_key: body["ed25519_public_key"], algorithm: "ed25519", created_at: expect.any(Number), signs_from: expect.any(Number) },
+        {
+          public_key: body["public_key"],
+          algorithm: "RSA-SHA256",
+          created_at: body["created_at"],
+          signs_from: body["created_at"],
+        },
+        {
+          public_key: body["ed25519_public_key"],
+          algorithm: "ed25519",
+          created_at: expect.any(Number),
+          signs_from: expect.any(Number),
+        },
       ],
     });
     const other = await rig.person();

@@ -29,7 +29,12 @@ export function notifyRig(kind: DatabaseKind): NotifyRig {
     const db = await openTestStore(kind);
     const service = await openService({ over: db });
     const ann = await service.person();
-    open = { db, service, ann, webhookId: await putWebhook(db.store, { ...ann, eventTypes: webhookEventTypes }) };
+    open = {
+      db,
+      service,
+      ann,
+      webhookId: await putWebhook(db.store, { ...ann, eventTypes: webhookEventTypes }),
+    };
   });
   afterAll(async () => {
     await open?.service[Symbol.asyncDispose]();
@@ -57,8 +62,10 @@ export function notifyRig(kind: DatabaseKind): NotifyRig {
     get webhookId() {
       return rig().webhookId;
     },
-    create: async (content, more = {}, who) => String((await v2("task.create", { message: { content }, ...more }, who))["task_id"]),
-    call: async (operation, taskId, body = {}, who) => void (await v2(operation, { task_id: taskId, ...body }, who)),
+    create: async (content, more = {}, who) =>
+      String((await v2("task.create", { message: { content }, ...more }, who))["task_id"]),
+    call: async (operation, taskId, body = {}, who) =>
+      void (await v2(operation, { task_id: taskId, ...body }, who)),
     reach: (taskId, status) => untilStatus(rig().db.store, taskId, status),
     notified: async (taskId, webhookId = rig().webhookId) =>
       (await eventsFor(rig().db, webhookId)).filter((event) => event.taskId === taskId),

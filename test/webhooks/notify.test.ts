@@ -23,7 +23,13 @@ const ways: readonly {
     type: "task_stopped",
     detail: { stop_reason: "finish", attachments: [] },
   },
-  { why: "asks", content: "[[ask Which?]]", status: "waiting", type: "task_stopped", detail: { stop_reason: "ask", message: "Which?" } },
+  {
+    why: "asks",
+    content: "[[ask Which?]]",
+    status: "waiting",
+    type: "task_stopped",
+    detail: { stop_reason: "ask", message: "Which?" },
+  },
   {
     why: "needs an approval",
     content: "[[confirm deployAction]]",
@@ -31,7 +37,13 @@ const ways: readonly {
     type: "task_stopped",
     detail: { stop_reason: "ask", message: "Deploy “demo”." },
   },
-  { why: "fails", content: "[[fail model_error | Oops]]", status: "error", type: "task_failed", detail: { message: "Oops" } },
+  {
+    why: "fails",
+    content: "[[fail model_error | Oops]]",
+    status: "error",
+    type: "task_failed",
+    detail: { message: "Oops" },
+  },
   {
     why: "is stopped",
     content: "[[forever]]",
@@ -44,7 +56,8 @@ const ways: readonly {
 
 describeOnOne("webhooks are notified", (kind) => {
   const rig = notifyRig(kind);
-  const typesOf = async (id: string, webhookId?: string) => (await rig.notified(id, webhookId)).map(({ type }) => type);
+  const typesOf = async (id: string, webhookId?: string) =>
+    (await rig.notified(id, webhookId)).map(({ type }) => type);
 
   test.each(ways)("once about a task that $why", async ({ content, call, status, type, detail }) => {
     const id = await rig.create(content, { title: "Greet" });
@@ -53,10 +66,23 @@ describeOnOne("webhooks are notified", (kind) => {
     const [created, ended, ...more] = await rig.notified(id);
     expect(more).toEqual([]);
     const about = { task_id: id, task_title: "Greet", task_url: `https://platform.test/app/${id}` };
-    const createdBody = { event_id: created?.id, event_type: "task_created", task_detail: { ...about, task_event_id: `ev_${id}_1` } };
+    const createdBody = {
+      event_id: created?.id,
+      event_type: "task_created",
+      task_detail: { ...about, task_event_id: `ev_${id}_1` },
+    };
     expect(JSON.parse(created?.body ?? "")).toEqual(createdBody);
-    expect(ended).toMatchObject({ type, seq: lastSeq, state: "pending", id: expect.stringMatching(`^${type}_${id}_[0-9]{10}$`) });
-    const endedBody = { event_id: ended?.id, event_type: type, task_detail: { ...about, ...detail, task_event_id: `ev_${id}_${lastSeq}` } };
+    expect(ended).toMatchObject({
+      type,
+      seq: lastSeq,
+      state: "pending",
+      id: expect.stringMatching(`^${type}_${id}_[0-9]{10}$`),
+    });
+    const endedBody = {
+      event_id: ended?.id,
+      event_type: type,
+      task_detail: { ...about, ...detail, task_event_id: `ev_${id}_${lastSeq}` },
+    };
     expect(JSON.parse(ended?.body ?? "")).toMatchObject(endedBody);
   });
 
@@ -75,18 +101,29 @@ describeOnOne("webhooks are notified", (kind) => {
     await rig.reach(id, "waiting");
     await rig.call("task.sendMessage", id, { message: { content: "[[confirm deployAction]]" } });
     const { lastSeq } = await rig.reach(id, "waiting");
-    await rig.call("task.confirmAction", id, { event_id: `ev_${id}_${lastSeq - 1}`, input: { accept: true } });
+    await rig.call("task.confirmAction", id, {
+      event_id: `ev_${id}_${lastSeq - 1}`,
+      input: { accept: true },
+    });
     await rig.reach(id, "stopped");
     await rig.call("task.sendMessage", id, { message: { content: "Thanks" } });
     await rig.reach(id, "stopped");
     const notified = await rig.notified(id);
     const stops = notified.filter(({ type }) => type === "task_stopped");
-    expect(stops.map(({ body }) => JSON.parse(body).task_detail.stop_reason)).toEqual(["ask", "ask", "finish", "finish"]);
+    expect(stops.map(({ body }) => JSON.parse(body).task_detail.stop_reason)).toEqual([
+      "ask",
+      "ask",
+      "finish",
+      "finish",
+    ]);
     expect(new Set(notified.map((event) => event.id)).size).toBe(notified.length);
   });
 
   test("about a waiting task that is stopped, and not about one that is deleted", async () => {
-    const [stopped, deleted] = await Promise.all([rig.create("[[ask Which?]]"), rig.create("[[ask Which?]]")]);
+    const [stopped, deleted] = await Promise.all([
+      rig.create("[[ask Which?]]"),
+      rig.create("[[ask Which?]]"),
+    ]);
     for (const id of [stopped, deleted]) await rig.reach(id, "waiting");
     await rig.call("task.stop", stopped);
     await rig.call("task.stop", stopped);
@@ -98,11 +135,17 @@ describeOnOne("webhooks are notified", (kind) => {
   test("about a task that is deleted in the meantime, while the delivered bodies are erased (spec/decisions.md 14)", async () => {
     const id = await rig.create("[[say Hello]]");
     await rig.reach(id, "stopped");
-    await runDirectly(rig.db, `UPDATE delivery SET state = 'delivered' WHERE task_id = '${id}' AND type = 'task_created' RETURNING id`);
+    await runDirectly(
+      rig.db,
+      `UPDATE delivery SET state = 'delivered' WHERE task_id = '${id}' AND type = 'task_created' RETURNING id`,
+    );
     await rig.call("task.delete", id);
     const [created, stopped] = await rig.notified(id);
     expect(created).toMatchObject({ body: "", state: "delivered" });
-    expect(stopped).toMatchObject({ body: expect.stringContaining('"stop_reason":"finish"'), state: "pending" });
+    expect(stopped).toMatchObject({
+      body: expect.stringContaining('"stop_reason":"finish"'),
+      state: "pending",
+    });
   });
 
   test("and the sender is woken for each task", async () => {
@@ -114,7 +157,12 @@ describeOnOne("webhooks are notified", (kind) => {
   });
 
   describe("about a requested value", () => {
-    const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"], additionalProperties: false };
+    const schema = {
+      type: "object",
+      properties: { total: { type: "number" } },
+      required: ["total"],
+      additionalProperties: false,
+    };
     const outputs = async (id: string) =>
       (await rig.notified(id)).flatMap(({ type, body }) => {
         const { structured_output: output = "none" } = JSON.parse(body).task_detail ?? {};
@@ -128,13 +176,19 @@ describeOnOne("webhooks are notified", (kind) => {
       await rig.reach(id, "stopped");
       await rig.call("task.sendMessage", id, { message: { content: "Thanks" } });
       await rig.reach(id, "stopped");
-      expect(await outputs(id)).toEqual(["none", { success: true, value: { total: 7 }, error: null }, "none"]);
+      expect(await outputs(id)).toEqual([
+        "none",
+        { success: true, value: { total: 7 }, error: null },
+        "none",
+      ]);
     });
 
     test("also when there is none", async () => {
       const id = await rig.create('[[value {"total": "many"}]]', { structured_output_schema: schema });
       await rig.reach(id, "stopped");
-      expect(await outputs(id)).toMatchObject([{ success: false, value: { total: 0 }, error: expect.any(String) }]);
+      expect(await outputs(id)).toMatchObject([
+        { success: false, value: { total: 0 }, error: expect.any(String) },
+      ]);
     });
   });
 
@@ -142,7 +196,11 @@ describeOnOne("webhooks are notified", (kind) => {
     const plan = "[[plan Sow]] [[step]] [[say Done]]";
     test.each([
       { why: "the documented types", more: {}, types: ["task_created", "task_progress", "task_stopped"] },
-      { why: "the types that they name, and no others", more: { eventTypes: ["task_stopped"] }, types: ["task_stopped"] },
+      {
+        why: "the types that they name, and no others",
+        more: { eventTypes: ["task_stopped"] },
+        types: ["task_stopped"],
+      },
       { why: "nothing while they are inactive", more: { status: "inactive" }, types: [] },
       { why: "nothing once they are deleted", more: { deletedAt: 2000 }, types: [] },
     ] as const)("$why", async ({ more, types }) => {
@@ -159,7 +217,10 @@ describeOnOne("webhooks are notified", (kind) => {
       const named = await putWebhook(rig.db.store, { ...bo, eventTypes: ["task_failed"] });
       const failed = await rig.create("[[fail model_error | Oops]]", {}, bo);
       await rig.reach(failed, "error");
-      expect([await typesOf(failed, plain), await typesOf(failed, named)]).toEqual([["task_created"], ["task_failed"]]);
+      expect([await typesOf(failed, plain), await typesOf(failed, named)]).toEqual([
+        ["task_created"],
+        ["task_failed"],
+      ]);
     });
 
     test("all webhooks of an account get the same event, each with a separate delivery", async () => {
@@ -222,8 +283,13 @@ describeOnOne("webhooks are notified", (kind) => {
 
   test("nothing about a subtask in any state, under any agent (spec/webhooks.md 11)", async () => {
     const { ann } = rig;
-    await rig.call("task.sendMessage", "agent-default-main_task", { message: { content: "[[subtask Count]]" } });
-    await rig.reach((await ann.v2("task.detail", { task_id: "agent-default-main_task" })).body["task"].id, "stopped");
+    await rig.call("task.sendMessage", "agent-default-main_task", {
+      message: { content: "[[subtask Count]]" },
+    });
+    await rig.reach(
+      (await ann.v2("task.detail", { task_id: "agent-default-main_task" })).body["task"].id,
+      "stopped",
+    );
     const { body } = await ann.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" });
     const [{ id }] = body["data"];
     await rig.reach(id, "stopped");

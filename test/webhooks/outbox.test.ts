@@ -16,7 +16,10 @@ import { eventsFor, type OutboxEvent, putWebhook } from "../support/webhooks.ts"
 const step = (title: string): NewEvent => ({ type: "new_plan_step", payload: { stepId: title, title } });
 const saidWith = (filename: string): NewEvent => ({
   type: "assistant_message",
-  payload: { content: filename, attachments: [{ fileId: filename, type: "file", filename, contentType: "text/csv", bytes: 7 }] },
+  payload: {
+    content: filename,
+    attachments: [{ fileId: filename, type: "file", filename, contentType: "text/csv", bytes: 7 }],
+  },
 });
 
 /** A store with an outbox on a still clock, and a webhook that subscribes to every event. */
@@ -32,12 +35,16 @@ interface Open extends AsyncDisposable {
   readonly database: TestStore;
 }
 
-async function open(kind: TestStore["kind"], eventTypes: readonly WebhookEventType[] | null = webhookEventTypes): Promise<Open> {
+async function open(
+  kind: TestStore["kind"],
+  eventTypes: readonly WebhookEventType[] | null = webhookEventTypes,
+): Promise<Open> {
   const statements: string[] = [];
   const database = await openTestStore(kind, { onStatement: (sql) => void statements.push(sql.trim()) });
   await putPeople(database.store);
   const { accountId, spaceId } = ann;
-  const webhookId = eventTypes === null ? "" : await putWebhook(database.store, { accountId, spaceId, eventTypes });
+  const webhookId =
+    eventTypes === null ? "" : await putWebhook(database.store, { accountId, spaceId, eventTypes });
   statements.length = 0;
   const clock = movableClock();
   const link = (fileId: string) => `https://files.test/${fileId}`;
@@ -48,7 +55,8 @@ async function open(kind: TestStore["kind"], eventTypes: readonly WebhookEventTy
   };
   return {
     ...{ store: database.store, database, statements, clock, publishTask },
-    create: async (tx, members) => publishTask(tx, await tx.tasks.insert(sampleTask({ apiKeyId: "k", ...members }), firstEvents("Hello"))),
+    create: async (tx, members) =>
+      publishTask(tx, await tx.tasks.insert(sampleTask({ apiKeyId: "k", ...members }), firstEvents("Hello"))),
     advance: (id, events) =>
       database.store.change(async (tx) => {
         const written = await tx.tasks.advance(id, { now: clock.now(), events });
@@ -76,7 +84,9 @@ describeOnEach("the outbox", (kind) => {
   test("has no events of a step whose guard does not hold", async () => {
     await using rig = await open(kind, ["task_stopped"]);
     const { id } = await rig.store.change((tx) => rig.create(tx));
-    const late = rig.store.change((tx) => tx.tasks.advance(id, { now: 1, when: { fence: 9 }, events: finish("Late").events }));
+    const late = rig.store.change((tx) =>
+      tx.tasks.advance(id, { now: 1, when: { fence: 9 }, events: finish("Late").events }),
+    );
     expect(await late).toBeNull();
     expect(await rig.notified()).toEqual([]);
   });
@@ -103,14 +113,28 @@ describeOnEach("the outbox", (kind) => {
     await rig.advance(id, [saidWith("two.csv"), ...finish("Done").events]);
     const [stopped] = await rig.notified();
     const file = (name: string) => ({ file_name: name, url: `https://files.test/${name}`, size_bytes: 7 });
-    expect(JSON.parse(stopped?.body ?? "").task_detail.attachments).toEqual([file("one.csv"), file("two.csv")]);
+    expect(JSON.parse(stopped?.body ?? "").task_detail.attachments).toEqual([
+      file("one.csv"),
+      file("two.csv"),
+    ]);
   });
 
   test("has the event of a task that fails because it was claimed too often", async () => {
     await using rig = await open(kind, ["task_failed"]);
-    const { id } = await rig.store.change((tx) => rig.create(tx, { nodeId: "dead", claims: 1, idleClaims: idleClaimsMax }));
-    const candidate = { id, fence: 0, nodeId: "dead", claims: 1, spaceId: ann.spaceId, agentProfile: "manus-1.6" };
-    await rig.store.change((tx) => claimTasks(tx, [candidate], { nodeId: "node", now: rig.clock.now(), publishTask: rig.publishTask }));
+    const { id } = await rig.store.change((tx) =>
+      rig.create(tx, { nodeId: "dead", claims: 1, idleClaims: idleClaimsMax }),
+    );
+    const candidate = {
+      id,
+      fence: 0,
+      nodeId: "dead",
+      claims: 1,
+      spaceId: ann.spaceId,
+      agentProfile: "manus-1.6",
+    };
+    await rig.store.change((tx) =>
+      claimTasks(tx, [candidate], { nodeId: "node", now: rig.clock.now(), publishTask: rig.publishTask }),
+    );
     expect(await rig.notified()).toMatchObject([{ type: "task_failed", taskId: id }]);
   });
 
@@ -122,14 +146,21 @@ describeOnEach("the outbox", (kind) => {
     const { id } = await rig.store.change((tx) => rig.create(tx, members));
     await rig.advance(id, finish("Done").events);
     expect(await rig.notified()).toEqual([]);
-    expect(rig.statements.filter((sql) => /(FROM|INTO) (webhook_event|delivery)|^SELECT id, event_types/.test(sql))).toEqual([]);
+    expect(
+      rig.statements.filter((sql) =>
+        /(FROM|INTO) (webhook_event|delivery)|^SELECT id, event_types/.test(sql),
+      ),
+    ).toEqual([]);
   });
 
   test.each([
     { why: "there is no webhook", eventTypes: null, cost: 0 },
     { why: "no webhook subscribes to it", eventTypes: [], cost: 1 },
     { why: "a webhook subscribes to it", eventTypes: ["task_progress"], cost: 5 },
-  ] as const)("costs $cost statements more where $why, however many notifications there are", async ({ eventTypes, cost }) => {
+  ] as const)("costs $cost statements more where $why, however many notifications there are", async ({
+    eventTypes,
+    cost,
+  }) => {
     await using rig = await open(kind, eventTypes);
     const { id } = await rig.store.change((tx) => rig.create(tx));
     const costOf = async (events: readonly NewEvent[]): Promise<number> => {

@@ -22,13 +22,22 @@ async function openRecordingReceiver(status = () => 200) {
     response.writeHead(status()).end();
   });
   const types = () => requests.map(({ body }) => JSON.parse(body).event_type);
-  return { got: requests, types, url: `${server.url}/in?tenant=7`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return {
+    got: requests,
+    types,
+    url: `${server.url}/in?tenant=7`,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
 }
 
 describeOnPostgres("a platform", (kind) => {
   test("delivers the events of a task, in order, and each delivery verifies with the published keys", async () => {
     await using hook = await openRecordingReceiver();
-    await using service = await openService({ database: kind, nodes: nodesOf(kind), env: { WEBHOOK_ALLOW: "loopback" } });
+    await using service = await openService({
+      database: kind,
+      nodes: nodesOf(kind),
+      env: { WEBHOOK_ALLOW: "loopback" },
+    });
     const ann = await service.person();
     const { body: made } = await ann.v2("webhook.create", { url: hook.url });
     await ann.v2("task.create", { message: { content: "[[plan Look | Tell]] [[step]] [[say Done]]" } });
@@ -38,9 +47,15 @@ describeOnPostgres("a platform", (kind) => {
     const { body: published } = await ann.v2("webhook.publicKey");
     const verifier = new StandardWebhook(String(made["signing_secret"]));
     for (const { headers, body } of hook.got) {
-      const content = signedContent({ at: Number(headers["x-webhook-timestamp"]), url: hook.url, body: Buffer.from(body) });
+      const content = signedContent({
+        at: Number(headers["x-webhook-timestamp"]),
+        url: hook.url,
+        body: Buffer.from(body),
+      });
       const signature = Buffer.from(String(headers["x-webhook-signature"]), "base64");
-      expect(verify("RSA-SHA256", Buffer.from(content), String(published["public_key"]), signature)).toBe(true);
+      expect(verify("RSA-SHA256", Buffer.from(content), String(published["public_key"]), signature)).toBe(
+        true,
+      );
       expect(() => verifier.verify(body, headers as Record<string, string>)).not.toThrow(); // each header occurs once
       expect(headers["webhook-id"]).toBe(JSON.parse(body).event_id);
     }
@@ -58,14 +73,20 @@ describeOnPostgres("a platform", (kind) => {
     await ann.v2("task.create", { message: { content: "[[say Done]]" } });
     await expect.poll(() => mails.received.length).toBe(1);
     const { body } = await ann.v2("webhook.list");
-    expect(body["data"]).toMatchObject([{ status: "inactive", inactive_reason: "the receiver answered 410 Gone" }]);
+    expect(body["data"]).toMatchObject([
+      { status: "inactive", inactive_reason: "the receiver answered 410 Gone" },
+    ]);
     const [mail] = mails.received;
     expect(mail?.text).toContain("the receiver answered 410 Gone");
     expect(mail?.text).toContain(new URL(hook.url).host);
     expect(mail?.text).not.toContain("tenant");
     const [{ id: webhookId } = { id: "" }] = body["data"];
     expect(service.problems).toEqual([
-      { level: "warn", text: "deliveries to a webhook fail", fields: { webhookId, status: 410, failure: null } },
+      {
+        level: "warn",
+        text: "deliveries to a webhook fail",
+        fields: { webhookId, status: 410, failure: null },
+      },
       { level: "warn", text: "a webhook was switched off: its deliveries failed", fields: { webhookId } },
     ]);
   });

@@ -64,14 +64,25 @@ export function webhookRig(database: DatabaseKind, options: ServiceOptions = {})
 export const webhooksOf = (person: Person) => person.client(WebhookService);
 
 /** Creates a webhook. */
-export async function createTestWebhook(person: Person, url: string, more: object = {}): Promise<{ id: string; secret: string }> {
+export async function createTestWebhook(
+  person: Person,
+  url: string,
+  more: object = {},
+): Promise<{ id: string; secret: string }> {
   const { webhook, signingSecret } = await webhooksOf(person).createWebhook({ url, ...more });
   return { id: webhook?.id ?? "", secret: signingSecret };
 }
 
 /** Creates an app with a webhook. */
-export async function createTestApp(person: Person, webhookUrl: string): Promise<{ clientId: string; webhookId: string }> {
+export async function createTestApp(
+  person: Person,
+  webhookUrl: string,
+): Promise<{ clientId: string; webhookId: string }> {
   const client = person.client(OAuth2AppService);
-  const { app } = await client.createOAuth2App({ name: "Garden", redirectUris: ["https://a.example/cb"], webhookUrl });
+  const { app } = await client.createOAuth2App({
+    name: "Garden",
+    redirectUris: ["https://a.example/cb"],
+    webhookUrl,
+  });
   return { clientId: app?.clientId ?? "", webhookId: app?.webhookId ?? "" };
 }

@@ -20,14 +20,27 @@ const waitAfter = (number: number, retryAfter: string | null = null, random = 0.
 describe("the schedule (spec/webhooks.md 9)", () => {
   test("has ten attempts over three days", () => {
     const waits = Array.from({ length: 9 }, (_, index) => waitAfter(index + 1));
-    expect(waits).toEqual([5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour]);
+    expect(waits).toEqual([
+      5 * second,
+      5 * minute,
+      30 * minute,
+      2 * hour,
+      5 * hour,
+      10 * hour,
+      14 * hour,
+      20 * hour,
+      24 * hour,
+    ]);
     expect(waitAfter(10)).toBeNull();
     expect(scheduleMs[0]).toBe(0);
   });
 
   test("ends at a success, with any other members of the answer", () => {
     const sent = { delivered: true, status: 200, retryAfter: "60" };
-    expect(nextStateOf({ type: "task_stopped", number: 1, sent }, now, 0)).toEqual({ state: "delivered", nextAt: null });
+    expect(nextStateOf({ type: "task_stopped", number: 1, sent }, now, 0)).toEqual({
+      state: "delivered",
+      nextAt: null,
+    });
   });
 
   test("ends at 410, because the receiver is gone permanently", () => {
@@ -35,7 +48,9 @@ describe("the schedule (spec/webhooks.md 9)", () => {
   });
 
   test("ends for progress after the third attempt", () => {
-    const states = [1, 2, 3].map((number) => nextStateOf({ ...failedAttempt(number), type: "task_progress" }, now, 0).state);
+    const states = [1, 2, 3].map(
+      (number) => nextStateOf({ ...failedAttempt(number), type: "task_progress" }, now, 0).state,
+    );
     expect(states).toEqual(["pending", "pending", "failed"]);
   });
 
@@ -54,7 +69,8 @@ describe("the schedule (spec/webhooks.md 9)", () => {
     ["a negative number", "-3600", 5 * second],
     ["another form of date", "2026-11-21T12:00:00Z", 5 * second],
     ["nothing", "", 5 * second],
-  ])("waits as Retry-After asks for, a day at most: %s", (_what, header, wait) => expect(waitAfter(1, header)).toBe(wait));
+  ])("waits as Retry-After asks for, a day at most: %s", (_what, header, wait) =>
+    expect(waitAfter(1, header)).toBe(wait));
 
   const anAttempt = fc.record({
     type: fc.constantFrom(...webhookEventTypes),
@@ -90,7 +106,9 @@ describe("the schedule (spec/webhooks.md 9)", () => {
   test("spreads simultaneous failures over two fifths of the time", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), randomNumbers, randomNumbers, (number, one, other) => {
-        const [first = 0, second = 0] = [waitAfter(number, null, one), waitAfter(number, null, other)].map((wait) => wait ?? Number.NaN);
+        const [first = 0, second = 0] = [waitAfter(number, null, one), waitAfter(number, null, other)].map(
+          (wait) => wait ?? Number.NaN,
+        );
         expect(Math.sign(first - second) * Math.sign(one - other)).toBeGreaterThanOrEqual(0);
       }),
     );

@@ -8,11 +8,17 @@ import { newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/new
 import { webhookSender } from "../../src/webhooks/send.ts";
 import { cipher } from "../support/cipher.ts";
 
-const pairs = { rsa: generateKeyPairSync("rsa", { modulusLength: 2048 }), ed25519: generateKeyPairSync("ed25519") };
+const pairs = {
+  rsa: generateKeyPairSync("rsa", { modulusLength: 2048 }),
+  ed25519: generateKeyPairSync("ed25519"),
+};
 /** The keys with which receivers verify. */
 export const publicKeys = { rsa: pairs.rsa.publicKey, ed25519: pairs.ed25519.publicKey };
 export const secret = newWebhookSecret(systemRandom);
-export const event = { id: "task_created_AbC_1700000000", body: '{"event_id":"task_created_AbC_1700000000","text":"Grüße"}' };
+export const event = {
+  id: "task_created_AbC_1700000000",
+  body: '{"event_id":"task_created_AbC_1700000000","text":"Grüße"}',
+};
 
 interface SenderOptions {
   readonly allow?: string;
@@ -21,11 +27,22 @@ interface SenderOptions {
 }
 
 /** Makes requests as a process does; names lead nowhere unless the test says where. */
-export function senderWith({ allow = "loopback", clock = systemClock, resolve }: SenderOptions = {}): SendWebhook {
+export function senderWith({
+  allow = "loopback",
+  clock = systemClock,
+  resolve,
+}: SenderOptions = {}): SendWebhook {
   const allowed = allow === "" ? [] : allowedAddresses.parse(allow);
   const keys = { signing: async () => ({ rsa: pairs.rsa.privateKey, ed25519: [pairs.ed25519.privateKey] }) };
   const nowhere: Resolve = (host) => Promise.reject(Object.assign(new Error(host), { code: "ENOTFOUND" }));
-  return webhookSender({ clock, cipher, keys, allowed, userAgent: "agent-task-platform/0.1.0", resolve: resolve ?? nowhere });
+  return webhookSender({
+    clock,
+    cipher,
+    keys,
+    allowed,
+    userAgent: "agent-task-platform/0.1.0",
+    resolve: resolve ?? nowhere,
+  });
 }
 
 /** A webhook at an address. */

@@ -10,7 +10,11 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
-import { encodeWebhookSecret, newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
+import {
+  encodeWebhookSecret,
+  newWebhookSecret,
+  sealWebhookSecret,
+} from "../../src/core/webhooks/new-webhook.ts";
 import { signedContent } from "../../src/webhooks/sign.ts";
 import { type Certificate, openReceiver, type Receiver, selfSigned } from "../egress/receiver.ts";
 import { cipher } from "../support/cipher.ts";
@@ -27,7 +31,9 @@ const answering =
   };
 
 /** A server that handles each connection with `greet`. */
-async function rawServer(greet: (socket: Socket) => void): Promise<AsyncDisposable & { readonly url: string }> {
+async function rawServer(
+  greet: (socket: Socket) => void,
+): Promise<AsyncDisposable & { readonly url: string }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on("error", () => undefined));
@@ -53,13 +59,24 @@ describe("a request to a webhook", () => {
     });
     const url = `${server.url}/in?tenant=7`;
     const began = Math.floor(Date.now() / 1000);
-    expect(await send(webhookAt(url), event)).toMatchObject({ delivered: true, status: 204, failure: null, retryAfter: null });
+    expect(await send(webhookAt(url), event)).toMatchObject({
+      delivered: true,
+      status: 204,
+      failure: null,
+      retryAfter: null,
+    });
     expect(server.requests).toEqual(["POST /in?tenant=7"]);
     expect(body.toString()).toBe(event.body);
     const headers = server.headers();
     expect(Object.keys(headers).toSorted()).toEqual([
       ...["accept", "accept-encoding", "connection", "content-length", "content-type", "host", "user-agent"],
-      ...["webhook-id", "webhook-signature", "webhook-timestamp", "x-webhook-signature", "x-webhook-timestamp"],
+      ...[
+        "webhook-id",
+        "webhook-signature",
+        "webhook-timestamp",
+        "x-webhook-signature",
+        "x-webhook-timestamp",
+      ],
     ]);
     expect(headers).toMatchObject({
       "content-type": "application/json",
@@ -69,7 +86,9 @@ describe("a request to a webhook", () => {
     const at = Number(headers["x-webhook-timestamp"]);
     expect(at).toBeGreaterThanOrEqual(began);
     const signature = Buffer.from(String(headers["x-webhook-signature"]), "base64");
-    expect(verify("RSA-SHA256", Buffer.from(signedContent({ at, url, body })), publicKeys.rsa, signature)).toBe(true);
+    expect(
+      verify("RSA-SHA256", Buffer.from(signedContent({ at, url, body })), publicKeys.rsa, signature),
+    ).toBe(true);
     const verifier = new StandardWebhook(encodeWebhookSecret(secret));
     expect(verifier.verify(body, headers as Record<string, string>)).toEqual(JSON.parse(event.body)); // each header occurs once
   });
@@ -78,7 +97,10 @@ describe("a request to a webhook", () => {
     await using server = await openReceiver(answering(200));
     const clock = stillClock();
     const webhook = webhookAt(server.url);
-    const old = { oldSecret: sealWebhookSecret(cipher, webhook.id, newWebhookSecret(systemRandom)), oldSecretUntil: clock.now() + 1 };
+    const old = {
+      oldSecret: sealWebhookSecret(cipher, webhook.id, newWebhookSecret(systemRandom)),
+      oldSecretUntil: clock.now() + 1,
+    };
     const items = async () => {
       await senderWith({ clock })({ ...webhook, ...old }, event);
       return String(server.headers()["webhook-signature"]).split(" ").length;
@@ -90,7 +112,11 @@ describe("a request to a webhook", () => {
 
   test.each([200, 201, 204, 299])("is delivered with %i", async (status) => {
     await using server = await openReceiver(answering(status));
-    expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: true, status, failure: null });
+    expect(await send(webhookAt(server.url), event)).toMatchObject({
+      delivered: true,
+      status,
+      failure: null,
+    });
   });
 
   test.each([
@@ -98,13 +124,21 @@ describe("a request to a webhook", () => {
   ])("is not delivered with %i, and nothing is followed", async (status) => {
     await using elsewhere = await openReceiver(answering(200));
     await using server = await openReceiver(answering(status, { location: elsewhere.url }));
-    expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: false, status, failure: null });
+    expect(await send(webhookAt(server.url), event)).toMatchObject({
+      delivered: false,
+      status,
+      failure: null,
+    });
     expect([server.requests.length, elsewhere.connections()]).toEqual([1, 0]);
   });
 
   test("returns the answer's Retry-After", async () => {
     await using server = await openReceiver(answering(429, { "retry-after": "120" }));
-    expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: false, status: 429, retryAfter: "120" });
+    expect(await send(webhookAt(server.url), event)).toMatchObject({
+      delivered: false,
+      status: 429,
+      retryAfter: "120",
+    });
   });
 
   test("has the latency of the answer's head", async () => {
@@ -114,7 +148,10 @@ describe("a request to a webhook", () => {
       await clock.advance(70);
       response.writeHead(200).end();
     });
-    expect(await senderWith({ clock })(webhookAt(server.url), event)).toMatchObject({ delivered: true, latencyMs: 70 });
+    expect(await senderWith({ clock })(webhookAt(server.url), event)).toMatchObject({
+      delivered: true,
+      latencyMs: 70,
+    });
   });
 });
 
@@ -122,7 +159,8 @@ describe("a connection", () => {
   test("is reused only by the same webhook, and closed when it is not used", async () => {
     await using server = await openReceiver(answering(200));
     const webhook = webhookAt(server.url);
-    for (let attempt = 1; attempt <= 3; attempt++) expect(await send(webhook, event)).toMatchObject({ delivered: true });
+    for (let attempt = 1; attempt <= 3; attempt++)
+      expect(await send(webhook, event)).toMatchObject({ delivered: true });
     expect(server.connections()).toBe(1);
     await send(webhookAt(server.url), event);
     expect([server.requests.length, server.connections()]).toEqual([4, 2]);
@@ -144,7 +182,14 @@ describe("a connection", () => {
 
   test("is not reused for a name that leads elsewhere now: each attempt looks the name up and checks it (spec/webhooks.md 10)", async () => {
     await using server = await openReceiver(answering(200));
-    const answers = [["127.0.0.1"], ["127.0.0.1"], ["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "10.0.0.1"], ["10.0.0.1"], ["127.0.0.1"]];
+    const answers = [
+      ["127.0.0.1"],
+      ["127.0.0.1"],
+      ["127.0.0.2", "127.0.0.1"],
+      ["127.0.0.1", "10.0.0.1"],
+      ["10.0.0.1"],
+      ["127.0.0.1"],
+    ];
     const webhook = webhookAt(`http://rebound.test:${server.port}/`);
     const rebinding = senderWith({ resolve: async () => answers.shift() ?? [] });
     const connections: number[] = [];
@@ -221,7 +266,9 @@ describe("an attempt ends with a reason", () => {
 
   test("after ten seconds when only the body is slow, and then the status counts", async () => {
     const clock = stillClock();
-    await using server = await openReceiver((_request, response) => void response.writeHead(200).write("so far"));
+    await using server = await openReceiver(
+      (_request, response) => void response.writeHead(200).write("so far"),
+    );
     const sent = senderWith({ clock, allow: "loopback" })(webhookAt(server.url), event);
     await server.firstRequest;
     let result: unknown;
@@ -236,12 +283,25 @@ describe("an attempt ends with a reason", () => {
   });
 
   test.each([
-    ["a connection that is reset", (socket: Socket) => socket.once("data", () => socket.resetAndDestroy()), "connection"],
-    ["a connection that is closed without an answer", (socket: Socket) => socket.once("data", () => socket.end()), "connection"],
-    ["a protocol other than HTTP", (socket: Socket) => socket.once("data", () => socket.end("SSH-2.0-OpenSSH_9.9\r\n")), "protocol"],
+    [
+      "a connection that is reset",
+      (socket: Socket) => socket.once("data", () => socket.resetAndDestroy()),
+      "connection",
+    ],
+    [
+      "a connection that is closed without an answer",
+      (socket: Socket) => socket.once("data", () => socket.end()),
+      "connection",
+    ],
+    [
+      "a protocol other than HTTP",
+      (socket: Socket) => socket.once("data", () => socket.end("SSH-2.0-OpenSSH_9.9\r\n")),
+      "protocol",
+    ],
     [
       "a head without end",
-      (socket: Socket) => socket.once("data", () => socket.write(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`)),
+      (socket: Socket) =>
+        socket.once("data", () => socket.write(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`)),
       "protocol",
     ],
   ] as const)("at %s", async (_what, greet, failure) => {
@@ -253,14 +313,21 @@ describe("an attempt ends with a reason", () => {
     const closedServer = await openReceiver(answering(200));
     await closedServer[Symbol.asyncDispose]();
     expect(await send(webhookAt(closedServer.url), event)).toMatchObject({ ...none, failure: "connection" });
-    expect(await send(webhookAt("https://nowhere.example/"), event)).toMatchObject({ ...none, failure: "connection" });
+    expect(await send(webhookAt("https://nowhere.example/"), event)).toMatchObject({
+      ...none,
+      failure: "connection",
+    });
   });
 
   test("as delivered when a receiver closes after its head", async () => {
     await using server = await rawServer((socket) =>
       socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf")),
     );
-    expect(await send(webhookAt(server.url), event)).toMatchObject({ delivered: true, status: 200, failure: null });
+    expect(await send(webhookAt(server.url), event)).toMatchObject({
+      delivered: true,
+      status: 200,
+      failure: null,
+    });
   });
 
   test("with the reason of the caller that aborts it", async () => {
@@ -292,14 +359,20 @@ describe.skipIf(lacks("openssl"))("the text of an answer", () => {
   test("is not stored for addresses that are not public (spec/decisions.md 39)", async () => {
     await using server = await openReceiver(answering(500, {}, "internal secret"), certificate);
     for (const allow of ["loopback", `127.0.0.0/8:${server.port}`])
-      expect(await senderWith({ allow, resolve: here })(webhookAt(url(server)), event)).toMatchObject({ status: 500, response: null });
+      expect(await senderWith({ allow, resolve: here })(webhookAt(url(server)), event)).toMatchObject({
+        status: 500,
+        response: null,
+      });
   });
 
   test("is refused over TLS with an untrusted certificate, and under another name", async () => {
     await using server = await openReceiver(answering(200), certificate);
     const sender = senderWith({ resolve: here });
     expect(await sender(webhookAt(url(server)), event)).toMatchObject({ delivered: true });
-    expect(await sender(webhookAt(url(server, "other.test")), event)).toMatchObject({ ...none, failure: "tls" });
+    expect(await sender(webhookAt(url(server, "other.test")), event)).toMatchObject({
+      ...none,
+      failure: "tls",
+    });
     setDefaultCACertificates([...trusted]);
     expect(await sender(webhookAt(url(server)), event)).toMatchObject({ ...none, failure: "tls" });
     setDefaultCACertificates([...trusted, certificate.cert]);
@@ -308,6 +381,9 @@ describe.skipIf(lacks("openssl"))("the text of an answer", () => {
 
   test("requires TLS, otherwise there is no answer", async () => {
     await using server = await openReceiver(answering(200));
-    expect(await senderWith({ resolve: here })(webhookAt(url(server)), event)).toMatchObject({ ...none, failure: "tls" });
+    expect(await senderWith({ resolve: here })(webhookAt(url(server)), event)).toMatchObject({
+      ...none,
+      failure: "tls",
+    });
   });
 });

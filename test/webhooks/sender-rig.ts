@@ -36,7 +36,12 @@ export interface SenderRig extends AsyncDisposable {
   start(more?: Partial<SenderParts>): Dispatcher;
   putWebhook(members?: Partial<Webhook>): Promise<Webhook>;
   /** Puts an event of a task with a delivery of it to each of these webhooks. */
-  putEvent(taskId: string, seq: number, type: WebhookEventType, ...webhooks: readonly Pick<Webhook, "id">[]): Promise<string>;
+  putEvent(
+    taskId: string,
+    seq: number,
+    type: WebhookEventType,
+    ...webhooks: readonly Pick<Webhook, "id">[]
+  ): Promise<string>;
   /** All deliveries, by event and webhook. */
   deliveries(): Promise<readonly DeliveryRow[]>;
   /** The requests once there are this many. */
@@ -46,7 +51,8 @@ export interface SenderRig extends AsyncDisposable {
 }
 
 /** The members of a row that tests read. */
-export interface DeliveryRow extends Pick<Delivery, "id" | "webhookId" | "eventId" | "state" | "attempts" | "nextAt"> {}
+export interface DeliveryRow
+  extends Pick<Delivery, "id" | "webhookId" | "eventId" | "state" | "attempts" | "nextAt"> {}
 
 export const successResult: Partial<AttemptResult> = { status: 200, delivered: true };
 export const failureResult: Partial<AttemptResult> = { status: 500, delivered: false };
@@ -76,14 +82,27 @@ export async function senderRig(kind: DatabaseKind): Promise<SenderRig> {
   const send: SenderParts["send"] = ({ id }, { id: eventId, body }, signal) => {
     const { promise, resolve, reject } = Promise.withResolvers<AttemptResult>();
     const at = clock.now();
-    const none = { status: null, failure: null, latencyMs: 1, response: null, delivered: false, retryAfter: null };
+    const none = {
+      status: null,
+      failure: null,
+      latencyMs: 1,
+      response: null,
+      delivered: false,
+      retryAfter: null,
+    };
     signal?.addEventListener("abort", () => reject(signal.reason));
-    requests.push({ webhookId: id, eventId, body, answer: (sent = successResult) => resolve({ at, ...none, ...sent }) });
+    requests.push({
+      webhookId: id,
+      eventId,
+      body,
+      answer: (sent = successResult) => resolve({ at, ...none, ...sent }),
+    });
     return promise;
   };
 
   async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + hangMs; !(await isSo()); await turn()) if (Date.now() > end) throw new Error("it never was so");
+    for (const end = Date.now() + hangMs; !(await isSo()); await turn())
+      if (Date.now() > end) throw new Error("it never was so");
   }
 
   return {
@@ -107,7 +126,15 @@ export async function senderRig(kind: DatabaseKind): Promise<SenderRig> {
       if ((await store.tasks.byId(taskId)) === null) await putTask(store, { id: taskId });
       const id = `${type}_${taskId}_${1_790_000_000 + seq}`;
       const createdAt = clock.now();
-      const event = { id, type, taskId, seq, spaceId: ann.spaceId, body: JSON.stringify({ event_id: id }), createdAt };
+      const event = {
+        id,
+        type,
+        taskId,
+        seq,
+        spaceId: ann.spaceId,
+        body: JSON.stringify({ event_id: id }),
+        createdAt,
+      };
       const deliveries = webhooks.map((webhook) => ({
         ...{ id: systemIds.short(), webhookId: webhook.id, eventId: id, type, taskId, seq, createdAt },
         ...{ state: "pending" as const, attempts: 0, nextAt: createdAt, settledAt: null },

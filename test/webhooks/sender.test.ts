@@ -5,7 +5,8 @@ import { runDirectly } from "../support/direct.ts";
 import { sampleApp } from "../support/oauth.ts";
 import { failureResult, type SenderRig, senderRig, successResult } from "./sender-rig.ts";
 
-const states = async (rig: SenderRig) => (await rig.deliveries()).map(({ state, attempts }) => [state, attempts]);
+const states = async (rig: SenderRig) =>
+  (await rig.deliveries()).map(({ state, attempts }) => [state, attempts]);
 const types = (rig: SenderRig) => rig.requests.map(({ eventId }) => eventId.split("_").slice(0, 2).join("_"));
 const second = 1_000;
 const minute = 60 * second;
@@ -24,7 +25,15 @@ describeOnOne("the sender", (kind) => {
     const [delivery] = await rig.deliveries();
     expect(delivery).toMatchObject({ state: "delivered", attempts: 1, nextAt: null });
     expect(await rig.database.store.deliveryLog.attempts(delivery?.id ?? "")).toEqual([
-      { deliveryId: delivery?.id, number: 1, at: expect.any(Number), status: 200, failure: null, latencyMs: 7, response: "thanks" },
+      {
+        deliveryId: delivery?.id,
+        number: 1,
+        at: expect.any(Number),
+        status: 200,
+        failure: null,
+        latencyMs: 7,
+        response: "thanks",
+      },
     ]);
     expect(rig.requests).toHaveLength(1);
   });
@@ -216,7 +225,16 @@ describeOnOne("the sender", (kind) => {
     await rig.database.store.change(async (tx) => {
       await tx.accounts.insertMember(sampleMember());
       await tx.apps.insert(app);
-      await tx.grants.lock({ ...ann, id: "g", clientId, scopes: [], connectorUids: [], generation: 1, createdAt: 1, updatedAt: 1 });
+      await tx.grants.lock({
+        ...ann,
+        id: "g",
+        clientId,
+        scopes: [],
+        connectorUids: [],
+        generation: 1,
+        createdAt: 1,
+        updatedAt: 1,
+      });
     });
     await rig.putEvent("t", 1, "task_created", await rig.putWebhook({ accountId: "creator", clientId }));
     if (change !== null) await runDirectly(rig.database, change);
@@ -258,7 +276,13 @@ describeOnOne("the sender", (kind) => {
     await using rig = await senderRig(kind);
     const webhook = await rig.putWebhook();
     await rig.database.store.change((tx) =>
-      tx.accounts.insertAccount({ id: "ann", email: "ann@example.com", name: null, locale: "en", createdAt: 1 }),
+      tx.accounts.insertAccount({
+        id: "ann",
+        email: "ann@example.com",
+        name: null,
+        locale: "en",
+        createdAt: 1,
+      }),
     );
     await rig.putEvent("t", 1, "task_created", webhook);
     rig.start();
@@ -297,7 +321,12 @@ describeOnOne("the sender", (kind) => {
     await rig.putEvent("t", 1, "task_created", await rig.putWebhook());
     let isBroken = false;
     const { store } = rig;
-    rig.start({ store: { ...store, change: async (work) => (isBroken ? Promise.reject(new Error("no database")) : store.change(work)) } });
+    rig.start({
+      store: {
+        ...store,
+        change: async (work) => (isBroken ? Promise.reject(new Error("no database")) : store.change(work)),
+      },
+    });
     const [request] = await rig.waitForRequests(1);
     isBroken = true;
     request?.answer();

@@ -27,13 +27,16 @@ describeOnOne("a webhook's settings", (database) => {
     expect((await newestOf(ann, id))?.name).toBe("Ledger");
     const update = (name: string) => outcomeOf(webhooksOf(ann).updateWebhook({ webhookId: id, name }));
     expect(await update("a\u0007")).toContain("InvalidArgument: name: must have 1 to 100 characters");
-    expect(await outcomeOf(createTestWebhook(ann, `${hook.url}/other`, { name: " x" }))).toContain("InvalidArgument: name: must have");
+    expect(await outcomeOf(createTestWebhook(ann, `${hook.url}/other`, { name: " x" }))).toContain(
+      "InvalidArgument: name: must have",
+    );
     await webhooksOf(ann).updateWebhook({ webhookId: id, name: "" });
     expect((await newestOf(ann, id))?.name).toBeUndefined();
   });
 
   describe("with a new address", () => {
-    const move = (person: Person, webhookId: string, url: string) => outcomeOf(webhooksOf(person).updateWebhook({ webhookId, url }));
+    const move = (person: Person, webhookId: string, url: string) =>
+      outcomeOf(webhooksOf(person).updateWebhook({ webhookId, url }));
 
     test("move after a signed test there; the secret and pending deliveries stay, and failures are counted from 0", async () => {
       const [ann, next] = [await rig.person(), await rig.hook()];
@@ -68,7 +71,10 @@ describeOnOne("a webhook's settings", (database) => {
 
     test("do not take an address of another webhook of the account, also when both move at the same time", async () => {
       const ann = await rig.person();
-      const [first, second] = [await createTestWebhook(ann, `${hook.url}/one`), await createTestWebhook(ann, `${hook.url}/two`)];
+      const [first, second] = [
+        await createTestWebhook(ann, `${hook.url}/one`),
+        await createTestWebhook(ann, `${hook.url}/two`),
+      ];
       const taken = "AlreadyExists: url: a webhook with this address already exists";
       expect(await move(ann, first.id, `${hook.url}/two`)).toBe(taken);
       const outcomes = await Promise.all([first, second].map(({ id }) => move(ann, id, `${hook.url}/three`)));
@@ -95,12 +101,30 @@ describeOnOne("a webhook's settings", (database) => {
     const { store } = rig.service;
     const createdAt = clock.now();
     for (const state of ["delivered", "delivered", "delivered", "failed", "pending", "cancelled"] as const)
-      await putDelivery(store, { webhookId, state, createdAt, nextAt: state === "pending" ? createdAt : null });
-    await putDelivery(store, { webhookId, state: "failed", nextAt: null, createdAt: createdAt - 7 * dayMs - 1 });
+      await putDelivery(store, {
+        webhookId,
+        state,
+        createdAt,
+        nextAt: state === "pending" ? createdAt : null,
+      });
+    await putDelivery(store, {
+      webhookId,
+      state: "failed",
+      nextAt: null,
+      createdAt: createdAt - 7 * dayMs - 1,
+    });
     await runOn(rig.db.url, `UPDATE webhook SET failing_since = 5000 WHERE id = '${webhookId}'`);
-    expect(await health()).toEqual({ delivered: 3, failed: 1, pending: 1, failureRate: 0.25, failingSince: 5n });
+    expect(await health()).toEqual({
+      delivered: 3,
+      failed: 1,
+      pending: 1,
+      failureRate: 0.25,
+      failingSince: 5n,
+    });
     const bo = await rig.person({ with: ann });
-    expect(await outcomeOf(webhooksOf(bo).getWebhookHealth({ webhookId }))).toBe("NotFound: webhook not found");
+    expect(await outcomeOf(webhooksOf(bo).getWebhookHealth({ webhookId }))).toBe(
+      "NotFound: webhook not found",
+    );
     expect((await store.deliveryLog.tally(webhookId, 0, 2)).pending).toBeLessThanOrEqual(2);
     const tally = await store.deliveryLog.tally(webhookId, 0, 3);
     expect(Object.values(tally).reduce((sum, count) => sum + count, 0)).toBe(3);
@@ -114,7 +138,12 @@ describeOnOne("a webhook's settings", (database) => {
     await createTestApp(ann, `${hook.url}/app-of-ann`);
     const first = await webhooksOf(ann).listTeamWebhooks({ limit: 1 });
     const second = await webhooksOf(ann).listTeamWebhooks({ limit: 1, cursor: first.nextCursor ?? "" });
-    const found = [...first.data, ...second.data].map(({ id, userId, host, name }) => ({ id, userId, host, name }));
+    const found = [...first.data, ...second.data].map(({ id, userId, host, name }) => ({
+      id,
+      userId,
+      host,
+      name,
+    }));
     const host = new URL(hook.url).host;
     expect(found).toHaveLength(2);
     expect(found).toEqual(
@@ -126,6 +155,8 @@ describeOnOne("a webhook's settings", (database) => {
     expect(second.hasMore).toBe(false);
     expect(JSON.stringify((await ann.v2("webhook.teamList")).body)).not.toMatch(/secret/);
     for (const role of ["super_admin", "admin", "member", "guest"] as const)
-      expect(await outcomeOf(webhooksOf(await rig.person({ with: ann, role })).listTeamWebhooks({}))).toMatch(/^PermissionDenied: /);
+      expect(await outcomeOf(webhooksOf(await rig.person({ with: ann, role })).listTeamWebhooks({}))).toMatch(
+        /^PermissionDenied: /,
+      );
   });
 });

@@ -3,7 +3,11 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/core/ids.ts";
-import { encodeWebhookSecret, newWebhookSecret, sealWebhookSecret } from "../../src/core/webhooks/new-webhook.ts";
+import {
+  encodeWebhookSecret,
+  newWebhookSecret,
+  sealWebhookSecret,
+} from "../../src/core/webhooks/new-webhook.ts";
 import { secretOpener } from "../../src/webhooks/send.ts";
 import { signedContent, signedHeaders } from "../../src/webhooks/sign.ts";
 import { cipher } from "../support/cipher.ts";
@@ -26,7 +30,10 @@ const bodyHash = "860d8f148b55f45b6f6f93d0b351136c0ecefaabc0bc14a9ae32f63047b443
 const contentHash = "42a31e90e2c17222f41f82f9d59dcb5ee186c67921b82b22e2d48a5ad537a5de";
 
 const contractSignature = async (doubleHash: boolean): Promise<Buffer> =>
-  Buffer.from((await signedHeaders(vector, { ...signer, doubleHash }))["x-webhook-signature"] ?? "", "base64");
+  Buffer.from(
+    (await signedHeaders(vector, { ...signer, doubleHash }))["x-webhook-signature"] ?? "",
+    "base64",
+  );
 
 describe("the specification's signature (spec/webhooks.md 5.1)", () => {
   test("is over the content of the vector, hashed once", async () => {
@@ -34,7 +41,9 @@ describe("the specification's signature (spec/webhooks.md 5.1)", () => {
     expect(createHash("sha256").update(signedContent(vector)).digest("hex")).toBe(contentHash);
     const digestInfo = publicDecrypt(rsa.publicKey, await contractSignature(false));
     expect(digestInfo.subarray(-32).toString("hex")).toBe(contentHash);
-    expect(verify("RSA-SHA256", Buffer.from(signedContent(vector)), rsa.publicKey, await contractSignature(false))).toBe(true);
+    expect(
+      verify("RSA-SHA256", Buffer.from(signedContent(vector)), rsa.publicKey, await contractSignature(false)),
+    ).toBe(true);
   });
 
   test("is 344 characters of base64, with a ten-digit timestamp", async () => {
@@ -58,7 +67,9 @@ describe("the specification's signature (spec/webhooks.md 5.1)", () => {
     ["another url", { ...vector, url: `${vector.url}&x` }],
     ["another time", { ...vector, at: vector.at + 1 }],
   ])("does not fit %s", async (_what, other) => {
-    expect(verify("RSA-SHA256", Buffer.from(signedContent(other)), rsa.publicKey, await contractSignature(false))).toBe(false);
+    expect(
+      verify("RSA-SHA256", Buffer.from(signedContent(other)), rsa.publicKey, await contractSignature(false)),
+    ).toBe(false);
   });
 });
 
@@ -73,7 +84,8 @@ describe.each(verifiers)("the npm package %s (spec/webhooks.md 7)", (_name, veri
   test("accepts a header with both kinds of item, by the new secret and by the old one", async () => {
     const headers = await signedHeaders(now, signer);
     expect(headers["webhook-signature"]).toMatch(/^v1,\S{44} v1,\S{44} v1a,\S{88}$/);
-    for (const secret of secrets) expect(() => verifierOf(encodeWebhookSecret(secret)).verify(text, { ...headers })).not.toThrow();
+    for (const secret of secrets)
+      expect(() => verifierOf(encodeWebhookSecret(secret)).verify(text, { ...headers })).not.toThrow();
   });
 
   test("refuses another secret, a changed body, another id and a time 301 s off", async () => {
@@ -84,14 +96,17 @@ describe.each(verifiers)("the npm package %s (spec/webhooks.md 7)", (_name, veri
     const otherSecret = verifierOf(encodeWebhookSecret(newWebhookSecret(systemRandom)));
     expect(() => otherSecret.verify(text, headers)).toThrow("No matching signature");
     expect(() => verifier.verify(text.replace("AbC", "AbD"), headers)).toThrow("No matching signature");
-    expect(() => verifier.verify(text, { ...headers, "webhook-id": "other" })).toThrow("No matching signature");
+    expect(() => verifier.verify(text, { ...headers, "webhook-id": "other" })).toThrow(
+      "No matching signature",
+    );
     expect(() => verifier.verify(text, late)).toThrow("too old");
   });
 });
 
 test("the ed25519 item is verified only with the published key (spec/webhooks.md 7)", async () => {
   const headers = await signedHeaders(vector, signer);
-  const [item = ""] = headers["webhook-signature"]?.split(" ").filter((part) => part.startsWith("v1a,")) ?? [];
+  const [item = ""] =
+    headers["webhook-signature"]?.split(" ").filter((part) => part.startsWith("v1a,")) ?? [];
   const content = Buffer.from(`${vector.eventId}.${vector.at}.${text}`);
   const signature = Buffer.from(item.slice("v1a,".length), "base64");
   const publicKey = createPublicKey(ed25519.publicKey.export({ format: "pem", type: "spki" }));
@@ -110,7 +125,8 @@ describe("the secrets of a webhook", () => {
     });
     return { open, opened: () => opened };
   };
-  const sealed = (webhookId: string, secret = newWebhookSecret(systemRandom)) => sealWebhookSecret(cipher, webhookId, secret);
+  const sealed = (webhookId: string, secret = newWebhookSecret(systemRandom)) =>
+    sealWebhookSecret(cipher, webhookId, secret);
 
   test("are opened once for the same stored bytes; a replaced one is used at once", () => {
     const { open, opened } = countingOpener();

@@ -41,7 +41,8 @@ const checkType =
   (status: number, then: Answer = () => 200): Answer =>
   (raw, headers) => {
     const { event_type, task_detail } = JSON.parse(raw);
-    const isKnown = event_type === "task_created" && task_detail.task_title !== "" && URL.canParse(task_detail.task_url);
+    const isKnown =
+      event_type === "task_created" && task_detail.task_title !== "" && URL.canParse(task_detail.task_url);
     return isKnown ? then(raw, headers) : status;
   };
 
@@ -71,9 +72,12 @@ describe("a strict receiver", () => {
   }
 
   const create = (url: string, more: object = {}) => ann.v2("webhook.create", { url, ...more });
-  const isListed = async (url: string) => (await webhooksOf(ann).listWebhooks({})).data.some((webhook) => webhook.url === url);
+  const isListed = async (url: string) =>
+    (await webhooksOf(ann).listWebhooks({})).data.some((webhook) => webhook.url === url);
 
-  test.each([400, 401, 404, 410, 422])("that answers %i to webhook_test is tested again in the form of task_created", async (status) => {
+  test.each([
+    400, 401, 404, 410, 422,
+  ])("that answers %i to webhook_test is tested again in the form of task_created", async (status) => {
     const hook = await strict(checkType(status));
     const { status: made, body } = await create(`${hook.url}/in`);
     expect(made).toBe(200);
@@ -98,12 +102,21 @@ describe("a strict receiver", () => {
   ])("that verifies with the package %s is registered with the secret that it has already", async (_name, library) => {
     const secret = newSecret();
     const hook = await strict(checkSignature(library, secret));
-    expect(await create(hook.url)).toMatchObject({ status: 400, body: { error: { code: "invalid_argument" } } });
+    expect(await create(hook.url)).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_argument" } },
+    });
     expect(hook.bodies).toHaveLength(2);
-    expect(await create(hook.url, { signing_secret: secret })).toMatchObject({ status: 200, body: { signing_secret: secret } });
+    expect(await create(hook.url, { signing_secret: secret })).toMatchObject({
+      status: 200,
+      body: { signing_secret: secret },
+    });
     expect(hook.bodies).toHaveLength(3);
     const both = await strict(checkType(400, checkSignature(library, secret)));
-    const { webhook, signingSecret } = await webhooksOf(ann).createWebhook({ url: both.url, signingSecret: secret });
+    const { webhook, signingSecret } = await webhooksOf(ann).createWebhook({
+      url: both.url,
+      signingSecret: secret,
+    });
     expect([signingSecret, webhook?.url]).toEqual([secret, `${both.url}/`]);
   });
 
@@ -132,16 +145,26 @@ describe("a strict receiver", () => {
 
   test("that refuses unknown types is registered on v1, for an app, and is resumed", async () => {
     const hook = await strict(checkType(422));
-    expect((await v1Of(rig.service, ann)("POST /v1/webhooks", { webhook: { url: `${hook.url}/v1` } })).status).toBe(200);
-    expect(await outcomeOf(appsOf(ann).createOAuth2App({ ...garden, webhookUrl: `${hook.url}/app` }))).toBe("let in");
+    expect(
+      (await v1Of(rig.service, ann)("POST /v1/webhooks", { webhook: { url: `${hook.url}/v1` } })).status,
+    ).toBe(200);
+    expect(await outcomeOf(appsOf(ann).createOAuth2App({ ...garden, webhookUrl: `${hook.url}/app` }))).toBe(
+      "let in",
+    );
     const { webhook } = await webhooksOf(ann).createWebhook({ url: `${hook.url}/resumed` });
     for (const status of ["inactive", "active"]) {
-      expect((await ann.v2("webhook.update", { webhook_id: webhook?.id, status })).body["webhook"].status).toBe(status);
+      expect(
+        (await ann.v2("webhook.update", { webhook_id: webhook?.id, status })).body["webhook"].status,
+      ).toBe(status);
     }
-    expect(hook.bodies.map(({ event_type }) => event_type)).toEqual(Array(4).fill(["webhook_test", "task_created"]).flat());
+    expect(hook.bodies.map(({ event_type }) => event_type)).toEqual(
+      Array(4).fill(["webhook_test", "task_created"]).flat(),
+    );
   });
 
-  test.each([24, 32, 64])("can have a secret of %i bytes, which is returned once and stored encrypted", async (bytes) => {
+  test.each([
+    24, 32, 64,
+  ])("can have a secret of %i bytes, which is returned once and stored encrypted", async (bytes) => {
     const hook = await strict(() => 204);
     const secret = newSecret(bytes);
     const call = { headers: { "idempotency-key": `secret-${bytes}` } };
@@ -150,11 +173,18 @@ describe("a strict receiver", () => {
     const { id } = body["webhook"];
     const [row] = await rowsIn(rig.db.url, `SELECT secret FROM webhook WHERE id = '${id}'`);
     const sealed = Buffer.from(row?.["secret"] as Uint8Array);
-    expect(Buffer.from(openWebhookSecret(cipher, id, sealed)).toString("base64")).toBe(secret.slice("whsec_".length));
+    expect(Buffer.from(openWebhookSecret(cipher, id, sealed)).toString("base64")).toBe(
+      secret.slice("whsec_".length),
+    );
     const repeat = await ann.v2("webhook.create", { url: hook.url, signing_secret: secret }, call);
-    expect(repeat.body["error"]).toMatchObject({ code: "already_exists", message: `Idempotency-Key: already used, it made ${id}` });
+    expect(repeat.body["error"]).toMatchObject({
+      code: "already_exists",
+      message: `Idempotency-Key: already used, it made ${id}`,
+    });
     const audit = await rig.auditRow("webhook.v2.WebhookService/CreateWebhook", id);
-    expect(JSON.stringify([audit, await ann.v2("webhook.list"), rig.service.logged])).not.toContain(secret.slice(8, 30));
+    expect(JSON.stringify([audit, await ann.v2("webhook.list"), rig.service.logged])).not.toContain(
+      secret.slice(8, 30),
+    );
   });
 
   test.each([
@@ -171,7 +201,8 @@ describe("a strict receiver", () => {
     const hook = await strict(() => 204);
     expect((await create(hook.url, { signing_secret: secret })).body["error"]).toMatchObject({
       code: "invalid_argument",
-      message: 'signing_secret: must be "whsec_" and the standard base64, with padding, of 24 to 64 random bytes',
+      message:
+        'signing_secret: must be "whsec_" and the standard base64, with padding, of 24 to 64 random bytes',
     });
     expect(hook.bodies).toEqual([]);
   });
@@ -183,7 +214,8 @@ describe("the default event types of a webhook", () => {
   test("are task_created and task_stopped on v2, and the three documented types on v1 and for an app", async () => {
     const ann = await rig.person();
     const hook = await rig.hook();
-    const typesOf = async (id: string) => (await ann.v2("webhook.update", { webhook_id: id })).body["webhook"].event_types;
+    const typesOf = async (id: string) =>
+      (await ann.v2("webhook.update", { webhook_id: id })).body["webhook"].event_types;
     expect((await ann.v2("webhook.create", { url: `${hook.url}/v2` })).body["webhook"].event_types).toEqual([
       "task_created",
       "task_stopped",

@@ -16,7 +16,15 @@ const ann: Caller = {
   ...{ accountId: "ann", spaceId: "north", role: null, locale: "en" },
   credential: { kind: "key", keyKind: "general", id: "k", scopes: null },
 };
-const sent: AttemptResult = { at: 1, status: 204, failure: null, latencyMs: 1, response: null, delivered: true, retryAfter: null };
+const sent: AttemptResult = {
+  at: 1,
+  status: 204,
+  failure: null,
+  latencyMs: 1,
+  response: null,
+  delivered: true,
+  retryAfter: null,
+};
 
 describeOnOne("between a test request and the change", (kind) => {
   const suite = storeOfSuite(kind);
@@ -57,7 +65,8 @@ describeOnOne("between a test request and the change", (kind) => {
     await put({ url });
     await expect(suite.store.change(create)).rejects.toMatchObject({ reason: "already_exists" });
     const last = await webhooks(parts()).create(ann, { url: `${url}/last`, eventTypes: [] });
-    for (let n = (await suite.store.webhooks.list(ann)).length; n < 20; n++) await put({ url: `${url}/${n}` });
+    for (let n = (await suite.store.webhooks.list(ann)).length; n < 20; n++)
+      await put({ url: `${url}/${n}` });
     await expect(suite.store.change(last)).rejects.toMatchObject({ reason: "resource_exhausted" });
     expect(await suite.store.webhooks.list(ann)).toHaveLength(20);
   });
@@ -68,10 +77,14 @@ describeOnOne("between a test request and the change", (kind) => {
     const { clientId } = app;
     await suite.store.change((tx) => tx.apps.insert(app));
     const id = await put({ clientId, url: webhookUrl });
-    const update = await apps({ ...parts(), webhooks: appWebhooks(parts()) }).update(ann, clientId, (present) => ({
-      ...present,
-      webhookUrl,
-    }));
+    const update = await apps({ ...parts(), webhooks: appWebhooks(parts()) }).update(
+      ann,
+      clientId,
+      (present) => ({
+        ...present,
+        webhookUrl,
+      }),
+    );
     await suite.store.change(async (tx) => {
       await tx.apps.update({ ...app, webhookUrl: null });
       await tx.webhooks.tombstone(id, 1);

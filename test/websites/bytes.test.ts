@@ -58,7 +58,10 @@ describe("parts of a file", () => {
   });
 
   test("HEAD has none, an empty file has none, and neither has a 404 page", async () => {
-    const { status, headers } = await rig.visit(host, "/digits.txt", { method: "HEAD", headers: { range: "bytes=0-1" } });
+    const { status, headers } = await rig.visit(host, "/digits.txt", {
+      method: "HEAD",
+      headers: { range: "bytes=0-1" },
+    });
     expect([status, headers["content-length"]]).toEqual([200, "10"]);
     expect(await ask("/empty", { range: "bytes=0-" })).toEqual([416, "", "bytes */0"]);
     expect(await ask("/nothing", { range: "bytes=0-1" })).toEqual([404, files["404.html"], null]);
@@ -69,8 +72,14 @@ describe("parts of a file", () => {
     expect(etag).toBe(`"${createHash("sha256").update(digits).digest("hex")}"`);
     const range = "bytes=5-";
     expect(await ask("/digits.txt", { range, "if-range": etag })).toEqual([206, "56789", "bytes 5-9/10"]);
-    expect(await ask("/digits.txt", { range, "if-range": `W/${etag}` }), "a weak tag does not match").toEqual([200, digits, null]);
-    expect(await ask("/digits.txt", { range, "if-range": new Date().toUTCString() })).toEqual([200, digits, null]);
+    expect(await ask("/digits.txt", { range, "if-range": `W/${etag}` }), "a weak tag does not match").toEqual(
+      [200, digits, null],
+    );
+    expect(await ask("/digits.txt", { range, "if-range": new Date().toUTCString() })).toEqual([
+      200,
+      digits,
+      null,
+    ]);
     for (const known of [etag, `W/${etag}`, `"a", ${etag}`, "*"])
       expect(await ask("/digits.txt", { range, "if-none-match": known }), known).toEqual([304, "", null]);
     expect(await ask("/digits.txt", { "if-none-match": '"other"' })).toEqual([200, digits, null]);
@@ -90,16 +99,27 @@ describe("folders", () => {
 });
 
 describe("over HTTP/2", () => {
-  const visitOver2 = (headers: Record<string, string>) => visitHttp2(url, { ":authority": host, ":path": "/digits.txt", ...headers });
+  const visitOver2 = (headers: Record<string, string>) =>
+    visitHttp2(url, { ":authority": host, ":path": "/digits.txt", ...headers });
 
   test("the same answers as HTTP/1.1: full, parts, not modified, HEAD, other methods, 404", async () => {
     const { headers } = await visitOver2({});
-    expect(headers).toMatchObject({ "x-content-type-options": "nosniff", "content-length": "10", "accept-ranges": "bytes" });
+    expect(headers).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "content-length": "10",
+      "accept-ranges": "bytes",
+    });
     expect(await visitOver2({ range: "bytes=-2" })).toMatchObject({ status: 206, text: "89" });
-    expect(await visitOver2({ "if-none-match": String(headers.etag) })).toMatchObject({ status: 304, text: "" });
+    expect(await visitOver2({ "if-none-match": String(headers.etag) })).toMatchObject({
+      status: 304,
+      text: "",
+    });
     expect(await visitOver2({ ":method": "HEAD" })).toMatchObject({ status: 200, text: "" });
     expect(await visitOver2({ ":method": "POST" })).toMatchObject({ status: 405 });
-    expect(await visitOver2({ ":path": "/../digits.txt" })).toMatchObject({ status: 404, text: files["404.html"] });
+    expect(await visitOver2({ ":path": "/../digits.txt" })).toMatchObject({
+      status: 404,
+      text: files["404.html"],
+    });
   });
 
   test("a large file is complete, next to other requests", async () => {
@@ -167,7 +187,10 @@ describe("hosts", () => {
     ["a second Host after it", (name: string) => `Host: ${name}\r\nHost: platform.test`],
   ])("with %s a website's host is never ours", async (_, hostHeader) => {
     const answer = await livez(hostHeader(host));
-    expect([isSite(answer) || answer.startsWith("HTTP/1.1 400"), answer.includes('"ok"')]).toEqual([true, false]);
+    expect([isSite(answer) || answer.startsWith("HTTP/1.1 400"), answer.includes('"ok"')]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test.each([
@@ -191,7 +214,10 @@ describe("hosts", () => {
 
   test("labels are 20 lower-case letters and digits of base32, unique per site", async () => {
     const labels = await Promise.all(
-      Array.from({ length: 5 }, async () => (await rig.service.store.websites.ofTask(await saveSite(ann)))?.label ?? ""),
+      Array.from(
+        { length: 5 },
+        async () => (await rig.service.store.websites.ofTask(await saveSite(ann)))?.label ?? "",
+      ),
     );
     for (const label of labels) expect(label).toMatch(/^[a-z2-7]{20}$/);
     expect(new Set(labels).size).toBe(5);

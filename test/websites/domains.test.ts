@@ -6,7 +6,17 @@ import { describeOnOne } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import type { Person } from "../support/service.ts";
 import { runJobs } from "../support/timed-jobs.ts";
-import { hostOf, openSiteRig, page, publish, removeMember, runOfflineTask, type SiteRig, visit, visitHttp2 } from "./site.ts";
+import {
+  hostOf,
+  openSiteRig,
+  page,
+  publish,
+  removeMember,
+  runOfflineTask,
+  type SiteRig,
+  visit,
+  visitHttp2,
+} from "./site.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -42,9 +52,12 @@ describeOnOne("custom domains", (database) => {
     const status = await publish(owner, taskId, visibility);
     return { website_id: String(status["website_id"]), host: hostOf(status) };
   }
-  const link = (owner: Person, website_id: string, domain: string) => owner.v2("website.linkDomain", { website_id, domain });
-  const verify = (owner: Person, website_id: string, domain: string) => owner.v2("website.verifyDomain", { website_id, domain });
-  const setRecord = (domain: string, token: string) => records.set(domain, (records.get(domain) ?? new Set()).add(token));
+  const link = (owner: Person, website_id: string, domain: string) =>
+    owner.v2("website.linkDomain", { website_id, domain });
+  const verify = (owner: Person, website_id: string, domain: string) =>
+    owner.v2("website.verifyDomain", { website_id, domain });
+  const setRecord = (domain: string, token: string) =>
+    records.set(domain, (records.get(domain) ?? new Set()).add(token));
 
   /** Links a domain, creates its record and verifies it. */
   async function activate(owner: Person, website_id: string, domain = newName()) {
@@ -59,8 +72,10 @@ describeOnOne("custom domains", (database) => {
   const forgetNames = () => {
     passed += 2_000;
   };
-  const ask = async (domain: string): Promise<number> => (await fetch(`${adminUrl}/ask?${new URLSearchParams({ domain })}`)).status;
-  const statusOf = async (owner: Person, website_id: string) => (await owner.v2("website.listDomains", { website_id })).body["data"];
+  const ask = async (domain: string): Promise<number> =>
+    (await fetch(`${adminUrl}/ask?${new URLSearchParams({ domain })}`)).status;
+  const statusOf = async (owner: Person, website_id: string) =>
+    (await owner.v2("website.listDomains", { website_id })).body["data"];
   /** One round of daily checks, a day later. */
   async function checkADayLater() {
     later += dayMs;
@@ -73,20 +88,36 @@ describeOnOne("custom domains", (database) => {
     const domain = newName();
     const { body } = await link(ann, website_id, `${domain.toUpperCase()}.`);
     expect(body["domain"]).toEqual({
-      ...{ domain, status: "pending", txt_name: `_atp-verify.${domain}`, txt_value: expect.stringMatching(/^[\w-]{43}$/) },
+      ...{
+        domain,
+        status: "pending",
+        txt_name: `_atp-verify.${domain}`,
+        txt_value: expect.stringMatching(/^[\w-]{43}$/),
+      },
       ...{ created_at: expect.any(Number), failures: 0 },
     });
     const early = await verify(ann, website_id, domain);
-    expect([early.status, early.body.error?.message]).toEqual([412, expect.stringContaining(body["domain"].txt_value)]);
+    expect([early.status, early.body.error?.message]).toEqual([
+      412,
+      expect.stringContaining(body["domain"].txt_value),
+    ]);
     expect([(await rig.visit(domain, "/a.html")).status, await ask(domain)]).toEqual([404, 404]);
     expect((await rig.visit(domain, "/")).status).toBe(404);
 
     setRecord(domain, body["domain"].txt_value);
     const { body: verified } = await verify(ann, website_id, domain);
-    expect(verified["domain"]).toMatchObject({ status: "active", verified_at: expect.any(Number), checked_at: expect.any(Number) });
+    expect(verified["domain"]).toMatchObject({
+      status: "active",
+      verified_at: expect.any(Number),
+      checked_at: expect.any(Number),
+    });
     forgetNames();
     const seen = await rig.visit(domain, "/a.html");
-    expect([seen.status, seen.text, seen.headers["cache-control"]]).toEqual([200, page("a"), "public, max-age=0, must-revalidate"]);
+    expect([seen.status, seen.text, seen.headers["cache-control"]]).toEqual([
+      200,
+      page("a"),
+      "public, max-age=0, must-revalidate",
+    ]);
     expect(await ask(domain)).toBe(200);
   });
 
@@ -102,7 +133,9 @@ describeOnOne("custom domains", (database) => {
     const urls = [`https://${host}`, `https://${second}`, `https://${first}`];
     expect((await ann.v2("website.status", { website_id })).body["site_urls"]).toEqual(urls);
     const { body } = await ann.v2("website.list", {});
-    expect(body["data"].find((site: { readonly website_id: string }) => site.website_id === website_id).site_urls).toEqual(urls);
+    expect(
+      body["data"].find((site: { readonly website_id: string }) => site.website_id === website_id).site_urls,
+    ).toEqual(urls);
     await ann.v2("website.unpublish", { website_id });
     expect((await ann.v2("website.status", { website_id })).body["site_urls"]).toEqual([]);
     expect((await rig.visit(second)).status).toBe(404);
@@ -119,11 +152,16 @@ describeOnOne("custom domains", (database) => {
       const { body } = await link(owner, website_id, domain);
       setRecord(domain, body["domain"].txt_value);
     }
-    const answers = await Promise.all([verify(ann, mine.website_id, domain), verify(eve, theirs.website_id, domain)]);
+    const answers = await Promise.all([
+      verify(ann, mine.website_id, domain),
+      verify(eve, theirs.website_id, domain),
+    ]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     const [winner, loser] = answers[0]?.status === 200 ? ([ann, eve] as const) : ([eve, ann] as const);
     const [won, lost] = winner === ann ? [mine, theirs] : [theirs, mine];
-    expect((await winner.v2("website.unlinkDomain", { website_id: won.website_id, domain })).status).toBe(200);
+    expect((await winner.v2("website.unlinkDomain", { website_id: won.website_id, domain })).status).toBe(
+      200,
+    );
     expect((await verify(loser, lost.website_id, domain)).status).toBe(200);
   });
 
@@ -167,7 +205,10 @@ describeOnOne("custom domains", (database) => {
     ]);
     expect(await ask(domain)).toBe(404);
     records.set(domain, tokens);
-    expect((await verify(ann, website_id, domain)).body["domain"]).toMatchObject({ status: "active", failures: 0 });
+    expect((await verify(ann, website_id, domain)).body["domain"]).toMatchObject({
+      status: "active",
+      failures: 0,
+    });
   });
 
   test("a due check is made once by concurrent processes", async () => {
@@ -185,7 +226,11 @@ describeOnOne("custom domains", (database) => {
   test("a domain is freed with its site, its link, and its owner's membership", async () => {
     const bo = await rig.service.person({ with: ann });
     const [site, other, theirs] = [await website(ann), await website(ann), await website(bo)];
-    const domains = [await activate(ann, site.website_id), await activate(ann, other.website_id), await activate(bo, theirs.website_id)];
+    const domains = [
+      await activate(ann, site.website_id),
+      await activate(ann, other.website_id),
+      await activate(bo, theirs.website_id),
+    ];
     expect(await Promise.all(domains.map(ask))).toEqual([200, 200, 200]);
     await ann.v2("website.delete", { website_id: site.website_id });
     await ann.v2("website.unlinkDomain", { website_id: other.website_id, domain: domains[1] });
@@ -201,11 +246,13 @@ describeOnOne("custom domains", (database) => {
     const domain = newName();
     expect((await link(cy, site.website_id, domain)).status).toBe(200);
     expect((await link(cy, other.website_id, domain)).body.error?.code).toBe("already_exists");
-    const answers = await Promise.all(Array.from({ length: 22 }, () => link(cy, other.website_id, newName())));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
-    expect(new Set(answers.filter(({ status }) => status !== 200).map(({ body }) => body.error?.code))).toEqual(
-      new Set(["resource_exhausted"]),
+    const answers = await Promise.all(
+      Array.from({ length: 22 }, () => link(cy, other.website_id, newName())),
     );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
+    expect(
+      new Set(answers.filter(({ status }) => status !== 200).map(({ body }) => body.error?.code)),
+    ).toEqual(new Set(["resource_exhausted"]));
   });
 
   test.each([
@@ -232,8 +279,14 @@ describeOnOne("custom domains", (database) => {
     for (const visibility of ["team", "private"]) {
       await ann.v2("website.update", { website_id, visibility });
       const { status, headers } = await rig.visit(domain, "/a.html?b=c");
-      expect([status, headers.location, headers["set-cookie"]]).toEqual([302, `https://${host}/a.html?b=c`, undefined]);
-      expect((await rig.visit(domain, "/.ticket?ticket=x")).headers.location).toBe(`https://${host}/.ticket?ticket=x`);
+      expect([status, headers.location, headers["set-cookie"]]).toEqual([
+        302,
+        `https://${host}/a.html?b=c`,
+        undefined,
+      ]);
+      expect((await rig.visit(domain, "/.ticket?ticket=x")).headers.location).toBe(
+        `https://${host}/.ticket?ticket=x`,
+      );
     }
     await rig.service.store.change((tx) => tx.websites.setOperatorCap(website_id, "private", 1));
     expect((await rig.visit(domain)).status).toBe(404);
@@ -267,7 +320,10 @@ describeOnOne("custom domains", (database) => {
         const { status, text } = await rig.visit(domain, path);
         expect([status, text.includes("request_id")], path).toEqual([404, false]);
       }
-      expect((await rig.visit(domain, "/v2/user.me", { method: "POST", headers: { "content-length": "0" } })).status).toBe(405);
+      expect(
+        (await rig.visit(domain, "/v2/user.me", { method: "POST", headers: { "content-length": "0" } }))
+          .status,
+      ).toBe(405);
       expect((await rig.visit(domain, "/", { method: "HEAD" })).status).toBe(200);
     });
 
@@ -287,7 +343,9 @@ describeOnOne("custom domains", (database) => {
 
   test("/ask reads the name as proxies write it, and knows only active domains", async () => {
     const domain = await activate(ann, (await website(ann)).website_id);
-    const codes = await Promise.all(["", domain.toUpperCase(), `${domain}.`, `a.${domain}`, "platform.test", "x".repeat(9_000)].map(ask));
+    const codes = await Promise.all(
+      ["", domain.toUpperCase(), `${domain}.`, `a.${domain}`, "platform.test", "x".repeat(9_000)].map(ask),
+    );
     expect(codes).toEqual([404, 200, 200, 404, 404, 404]);
     expect((await fetch(`${adminUrl}/ask`)).status).toBe(404);
     expect((await fetch(`${adminUrl}/ask?domain=${domain}&domain=${domain}`)).status).toBe(404);
@@ -314,7 +372,9 @@ describeOnOne("custom domains", (database) => {
     await ann.v2("website.unlinkDomain", { website_id, domain });
     const { body } = await ann.v2("audit.list", {});
     const rows = body["data"].filter(({ subject }: { readonly subject: string }) => subject === website_id);
-    expect(rows.slice(0, 3).map(({ before, after }: Record<string, unknown>) => [before ?? null, after ?? null])).toEqual([
+    expect(
+      rows.slice(0, 3).map(({ before, after }: Record<string, unknown>) => [before ?? null, after ?? null]),
+    ).toEqual([
       [{ domain }, null],
       [
         { domain, status: "pending" },

@@ -23,7 +23,9 @@ test(`after each of ${rounds} kills during a publication the old or the new vers
   async function save(text: string): Promise<string> {
     const message = { content: `[[site Mine | ${text}]]` };
     const { body } =
-      taskId === "" ? await user.call("task.create", { message }) : await user.call("task.sendMessage", { task_id: taskId, message });
+      taskId === ""
+        ? await user.call("task.create", { message })
+        : await user.call("task.sendMessage", { task_id: taskId, message });
     taskId ||= body["task_id"];
     await user.call("task.detail", { task_id: taskId, wait_seconds: 30 });
     const { body: list } = await user.call("website.listCheckpoints", { task_id: taskId });
@@ -33,10 +35,14 @@ test(`after each of ${rounds} kills during a publication the old or the new vers
   }
   const status = async () => (await user.call("website.status", { task_id: taskId })).body;
   const isLive = (version: string) =>
-    vi.waitUntil(async () => (await status())["version_id"] === version && (await status())["publish_status"] === "published", {
-      timeout: hangMs,
-      interval: 20,
-    });
+    vi.waitUntil(
+      async () =>
+        (await status())["version_id"] === version && (await status())["publish_status"] === "published",
+      {
+        timeout: hangMs,
+        interval: 20,
+      },
+    );
 
   let live = await save("version 0");
   await user.call("website.publish", { task_id: taskId });
@@ -50,7 +56,8 @@ test(`after each of ${rounds} kills during a publication the old or the new vers
       () => true,
       () => false,
     );
-    for (let read = random.below(6); read > 0; read -= 1) expect(allowed).toContain((await visit(server.url, host)).text);
+    for (let read = random.below(6); read > 0; read -= 1)
+      expect(allowed).toContain((await visit(server.url, host)).text);
     await server.end("SIGKILL");
     const wasAnswered = await publishing;
     server = await processRig.start();

@@ -35,7 +35,13 @@ describeOnOne("managing websites", (database) => {
     expect(listed.map(({ task_id }: { readonly task_id: string }) => task_id)).toEqual(tasks.toReversed());
     expect([first["has_more"], second["has_more"], second["next_cursor"]]).toEqual([true, false, undefined]);
     expect(listed[0]).toEqual({
-      ...{ website_id: expect.any(String), task_id: tasks[2], title: "My site", publish_status: "published", site_urls },
+      ...{
+        website_id: expect.any(String),
+        task_id: tasks[2],
+        title: "My site",
+        publish_status: "published",
+        site_urls,
+      },
       ...{ version_id: expect.any(String), status_updated_at: expect.any(Number), visibility: "team" },
       ...{ created_at: expect.any(Number), updated_at: expect.any(Number) },
     });
@@ -50,7 +56,10 @@ describeOnOne("managing websites", (database) => {
     const { data } = await client.listWebsites({});
     expect(data.map(({ taskId }) => taskId)).toContain(task_id);
     await client.unpublishWebsite({ taskId: task_id });
-    expect(await client.getWebsiteStatus({ taskId: task_id })).toMatchObject({ siteUrls: [], visibility: WebsiteVisibility.PRIVATE });
+    expect(await client.getWebsiteStatus({ taskId: task_id })).toMatchObject({
+      siteUrls: [],
+      visibility: WebsiteVisibility.PRIVATE,
+    });
   });
 
   test("unpublishing takes the site offline at once, keeps its checkpoints, and it can be published again", async () => {
@@ -87,7 +96,11 @@ describeOnOne("managing websites", (database) => {
     expect((await rig.visit(host)).text).toContain("second");
     const { body } = await ann.v2("website.rollback", { task_id, version_id });
     expect(body).toMatchObject({ version_id });
-    expect(await settledStatus(ann, task_id)).toMatchObject({ version_id, publish_status: "published", visibility: "public" });
+    expect(await settledStatus(ann, task_id)).toMatchObject({
+      version_id,
+      publish_status: "published",
+      visibility: "public",
+    });
     expect((await rig.visit(host)).text).toContain("first");
   });
 
@@ -114,8 +127,13 @@ describeOnOne("managing websites", (database) => {
     expect((await rig.visit(host)).status).toBe(404);
     const { store } = rig.service;
     const id = String(website_id);
-    expect([await store.checkpoints.list(id), await store.viewers.list(id), await store.domains.list(id)]).toEqual([[], [], []]);
-    for (const which of [{ task_id }, { website_id }]) expect((await ann.v2("website.status", which)).status).toBe(404);
+    expect([
+      await store.checkpoints.list(id),
+      await store.viewers.list(id),
+      await store.domains.list(id),
+    ]).toEqual([[], [], []]);
+    for (const which of [{ task_id }, { website_id }])
+      expect((await ann.v2("website.status", which)).status).toBe(404);
     expect((await ann.v2("task.detail", { task_id })).status).toBe(200);
     await rig.save(task_id, { "index.html": page("again") });
     const { body } = await ann.v2("website.status", { task_id });
@@ -127,11 +145,9 @@ describeOnOne("managing websites", (database) => {
     const { website_id } = await publish(dee, await taskWithSite(dee));
     await dee.v2("website.unpublish", { website_id });
     const share = async () =>
-      (await rig.service.store.shares.list(dee.spaceId, "website", {}, { limit: 10, offset: 0 })).items.map((one) => [
-        one.id,
-        one.visibility,
-        one.exists,
-      ]);
+      (await rig.service.store.shares.list(dee.spaceId, "website", {}, { limit: 10, offset: 0 })).items.map(
+        (one) => [one.id, one.visibility, one.exists],
+      );
     expect(await share()).toEqual([[website_id, "private", true]]);
     await dee.v2("website.delete", { website_id });
     expect(await share()).toEqual([[website_id, "private", false]]);
@@ -140,7 +156,10 @@ describeOnOne("managing websites", (database) => {
   test.each(actions)("%s refuses a colleague's site and does not find one of another space", async (name) => {
     const [bo, eve] = [await rig.service.person({ with: ann }), await rig.service.person()];
     const theirs = await publish(bo, await taskWithSite(bo));
-    const input = { website_id: theirs["website_id"], ...(name === "website.rollback" ? { version_id: theirs["version_id"] } : {}) };
+    const input = {
+      website_id: theirs["website_id"],
+      ...(name === "website.rollback" ? { version_id: theirs["version_id"] } : {}),
+    };
     expect((await ann.v2(name, input)).status).toBe(403);
     expect((await eve.v2(name, input)).status).toBe(404);
     expect((await rig.visit(hostOf(theirs))).status).toBe(200);

@@ -23,8 +23,21 @@ const test = sampledTest(3);
 const rounds = sample(200, 1);
 
 /** Runs a publisher until it is killed, without a time during its first publication; returns its output. */
-async function runUntilKilled(db: TestStore, folder: string, taskId: string, first: number, afterMs: number | null): Promise<string> {
-  const args = ["test/websites/publisher.ts", db.url, folder, taskId, String(first), ...(afterMs === null ? ["halfway"] : [])];
+async function runUntilKilled(
+  db: TestStore,
+  folder: string,
+  taskId: string,
+  first: number,
+  afterMs: number | null,
+): Promise<string> {
+  const args = [
+    "test/websites/publisher.ts",
+    db.url,
+    folder,
+    taskId,
+    String(first),
+    ...(afterMs === null ? ["halfway"] : []),
+  ];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.on("data", (chunk) => {
@@ -80,7 +93,13 @@ describeOnOne("a website that is published again and again", (kind) => {
     try {
       // The time of each kill is random; the last one is during a publication.
       for (let round = 0; round <= rounds; round += 1) {
-        const output = await runUntilKilled(db, folder, taskId, first, round === rounds ? null : random.below(80));
+        const output = await runUntilKilled(
+          db,
+          folder,
+          taskId,
+          first,
+          round === rounds ? null : random.below(80),
+        );
         await sweep.sweep(new AbortController().signal);
         const { liveId, publishingId, visibility } = await site();
         // The version that a visitor sees at once, with work still pending.

@@ -1,5 +1,5 @@
-// Saves and publishes a website repeatedly until it is killed: `node publisher.ts DATABASE_URL FOLDER TASK_ID FIRST [halfway]`.
-// With `halfway` it begins one publication and does not finish it.
+// Saves and publishes a website repeatedly until it is killed: `node publisher.ts DATABASE_URL FOLDER TASK_ID
+// FIRST [halfway]`. With `halfway` it begins one publication and does not finish it.
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
 import { createDeploy } from "../../src/core/websites/save.ts";
@@ -12,7 +12,9 @@ const store = await openStore({ clock: systemClock, random: systemRandom, databa
 const deploy = createDeploy(store, systemClock);
 for (let version = Number(first); ; version += 1) {
   const { id, websiteId } = await saveTree(store, folder, taskId, treeOf(version), `${version}`);
-  await store.change((tx) => tx.websites.begin(websiteId, { checkpointId: id, visibility: visibilityOf(version) }, systemClock.now()));
+  await store.change((tx) =>
+    tx.websites.begin(websiteId, { checkpointId: id, visibility: visibilityOf(version) }, systemClock.now()),
+  );
   process.stdout.write(`begun ${version}\n`);
   if (how === "halfway") await new Promise((never) => setInterval(never, 2 ** 31 - 1));
   await deploy(websiteId);

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Person } from "../support/service.ts";
-import { hostOf, openSiteRig, page, publish, runOfflineTask, type SiteRig, saveSite, visitHttp2 } from "./site.ts";
+import {
+  hostOf,
+  openSiteRig,
+  page,
+  publish,
+  runOfflineTask,
+  type SiteRig,
+  saveSite,
+  visitHttp2,
+} from "./site.ts";
 
 const files = {
   "index.html": page("home"),
@@ -54,14 +63,20 @@ describe("a public website", () => {
   });
 
   test("HEAD has the headers of GET without a body", async () => {
-    const [get, head] = [await rig.visit(host, "/style.css"), await rig.visit(host, "/style.css", { method: "HEAD" })];
+    const [get, head] = [
+      await rig.visit(host, "/style.css"),
+      await rig.visit(host, "/style.css", { method: "HEAD" }),
+    ];
     const { date: _, ...shown } = get.headers;
     expect([head.status, head.text]).toEqual([200, ""]);
     expect(head.headers).toMatchObject(shown);
   });
 
   test.each(["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])("%s is refused", async (method) => {
-    const { status, headers } = await rig.visit(host, "/v2/task.list", { method, headers: { "x-service-api-key": ann.key } });
+    const { status, headers } = await rig.visit(host, "/v2/task.list", {
+      method,
+      headers: { "x-service-api-key": ann.key },
+    });
     expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
     expect(headers["access-control-allow-origin"]).toBeUndefined();
   });
@@ -88,7 +103,9 @@ describe("a public website", () => {
         "referrer-policy": "strict-origin-when-cross-origin",
         "cross-origin-opener-policy": "same-origin-allow-popups",
         "cross-origin-resource-policy": "same-origin",
-        "content-security-policy": expect.stringMatching(/^sandbox allow-.*; frame-ancestors 'self'; base-uri 'self'; object-src 'self'$/),
+        "content-security-policy": expect.stringMatching(
+          /^sandbox allow-.*; frame-ancestors 'self'; base-uri 'self'; object-src 'self'$/,
+        ),
       });
       expect([headers["set-cookie"], headers["access-control-allow-origin"]]).toEqual([undefined, undefined]);
     }
@@ -157,7 +174,9 @@ describe("a public website", () => {
       [host, "http://platform.test/v2/user.me"],
       [host, "HTTPS://platform.test/livez"],
     ] as const) {
-      const { status, text } = await rig.visit(hostHeader, target, { headers: { "x-service-api-key": ann.key } });
+      const { status, text } = await rig.visit(hostHeader, target, {
+        headers: { "x-service-api-key": ann.key },
+      });
       expect([status, text.includes("Not found")], target).toEqual([404, true]);
     }
   });
@@ -165,13 +184,17 @@ describe("a public website", () => {
   test("headers of proxies name no host", async () => {
     const headers = { "x-forwarded-host": host, forwarded: `host=${host}`, "x-service-api-key": ann.key };
     expect((await rig.visit("platform.test", "/livez", { headers })).status).toBe(200);
-    const { status, text } = await rig.visit(host, "/livez", { headers: { "x-forwarded-host": "platform.test" } });
+    const { status, text } = await rig.visit(host, "/livez", {
+      headers: { "x-forwarded-host": "platform.test" },
+    });
     expect([status, text]).toEqual([404, files["404.html"]]);
   });
 
   test("over HTTP/2 the authority names the host, and a Host that differs matches none", async () => {
     const { url } = rig.service.nodes[0] ?? { url: "" };
-    expect((await visitHttp2(url, { ":authority": host, ":path": "/style.css" })).text).toBe(files["style.css"]);
+    expect((await visitHttp2(url, { ":authority": host, ":path": "/style.css" })).text).toBe(
+      files["style.css"],
+    );
     expect((await visitHttp2(url, { ":authority": host.toUpperCase() })).text).toBe(files["index.html"]);
     for (const headers of [
       { ":authority": host, host: "platform.test", ":path": "/livez" },
@@ -208,7 +231,13 @@ describe("a public website", () => {
   });
 
   test("the platform's hosts serve no website", async () => {
-    for (const name of ["platform.test", "localhost", "127.0.0.1", `${host}.platform.test`, `evil${host.slice(20).replace(".", "-")}`]) {
+    for (const name of [
+      "platform.test",
+      "localhost",
+      "127.0.0.1",
+      `${host}.platform.test`,
+      `evil${host.slice(20).replace(".", "-")}`,
+    ]) {
       expect((await rig.visit(name, "/style.css")).text).not.toBe(files["style.css"]);
     }
     expect((await rig.visit("platform.test", "/livez")).status).toBe(200);

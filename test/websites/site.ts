@@ -57,27 +57,41 @@ export interface VisitResponse {
 }
 
 /** Visits over HTTP/1.1, with any host and target. */
-export function visit(url: string, host: string, path = "/", { method = "GET", headers = {} }: VisitOptions = {}): Promise<VisitResponse> {
+export function visit(
+  url: string,
+  host: string,
+  path = "/",
+  { method = "GET", headers = {} }: VisitOptions = {},
+): Promise<VisitResponse> {
   const { hostname, port } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<VisitResponse>();
-  const request = httpRequest({ host: hostname, port, path, method, agent: false, headers: { host, ...headers } }, (response) => {
-    buffer(response).then(
-      (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: bytes.toString() }),
-      reject,
-    );
-  });
+  const request = httpRequest(
+    { host: hostname, port, path, method, agent: false, headers: { host, ...headers } },
+    (response) => {
+      buffer(response).then(
+        (bytes) =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: bytes.toString() }),
+        reject,
+      );
+    },
+  );
   request.once("error", reject).end();
   return promise;
 }
 
 /** Visits over cleartext HTTP/2. */
-export async function visitHttp2(url: string, headers: Readonly<Record<string, string>>): Promise<VisitResponse> {
+export async function visitHttp2(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<VisitResponse> {
   const session = connect(url);
   try {
     const stream = session.request({ ":method": "GET", ":path": "/", ...headers });
     const { promise, resolve, reject } = Promise.withResolvers<IncomingHttpHeaders>();
     stream.once("response", resolve).once("error", reject);
-    const { ":status": status, ...fields } = (await promise) as IncomingHttpHeaders & { readonly ":status"?: number };
+    const { ":status": status, ...fields } = (await promise) as IncomingHttpHeaders & {
+      readonly ":status"?: number;
+    };
     return { status: Number(status), headers: fields, text: (await buffer(stream)).toString() };
   } finally {
     session.close();
@@ -87,7 +101,10 @@ export async function visitHttp2(url: string, headers: Readonly<Record<string, s
 /** Runs a task of the offline agent to its end; returns the task's id. */
 export async function runOfflineTask(person: Person, content: string, taskId?: string): Promise<string> {
   const message = { content };
-  const call = taskId === undefined ? person.v2("task.create", { message }) : person.v2("task.sendMessage", { task_id: taskId, message });
+  const call =
+    taskId === undefined
+      ? person.v2("task.create", { message })
+      : person.v2("task.sendMessage", { task_id: taskId, message });
   const id: string = taskId ?? (await call).body["task_id"];
   await call;
   await person.v2("task.detail", { task_id: id, wait_seconds: 30 });
@@ -95,7 +112,8 @@ export async function runOfflineTask(person: Person, content: string, taskId?: s
 }
 
 /** Creates a task with a site of one checkpoint. */
-export const saveSite = (person: Person, text = "one"): Promise<string> => runOfflineTask(person, `[[site My site | ${page(text)}]]`);
+export const saveSite = (person: Person, text = "one"): Promise<string> =>
+  runOfflineTask(person, `[[site My site | ${page(text)}]]`);
 
 /** Publishes a task's site and waits for the outcome; returns the status then. */
 export async function publish(person: Person, taskId: string, visibility = "public") {
@@ -120,7 +138,10 @@ export async function settledStatus(person: Person, taskId: string) {
 /** Removes a colleague from the team of its owner. */
 export async function removeMember(rig: SiteRig, owner: Person, { accountId }: Person): Promise<void> {
   const manager = await rig.service.person({ as: owner, with: owner, kind: "team_user_mgmt" });
-  const [member] = await runDirectly(rig.database, `SELECT id FROM membership WHERE account_id = '${accountId}'`);
+  const [member] = await runDirectly(
+    rig.database,
+    `SELECT id FROM membership WHERE account_id = '${accountId}'`,
+  );
   const { status, body } = await manager.v2("team.user.remove", { team_user_id: member?.["id"] });
   if (status !== 200) throw new Error(`refused: ${JSON.stringify(body)}`);
 }

@@ -26,7 +26,8 @@ describeOnOne("a team's website", (database) => {
   const visitWith = (cookie: string, path = "/") => rig.visit(host, path, { headers: { cookie } });
 
   /** Expires every ticket and visit as if this much time had passed. */
-  const expireBy = (ms: number) => runDirectly(rig.database, `UPDATE site_visit SET expires_at = expires_at - ${ms}`);
+  const expireBy = (ms: number) =>
+    runDirectly(rig.database, `UPDATE site_visit SET expires_at = expires_at - ${ms}`);
 
   test("a member is redirected to the platform, returns with a ticket, and reaches the requested page with one cookie of that host", async () => {
     const bo = await rig.service.person({ with: ann });
@@ -43,7 +44,9 @@ describeOnOne("a team's website", (database) => {
     const redeemed = await redeem(ticket);
     expect([redeemed.status, redeemed.headers.location]).toEqual([303, `https://${host}/notes/a.html?b=c`]);
     expect(redeemed.headers["set-cookie"]).toEqual([
-      expect.stringMatching(/^__Host-site=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=43200$/),
+      expect.stringMatching(
+        /^__Host-site=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=43200$/,
+      ),
     ]);
     const seen = await visitWith(cookieIn(redeemed), "/notes/a.html");
     expect([seen.status, seen.text, seen.headers["cache-control"], seen.headers["set-cookie"]]).toEqual([
@@ -57,7 +60,10 @@ describeOnOne("a team's website", (database) => {
   test("a visitor who is not signed in goes to the sign-in page first, and returns", async () => {
     const { headers } = await rig.visit(host);
     const { status, headers: redirect } = await enter(null, String(headers.location));
-    expect([status, redirect.location]).toEqual([303, expect.stringMatching(/^\/sign-in\?next=%2Fsites%2Fenter%3Fsite%3D/)]);
+    expect([status, redirect.location]).toEqual([
+      303,
+      expect.stringMatching(/^\/sign-in\?next=%2Fsites%2Fenter%3Fsite%3D/),
+    ]);
   });
 
   test("is not found for other accounts and for members of other teams", async () => {
@@ -73,7 +79,10 @@ describeOnOne("a team's website", (database) => {
     const { headers } = await rig.visit(host);
     const ticket = ticketIn(await enter(ann, String(headers.location)));
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(ticket)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 9 }, () => 403)]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([
+      303,
+      ...Array.from({ length: 9 }, () => 403),
+    ]);
     expect(answers.filter(({ headers: answerHeaders }) => answerHeaders["set-cookie"]).length).toBe(1);
   });
 
@@ -100,7 +109,12 @@ describeOnOne("a team's website", (database) => {
     "/.ticket?ticket=a",
   ])("the return path %j stays on the site", async (path) => {
     const label = host.split(".")[0];
-    const ticket = ticketIn(await enter(ann, `https://platform.test/sites/enter?${new URLSearchParams({ site: label ?? "", path })}`));
+    const ticket = ticketIn(
+      await enter(
+        ann,
+        `https://platform.test/sites/enter?${new URLSearchParams({ site: label ?? "", path })}`,
+      ),
+    );
     const { headers } = await redeem(ticket);
     expect(headers.location).toBe(`https://${host}/`);
   });
@@ -131,7 +145,9 @@ describeOnOne("a team's website", (database) => {
     const { status } = await rig.visit(host, "/style.css", { headers: { "sec-fetch-mode": "no-cors" } });
     expect(status).toBe(404);
     const cookie = await enterAsMember(ann);
-    expect((await rig.visit(host, "/notes/a.html", { headers: { cookie, "service-worker": "script" } })).status).toBe(404);
+    expect(
+      (await rig.visit(host, "/notes/a.html", { headers: { cookie, "service-worker": "script" } })).status,
+    ).toBe(404);
   });
 
   test("the visibility applies at each request: public admits all, a cap none", async () => {

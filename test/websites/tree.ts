@@ -11,8 +11,16 @@ import { createSaveSite } from "../../src/core/websites/save.ts";
 /** Files of a site by their paths. */
 export type SiteTree = Readonly<Record<string, string | Uint8Array>>;
 
-/** Saves a checkpoint of a task's site as an agent's event does. @param folder the platform's folder of bytes */
-export async function saveTree(store: Store, folder: string, taskId: string, files: SiteTree, message = "Saved"): Promise<Checkpoint> {
+/**
+ * Saves a checkpoint of a task's site as an agent's event does. @param folder the platform's folder of bytes
+ */
+export async function saveTree(
+  store: Store,
+  folder: string,
+  taskId: string,
+  files: SiteTree,
+  message = "Saved",
+): Promise<Checkpoint> {
   const clock = systemClock;
   const blobs = createLocalBlobs(folder);
   const stage = staging({
@@ -24,7 +32,10 @@ export async function saveTree(store: Store, folder: string, taskId: string, fil
   const staged = await Promise.all(
     Object.entries(files).map(async ([path, text]) => {
       const to = { accountId: null, max: 64 * 1024 ** 2, signal: new AbortController().signal };
-      return { path, staged: await stage.stage(Readable.from([Buffer.from(text)], { objectMode: false }), to) };
+      return {
+        path,
+        staged: await stage.stage(Readable.from([Buffer.from(text)], { objectMode: false }), to),
+      };
     }),
   );
   const task = await store.tasks.byId(taskId);

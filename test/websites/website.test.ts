@@ -9,7 +9,12 @@ import type { Person } from "../support/service.ts";
 import { rpcWires } from "../support/wires.ts";
 import { openSiteRig, page, publish, runOfflineTask, type SiteRig, saveSite, settledStatus } from "./site.ts";
 
-const operations = ["website.status", "website.listCheckpoints", "website.publish", "website.update"] as const;
+const operations = [
+  "website.status",
+  "website.listCheckpoints",
+  "website.publish",
+  "website.update",
+] as const;
 
 describeOnOne("websites", (database) => {
   let rig: SiteRig;
@@ -26,13 +31,26 @@ describeOnOne("websites", (database) => {
     const { website_id, request_id: _, ...rest } = body;
     expect(status).toBe(200);
     expect(website_id).toMatch(/^[A-Za-z0-9]{22}$/);
-    expect(rest).toEqual({ ok: true, publish_status: "unpublished", site_urls: [], visibility: "private", title: "My site" });
+    expect(rest).toEqual({
+      ok: true,
+      publish_status: "unpublished",
+      site_urls: [],
+      visibility: "private",
+      title: "My site",
+    });
     const { body: list } = await ann.v2("website.listCheckpoints", { website_id });
     expect(list).toEqual({
       ok: true,
       request_id: expect.any(String),
       website_id,
-      data: [{ version_id: expect.any(String), message: "Saved My site", status: "success", created_at: expect.any(Number) }],
+      data: [
+        {
+          version_id: expect.any(String),
+          message: "Saved My site",
+          status: "success",
+          created_at: expect.any(Number),
+        },
+      ],
     });
   });
 
@@ -67,14 +85,21 @@ describeOnOne("websites", (database) => {
     const { websiteId } = await client.getWebsiteStatus({ taskId });
     expect(websiteId).not.toBe("");
     const { data } = await client.listWebsiteCheckpoints({ websiteId });
-    expect(await client.publishWebsite({ websiteId })).toMatchObject({ websiteId, versionId: data[0]?.versionId });
+    expect(await client.publishWebsite({ websiteId })).toMatchObject({
+      websiteId,
+      versionId: data[0]?.versionId,
+    });
     await settledStatus(ann, taskId);
     await client.updateWebsite({ taskId, visibility: WebsiteVisibility.TEAM });
-    expect(await client.getWebsiteStatus({ websiteId })).toMatchObject({ visibility: WebsiteVisibility.TEAM });
+    expect(await client.getWebsiteStatus({ websiteId })).toMatchObject({
+      visibility: WebsiteVisibility.TEAM,
+    });
   });
 
   describe("refusals (spec/api.md 9.12)", () => {
-    test.each(operations)("%s identifies its site by task_id, website_id, or both where they match", async (name) => {
+    test.each(
+      operations,
+    )("%s identifies its site by task_id, website_id, or both where they match", async (name) => {
       const task_id = await saveSite(ann);
       const website_id = (await ann.v2("website.status", { task_id })).body["website_id"];
       const other = (await ann.v2("website.status", { task_id: await saveSite(ann) })).body["website_id"];
@@ -83,7 +108,10 @@ describeOnOne("websites", (database) => {
       expect((await ann.v2(name, { task_id, website_id, ...edit })).status).toBe(200);
       const refused = async (which: object, message: string) => {
         const { status, body } = await ann.v2(name, { ...which, ...edit });
-        expect([status, body.error], JSON.stringify(which)).toMatchObject([400, { code: "invalid_argument", message }]);
+        expect([status, body.error], JSON.stringify(which)).toMatchObject([
+          400,
+          { code: "invalid_argument", message },
+        ]);
       };
       for (const which of [{}, { task_id: "" }]) await refused(which, "task_id or website_id must be given");
       const shared = [
@@ -94,7 +122,9 @@ describeOnOne("websites", (database) => {
       for (const which of shared) await refused(which, "task_id and website_id must name the same website");
     });
 
-    test.each(operations)("%s: a task without a site, an unknown one, and another space's site are not found", async (name) => {
+    test.each(
+      operations,
+    )("%s: a task without a site, an unknown one, and another space's site are not found", async (name) => {
       const eve = await rig.service.person();
       const theirs = await saveSite(eve);
       const { body } = await eve.v2("website.status", { task_id: theirs });
@@ -112,13 +142,18 @@ describeOnOne("websites", (database) => {
       }
     });
 
-    test.each(operations)("%s: a colleague's site cannot be changed, their task is not found", async (name) => {
+    test.each(
+      operations,
+    )("%s: a colleague's site cannot be changed, their task is not found", async (name) => {
       const bo = await rig.service.person({ with: ann });
       const theirs = await saveSite(bo);
       const { body } = await bo.v2("website.status", { task_id: theirs });
       const edit = name === "website.update" ? { title: "A" } : {};
       const byId = await ann.v2(name, { website_id: body["website_id"], ...edit });
-      expect([byId.status, byId.body.error]).toMatchObject([403, { code: "permission_denied", message: "no access to this website" }]);
+      expect([byId.status, byId.body.error]).toMatchObject([
+        403,
+        { code: "permission_denied", message: "no access to this website" },
+      ]);
       const byTask = await ann.v2(name, { task_id: theirs, ...edit });
       expect(byTask.status).toBe(404);
     });
@@ -139,7 +174,12 @@ describeOnOne("websites", (database) => {
         );
     });
 
-    test.each([{}, { title: "" }, { visibility: "" }, { title: "x".repeat(256) }])("website.update with %j is invalid", async (edit) => {
+    test.each([
+      {},
+      { title: "" },
+      { visibility: "" },
+      { title: "x".repeat(256) },
+    ])("website.update with %j is invalid", async (edit) => {
       const task_id = await saveSite(ann);
       const { status, body } = await ann.v2("website.update", { task_id, ...edit });
       expect([status, body.error?.code]).toEqual([400, "invalid_argument"]);
@@ -168,24 +208,40 @@ describeOnOne("websites", (database) => {
         expect([status, body.error?.code], name).toEqual([403, "permission_denied"]);
       }
       expect((await ann.v2("website.status", { task_id })).body["visibility"]).toBe("team");
-      expect(await publish(ann, task_id, "team")).toMatchObject({ publish_status: "published", visibility: "team" });
+      expect(await publish(ann, task_id, "team")).toMatchObject({
+        publish_status: "published",
+        visibility: "team",
+      });
     });
 
     test("without a checkpoint there is nothing to publish", async () => {
       const task_id = await saveSite(ann);
       const { body } = await ann.v2("website.listCheckpoints", { task_id });
-      await rig.service.store.change((tx) => tx.checkpoints.delete(body["website_id"], body["data"][0].version_id));
+      await rig.service.store.change((tx) =>
+        tx.checkpoints.delete(body["website_id"], body["data"][0].version_id),
+      );
       const { status, body: refused } = await ann.v2("website.publish", { task_id });
       expect([status, refused.error?.code]).toEqual([412, "failed_precondition"]);
     });
   });
 
   test("a lost and resumed run saves nothing twice, and one that failed before saves nothing", async () => {
-    const lost = await runOfflineTask(ann, "[[site Mine | <p>one</p>]] [[crash]] [[say two]] [[site Mine | <p>two</p>]]");
-    await vi.waitUntil(async () => (await ann.v2("task.detail", { task_id: lost })).body["task"].status === "stopped", { timeout: hangMs });
+    const lost = await runOfflineTask(
+      ann,
+      "[[site Mine | <p>one</p>]] [[crash]] [[say two]] [[site Mine | <p>two</p>]]",
+    );
+    await vi.waitUntil(
+      async () => (await ann.v2("task.detail", { task_id: lost })).body["task"].status === "stopped",
+      { timeout: hangMs },
+    );
     const { body } = await ann.v2("website.listCheckpoints", { task_id: lost });
     expect(body["data"]).toHaveLength(2);
-    const { body: events } = await ann.v2("task.listMessages", { task_id: lost, verbose: true, order: "asc", limit: 200 });
+    const { body: events } = await ann.v2("task.listMessages", {
+      task_id: lost,
+      verbose: true,
+      order: "asc",
+      limit: 200,
+    });
     const used = events["messages"].filter(({ type }: { readonly type: string }) => type === "tool_used");
     expect(used).toMatchObject([
       { tool_used: { tool: "save_site", status: "success", brief: "Saved the website Mine" } },
@@ -197,15 +253,26 @@ describeOnOne("websites", (database) => {
 
   test("equal bytes of a site share a blob, which is deleted with the last checkpoint that needs it", async () => {
     const task_id = await runOfflineTask(ann, "[[say hello]]");
-    const first = await rig.save(task_id, { "index.html": page("same"), "copy.html": page("same"), "old.html": page("old") });
+    const first = await rig.save(task_id, {
+      "index.html": page("same"),
+      "copy.html": page("same"),
+      "old.html": page("old"),
+    });
     const second = await rig.save(task_id, { "index.html": page("same"), "new.html": page("new") });
     const { store } = rig.service;
-    const blobOf = async (id: string, path: string) => (await store.checkpoints.file(id, [path]))?.blobId ?? "";
+    const blobOf = async (id: string, path: string) =>
+      (await store.checkpoints.file(id, [path]))?.blobId ?? "";
     const shared = await blobOf(first.id, "index.html");
     const old = await blobOf(first.id, "old.html");
-    expect([await blobOf(first.id, "copy.html"), await blobOf(second.id, "index.html")]).toEqual([shared, shared]);
+    expect([await blobOf(first.id, "copy.html"), await blobOf(second.id, "index.html")]).toEqual([
+      shared,
+      shared,
+    ]);
     await store.change((tx) => tx.checkpoints.delete(first.websiteId, first.id));
-    const rows = await runDirectly(rig.database, `SELECT id, state FROM blob WHERE id IN ('${shared}', '${old}')`);
+    const rows = await runDirectly(
+      rig.database,
+      `SELECT id, state FROM blob WHERE id IN ('${shared}', '${old}')`,
+    );
     expect(new Map(rows.map(({ id, state }) => [id, state])).get(shared)).toBe("kept");
     expect(new Map(rows.map(({ id, state }) => [id, state])).get(old)).not.toBe("kept");
   });
@@ -225,10 +292,15 @@ describeOnOne("websites", (database) => {
   test("a site keeps its newest 100 checkpoints, and the live one in addition", async () => {
     const task_id = await saveSite(ann);
     const { version_id } = await publish(ann, task_id);
-    for (let i = 0; i < checkpointsMax + 2; i += 1) await rig.save(task_id, { "index.html": page("same") }, `number ${i}`);
+    for (let i = 0; i < checkpointsMax + 2; i += 1)
+      await rig.save(task_id, { "index.html": page("same") }, `number ${i}`);
     const { body } = await ann.v2("website.listCheckpoints", { task_id });
     const messages = body["data"].map(({ message }: { readonly message: string }) => message);
-    expect([messages.length, messages[0], messages.at(-2)]).toEqual([checkpointsMax + 1, `number ${checkpointsMax + 1}`, "number 2"]);
+    expect([messages.length, messages[0], messages.at(-2)]).toEqual([
+      checkpointsMax + 1,
+      `number ${checkpointsMax + 1}`,
+      "number 2",
+    ]);
     expect(body["data"].at(-1).version_id).toBe(version_id);
   });
 
@@ -236,7 +308,12 @@ describeOnOne("websites", (database) => {
     const task_id = await saveSite(ann);
     const { status } = await ann.v2("website.update", { task_id, title: "Other", visibility: "public" });
     const { body } = await ann.v2("website.status", { task_id });
-    expect([status, body["publish_status"], body["visibility"], body["site_urls"]]).toEqual([200, "unpublished", "public", []]);
+    expect([status, body["publish_status"], body["visibility"], body["site_urls"]]).toEqual([
+      200,
+      "unpublished",
+      "public",
+      [],
+    ]);
     expect((await rig.service.store.websites.ofTask(task_id))?.title).toBe("Other");
   });
 
@@ -248,7 +325,12 @@ describeOnOne("websites", (database) => {
     await ann.v2("website.publish", { task_id, visibility: "nobody" });
     const { body } = await ann.v2("audit.list", {});
     const rows = body["data"].filter(({ subject }: { readonly subject: string }) => subject === website_id);
-    const entries = rows.map(({ operation, outcome, before, after }: Record<string, unknown>) => [operation, outcome, before, after]);
+    const entries = rows.map(({ operation, outcome, before, after }: Record<string, unknown>) => [
+      operation,
+      outcome,
+      before,
+      after,
+    ]);
     expect(entries.toReversed()).toEqual([
       [
         "website.v2.WebsiteService/PublishWebsite",
@@ -256,8 +338,18 @@ describeOnOne("websites", (database) => {
         { visibility: "private", versionId: null },
         { visibility: "team", versionId: version_id },
       ],
-      ["website.v2.WebsiteService/UpdateWebsite", "done", { title: "My site", visibility: "team" }, { title: "Other" }],
-      ["website.v2.WebsiteService/UpdateWebsite", "done", { title: "Other", visibility: "team" }, { visibility: "public" }],
+      [
+        "website.v2.WebsiteService/UpdateWebsite",
+        "done",
+        { title: "My site", visibility: "team" },
+        { title: "Other" },
+      ],
+      [
+        "website.v2.WebsiteService/UpdateWebsite",
+        "done",
+        { title: "Other", visibility: "team" },
+        { visibility: "public" },
+      ],
     ]);
   });
 
@@ -267,16 +359,24 @@ describeOnOne("websites", (database) => {
     const { id } = await rig.save(task_id, { "index.html": page("new") });
     const file = await rig.service.store.checkpoints.file(id, ["index.html"]);
     await rig.service.store.change((tx) => tx.blobs.drop([file?.blobId ?? ""]));
-    expect(await publish(ann, task_id)).toMatchObject({ publish_status: "failed", site_urls: [], version_id });
+    expect(await publish(ann, task_id)).toMatchObject({
+      publish_status: "failed",
+      site_urls: [],
+      version_id,
+    });
   });
 
   test("50 concurrent publications are all accepted, and the newest checkpoint is live with the visibility of one of them", async () => {
     const task_id = await saveSite(ann);
     const newest = await rig.save(task_id, { "index.html": page("newest") });
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => ann.v2("website.publish", { task_id, visibility: i % 2 === 0 ? "public" : "team" })),
+      Array.from({ length: 50 }, (_, i) =>
+        ann.v2("website.publish", { task_id, visibility: i % 2 === 0 ? "public" : "team" }),
+      ),
     );
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body["version_id"]}`))).toEqual(new Set([`200 ${newest.id}`]));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body["version_id"]}`))).toEqual(
+      new Set([`200 ${newest.id}`]),
+    );
     const { version_id, publish_status } = await settledStatus(ann, task_id);
     expect([publish_status, version_id]).toEqual(["published", newest.id]);
     const site = await rig.service.store.websites.ofTask(task_id);

@@ -28,21 +28,33 @@ export function takes({ access }: Operation, kind: KeyKind, role: Role | null): 
 }
 
 /** Whether the table allows any key of the owner. */
-export const takesKey = (operation: Operation): boolean => keyKinds.some((kind) => takes(operation, kind, "owner"));
+export const takesKey = (operation: Operation): boolean =>
+  keyKinds.some((kind) => takes(operation, kind, "owner"));
 
-/** Whether the table allows a session of this role, of an account without the flag of operators; null is a personal space. */
+/**
+ * Whether the table allows a session of this role, of an account without the flag of operators; null is a
+ * personal space.
+ */
 export const takesSession = ({ access }: Operation, role: Role | null): boolean =>
-  access?.credentials.has(Access_Credential.SESSION) === true && !access.operator && (access.roles.size === 0 || hasRole(access, role));
+  access?.credentials.has(Access_Credential.SESSION) === true &&
+  !access.operator &&
+  (access.roles.size === 0 || hasRole(access, role));
 
-const hasRole = ({ roles, personal }: OperationAccess, role: Role | null): boolean => (role === null ? personal : roles.has(roleOf[role]));
+const hasRole = ({ roles, personal }: OperationAccess, role: Role | null): boolean =>
+  role === null ? personal : roles.has(roleOf[role]);
 
 /** Whether the table allows a worker's credential. */
-export const takesWorker = ({ access }: Operation): boolean => access?.credentials.has(Access_Credential.WORKER) === true;
+export const takesWorker = ({ access }: Operation): boolean =>
+  access?.credentials.has(Access_Credential.WORKER) === true;
 
-/** A session is valid on the Connect wire only, for unary calls and server streams (spec/decisions.md 35, 55). */
+/**
+ * A session is valid on the Connect wire only, for unary calls and server streams (spec/decisions.md 35, 55).
+ */
 export const hasSessions = (wire: Wire, { method }: Operation): boolean =>
   wire.startsWith("connect") && method.methodKind !== "bidi_streaming";
 
 /** Whether any credential gives the owner access to this operation over a wire. */
 export const canOpen = (operation: Operation, wire: Wire): boolean =>
-  takesKey(operation) || takesWorker(operation) || (hasSessions(wire, operation) && takesSession(operation, "owner"));
+  takesKey(operation) ||
+  takesWorker(operation) ||
+  (hasSessions(wire, operation) && takesSession(operation, "owner"));

@@ -12,7 +12,9 @@ beforeAll(async () => {
   service = await openService({ idle: true, clock: stillClock(), env: { RATE_LIMITS: "1" } });
   ann = await service.person();
   bob = await service.person({ with: ann });
-  taskId = (await ann.v2("task.create", { message: { content: "A long message. ".repeat(200) } })).body["task_id"];
+  taskId = (await ann.v2("task.create", { message: { content: "A long message. ".repeat(200) } })).body[
+    "task_id"
+  ];
   await ann.v2("project.create", { name: "Garden" });
 });
 afterAll(() => service[Symbol.asyncDispose]());
@@ -22,7 +24,10 @@ const get = (path: string, headers: Record<string, string> = {}, method = "GET")
   send(at(path), { method, headers: { ...ann.headers, ...headers } });
 
 describe("a compressed answer", () => {
-  test.each(["gzip", "br"])("is sent in %s to a client that accepts it, and is the same answer", async (coding) => {
+  test.each([
+    "gzip",
+    "br",
+  ])("is sent in %s to a client that accepts it, and is the same answer", async (coding) => {
     const path = `/v2/task.listMessages?task_id=${taskId}`;
     const [plain, compressed] = [await get(path), await get(path, { "accept-encoding": coding })];
     expect(plain.headers.get("content-encoding")).toBeNull();
@@ -36,8 +41,12 @@ describe("a compressed answer", () => {
   test("is not sent for a short answer, a refusal, or a stream", async () => {
     const accepting = { "accept-encoding": "gzip, br" };
     expect((await get("/v2/project.list", accepting)).headers.get("content-encoding")).toBeNull();
-    expect((await get(`/v2/task.detail?task_id=${"x".repeat(2000)}`, accepting)).headers.get("content-encoding")).toBeNull();
-    const stream = await fetch(at(`/v2/task.watch?task_id=${taskId}`), { headers: { ...ann.headers, ...accepting } });
+    expect(
+      (await get(`/v2/task.detail?task_id=${"x".repeat(2000)}`, accepting)).headers.get("content-encoding"),
+    ).toBeNull();
+    const stream = await fetch(at(`/v2/task.watch?task_id=${taskId}`), {
+      headers: { ...ann.headers, ...accepting },
+    });
     const first = await stream.body?.getReader().read();
     expect(stream.headers.get("content-encoding")).toBeNull();
     expect(Buffer.from(first?.value ?? "").toString()).toMatch(/^:/);
@@ -63,7 +72,9 @@ describe("the ETag of a read", () => {
     const again = await get("/v2/project.list", { "if-none-match": `"other", ${etag}` });
     expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
     expect(again.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
-    expect(Number(again.headers.get("ratelimit-remaining"))).toBe(Number(first.headers.get("ratelimit-remaining")) - 1);
+    expect(Number(again.headers.get("ratelimit-remaining"))).toBe(
+      Number(first.headers.get("ratelimit-remaining")) - 1,
+    );
     await ann.v2("project.create", { name: "Kitchen" });
     expect((await get("/v2/project.list", { "if-none-match": etag })).status).toBe(200);
   });
@@ -77,30 +88,55 @@ describe("the ETag of a read", () => {
   test("gives nothing to a caller who is not admitted", async () => {
     const etag = (await get("/v2/project.list")).headers.get("etag") ?? "";
     const reply = await get("/v2/project.list", { "x-service-api-key": "sk-wrong", "if-none-match": etag });
-    expect([reply.status, reply.headers.get("cache-control"), reply.headers.get("etag")]).toEqual([401, "no-store", null]);
-    expect((await get("/v2/project.list", { "x-service-api-key": "sk-wrong", "if-none-match": "*" })).status).toBe(401);
+    expect([reply.status, reply.headers.get("cache-control"), reply.headers.get("etag")]).toEqual([
+      401,
+      "no-store",
+      null,
+    ]);
+    expect(
+      (await get("/v2/project.list", { "x-service-api-key": "sk-wrong", "if-none-match": "*" })).status,
+    ).toBe(401);
   });
 
   test("differs for another caller and another operation with an equal answer", async () => {
-    const etagFor = async (path: string, headers: Record<string, string>) => (await get(path, headers)).headers.get("etag");
-    const [mine, others] = [await etagFor("/v2/webhook.list", ann.headers), await etagFor("/v2/webhook.list", bob.headers)];
+    const etagFor = async (path: string, headers: Record<string, string>) =>
+      (await get(path, headers)).headers.get("etag");
+    const [mine, others] = [
+      await etagFor("/v2/webhook.list", ann.headers),
+      await etagFor("/v2/webhook.list", bob.headers),
+    ];
     expect(mine).not.toBe(others);
     expect(await etagFor("/v2/browser.onlineList", ann.headers)).not.toBe(mine);
   });
 
   test("belongs to GET alone: a POST of the same operation is not stored, and has no ETag", async () => {
-    const reply = await send(at("/v2/project.list"), { headers: { ...ann.headers, "if-none-match": "*" }, body: "{}" });
-    expect([reply.status, reply.headers.get("cache-control"), reply.headers.get("etag")]).toEqual([200, "no-store", null]);
+    const reply = await send(at("/v2/project.list"), {
+      headers: { ...ann.headers, "if-none-match": "*" },
+      body: "{}",
+    });
+    expect([reply.status, reply.headers.get("cache-control"), reply.headers.get("etag")]).toEqual([
+      200,
+      "no-store",
+      null,
+    ]);
   });
 
   test("is absent from an answer with a secret", async () => {
     const reply = await get(`/v2/task.watchUrl?task_id=${taskId}`, { "accept-encoding": "gzip" });
-    expect([reply.status, reply.headers.get("cache-control"), reply.headers.get("etag")]).toEqual([200, "no-store", null]);
+    expect([reply.status, reply.headers.get("cache-control"), reply.headers.get("etag")]).toEqual([
+      200,
+      "no-store",
+      null,
+    ]);
   });
 });
 
 describe("HEAD", () => {
-  test.each(["/v2/project.list", "/v2/user.me", "/v2/task.list"])("of %s has the head of GET, and no body", async (path) => {
+  test.each([
+    "/v2/project.list",
+    "/v2/user.me",
+    "/v2/task.list",
+  ])("of %s has the head of GET, and no body", async (path) => {
     const [head, whole] = [await get(path, {}, "HEAD"), await get(path)];
     expect([head.status, head.text]).toEqual([200, ""]);
     for (const name of ["content-type", "content-length", "etag", "cache-control", "vary"]) {
@@ -112,7 +148,11 @@ describe("HEAD", () => {
     const path = `/v2/task.watch?task_id=${taskId}`;
     for (let n = 0; n < 10; n++) {
       const head = await get(path, {}, "HEAD");
-      expect([head.status, head.text, head.headers.get("content-type")]).toEqual([200, "", "text/event-stream; charset=utf-8"]);
+      expect([head.status, head.text, head.headers.get("content-type")]).toEqual([
+        200,
+        "",
+        "text/event-stream; charset=utf-8",
+      ]);
     }
     expect((await get("/v2/task.watch?task_id=none", {}, "HEAD")).status).toBe(404);
   });

@@ -55,7 +55,8 @@ interface Wire {
 const isUnary = ({ method }: Operation) => method.methodKind === "unary";
 const isConversation = ({ method }: Operation) => method.methodKind === "bidi_streaming";
 const at = ({ rpc }: Operation) => `${service.url}/${rpc}`;
-const outcomeText = ({ status, json }: RawReply) => (status === 200 ? "ok" : `${json()["code"]}: ${json()["message"]}`);
+const outcomeText = ({ status, json }: RawReply) =>
+  status === 200 ? "ok" : `${json()["code"]}: ${json()["message"]}`;
 const endOutcomeText = (reply: RawReply) => {
   const { error } = endOf(reply);
   return `${error?.code}: ${error?.message}`;
@@ -85,7 +86,10 @@ const wires: readonly Wire[] = [
     binary: false,
     serves: ({ name }) => name !== null,
     async send(operation, body) {
-      const { status, json } = await send(`${service.url}/v2/${operation.name}`, { headers: keys.permitted(operation), body });
+      const { status, json } = await send(`${service.url}/v2/${operation.name}`, {
+        headers: keys.permitted(operation),
+        body,
+      });
       return `${status} ${json().error?.code}: ${json().error?.message}`;
     },
   },
@@ -151,7 +155,10 @@ const wires: readonly Wire[] = [
               ...(encoding ? { "grpc-encoding": encoding } : {}),
             };
             const { text } = await send(at(operation), { headers, body: envelope(bytes) });
-            return grpcOutcomeText(/grpc-status: (\d+)/.exec(text)?.[1], /grpc-message: (.*)\r/.exec(text)?.[1]);
+            return grpcOutcomeText(
+              /grpc-status: (\d+)/.exec(text)?.[1],
+              /grpc-message: (.*)\r/.exec(text)?.[1],
+            );
           },
         },
       ];
@@ -160,18 +167,29 @@ const wires: readonly Wire[] = [
 ];
 
 /** How a wire refuses a message that is too large. */
-const refused = ({ name }: Wire, text: string) => (name === "v2" ? `413 invalid_argument: ${text}` : `resource_exhausted: ${text}`);
+const refused = ({ name }: Wire, text: string) =>
+  name === "v2" ? `413 invalid_argument: ${text}` : `resource_exhausted: ${text}`;
 
-describe.each(wires.map((wire, nth) => [wire.name, wire, nth] as const))("over %s, every operation", (_name, wire, nth) => {
+describe.each(
+  wires.map((wire, nth) => [wire.name, wire, nth] as const),
+)("over %s, every operation", (_name, wire, nth) => {
   const served = operationTable().all.filter(
-    (operation) => wire.serves(operation) && canOpen(operation, wire.name.startsWith("Connect") ? "connect-json" : "grpc"),
+    (operation) =>
+      wire.serves(operation) && canOpen(operation, wire.name.startsWith("Connect") ? "connect-json" : "grpc"),
   );
   // In short runs most operations over one wire, and at least one operation over each wire.
   const operations = share(served, nth, Math.min(36, served.length));
 
-  async function outcomes(bytesOf: (limit: number) => Uint8Array, among = operations): Promise<readonly (readonly [string, string])[]> {
+  async function outcomes(
+    bytesOf: (limit: number) => Uint8Array,
+    among = operations,
+  ): Promise<readonly (readonly [string, string])[]> {
     const found: (readonly [string, string])[] = [];
-    for (const operation of among) found.push([operation.rpc, await wire.send(operation, bytesOf(boundOf(operation, bodyLimit).maxBytes))]);
+    for (const operation of among)
+      found.push([
+        operation.rpc,
+        await wire.send(operation, bytesOf(boundOf(operation, bodyLimit).maxBytes)),
+      ]);
     return found;
   }
   const sized = cached(wire.binary ? protoOf : jsonOf);
@@ -191,7 +209,9 @@ describe.each(wires.map((wire, nth) => [wire.name, wire, nth] as const))("over %
 
   test("accepts a message of exactly its limit and checks its content", async () => {
     const unary = operations.filter(isUnary);
-    const wrong = (await outcomes(sized, unary)).filter(([, came]) => /larger than|more than|internal/.test(came));
+    const wrong = (await outcomes(sized, unary)).filter(([, came]) =>
+      /larger than|more than|internal/.test(came),
+    );
     expect(wrong).toEqual([]);
   });
 
@@ -201,7 +221,9 @@ describe.each(wires.map((wire, nth) => [wire.name, wire, nth] as const))("over %
         came !==
         refused(
           wire,
-          wire.binary ? "the message has more than 100000 fields and list items" : "the body has more than 100000 members and list items",
+          wire.binary
+            ? "the message has more than 100000 fields and list items"
+            : "the body has more than 100000 members and list items",
         ),
     );
     expect(wrong).toEqual([]);

@@ -22,10 +22,11 @@ export const servedBy = (wire: Wire): readonly Operation[] =>
   });
 
 /**
- * One of `parts` equal parts of the operations that a wire serves, chosen by the seed, the wire and the turn. A full run has all of them
- * over each wire.
+ * One of `parts` equal parts of the operations that a wire serves, chosen by the seed, the wire and the turn.
+ * A full run has all of them over each wire.
  *
- * @param turn the number of the test: the tests of a suite call different operations, and together each of them.
+ * @param turn the number of the test: the tests of a suite call different operations, and together each of
+ * them.
  */
 export function someServedBy(wire: Wire, parts: number, turn = 0): readonly Operation[] {
   const some = new Set(share(table.all, wires.indexOf(wire) + turn, parts));
@@ -58,19 +59,29 @@ export type CallOver = (wire: Wire, operation: Operation, call?: Call) => Promis
 
 /** Calls any operation over any wire form of a service, over real sockets. */
 export function callerOf(baseUrl: string): CallOver {
-  const transports = new Map<RpcWire, Transport>(rpcWires.map((wire) => [wire, transportOf(wire, baseUrl, {})]));
+  const transports = new Map<RpcWire, Transport>(
+    rpcWires.map((wire) => [wire, transportOf(wire, baseUrl, {})]),
+  );
   return async (wire, operation, { headers = {}, json = sampleOf(operation.method.input), message } = {}) => {
     const sent = { ...headers, "x-request-id": "req_of_the_caller" };
     const answer =
       wire === "v2" || wire === "v2-get"
         ? await overV2(baseUrl, wire, operation, json, sent)
-        : await overRpc(transports.get(wire), operation, message ?? readerOf(operation.method.input)(json, "body"), sent);
+        : await overRpc(
+            transports.get(wire),
+            operation,
+            message ?? readerOf(operation.method.input)(json, "body"),
+            sent,
+          );
     expectCallHeaders(answer);
     return answer;
   };
 }
 
-/** Every answer has a request id of this service, and is not kept, save a read by GET that its client asks for again each time. */
+/**
+ * Every answer has a request id of this service, and is not kept, save a read by GET that its client asks for
+ * again each time.
+ */
 function expectCallHeaders({ headers }: Answer): void {
   expect(headers.get("x-request-id")).toMatch(/^req_[2-9A-HJ-NP-Za-km-z]{22}$/);
   expect(headers.get("cache-control")).toBe(headers.has("etag") ? "private, no-cache" : "no-store");
@@ -93,7 +104,9 @@ async function overV2(
   return { outcome, message: body.error?.message ?? "", headers: reply.headers, body };
 }
 
-/** `ok` and `request_id` on every answer, an error exactly on those that are not ok (spec/api.md 1 and 3.4). */
+/**
+ * `ok` and `request_id` on every answer, an error exactly on those that are not ok (spec/api.md 1 and 3.4).
+ */
 function expectEnvelope(status: number, body: V2Body): void {
   if (body.ok) {
     expect(status).toBe(200);
@@ -103,7 +116,11 @@ function expectEnvelope(status: number, body: V2Body): void {
     expect(body).toEqual({
       ok: false,
       request_id: expect.any(String),
-      error: expect.objectContaining({ code: expect.any(String), message: expect.stringMatching(/./), ...expectedFacts(body) }),
+      error: expect.objectContaining({
+        code: expect.any(String),
+        message: expect.stringMatching(/./),
+        ...expectedFacts(body),
+      }),
       ...(body.warnings !== undefined && { warnings: expect.arrayContaining([expect.stringMatching(/./)]) }),
     });
   }
@@ -113,7 +130,9 @@ function expectEnvelope(status: number, body: V2Body): void {
 const expectedFacts = ({ error }: V2Body) => ({
   type: expect.any(String),
   doc_url: expect.stringMatching(new RegExp(`^https?://.*/errors/${error?.type}$`)),
-  ...(error?.param !== undefined && { details: expect.arrayContaining([{ param: error.param, message: expect.stringMatching(/./) }]) }),
+  ...(error?.param !== undefined && {
+    details: expect.arrayContaining([{ param: error.param, message: expect.stringMatching(/./) }]),
+  }),
 });
 
 async function overRpc(
@@ -126,7 +145,11 @@ async function overRpc(
   try {
     if (method.methodKind !== "unary") return await allOf(transport, method, message, headers);
     // The message was made from this method's own descriptor.
-    const { header, trailer, message: answer } = await transport.unary(method as never, undefined, undefined, headers, message as never);
+    const {
+      header,
+      trailer,
+      message: answer,
+    } = await transport.unary(method as never, undefined, undefined, headers, message as never);
     return { outcome: "ok", message: "", headers: new Headers([...header, ...trailer]), body: answer };
   } catch (thrown) {
     const error = ConnectError.from(thrown);
@@ -145,7 +168,11 @@ async function allOf(
     yield message;
   })();
   // The message was made from this method's own descriptor.
-  const { header, trailer, message: answers } = await transport.stream(method as never, undefined, undefined, headers, sent as never);
+  const {
+    header,
+    trailer,
+    message: answers,
+  } = await transport.stream(method as never, undefined, undefined, headers, sent as never);
   let last: Message | null = null;
   for await (const answer of answers as AsyncIterable<Message>) {
     last = answer;
@@ -178,7 +205,8 @@ const refusals = {
 } as const satisfies Partial<Record<Reason, readonly [v2: string, rpc: string]>>;
 
 /** The outcome of a refusal on a wire. */
-export const refused = (reason: keyof typeof refusals, wire: Wire): string => refusals[reason][wire.startsWith("v2") ? 0 : 1];
+export const refused = (reason: keyof typeof refusals, wire: Wire): string =>
+  refusals[reason][wire.startsWith("v2") ? 0 : 1];
 
 /** Limits concurrency: a table at once would open a connection for each call. */
 export async function pooled<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {

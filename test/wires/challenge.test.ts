@@ -6,12 +6,19 @@ import { type CallOver, callerOf, refused, servedBy, wires } from "./call.ts";
 
 const table = operationTable();
 const me = table.byName("user.me")?.rpc ?? "";
-const [key, worker] = ['ApiKey realm="api", header="x-service-api-key"', 'ApiKey realm="api", header="x-api-key"'];
+const [key, worker] = [
+  'ApiKey realm="api", header="x-service-api-key"',
+  'ApiKey realm="api", header="x-api-key"',
+];
 
 /** Operations with each kind of access, and the challenge to a call without a credential. */
 const challengesOf: readonly [rpc: string, challenges: string, headers: string][] = [
   [me, `Bearer realm="api", ${key}`, "x-service-api-key, authorization"],
-  ["webhook.v2.WebhookService/ListWebhooks", `Bearer realm="api", ${key}`, "x-service-api-key, authorization"],
+  [
+    "webhook.v2.WebhookService/ListWebhooks",
+    `Bearer realm="api", ${key}`,
+    "x-service-api-key, authorization",
+  ],
   [
     "team.v2.TeamUserManagementApiV2Service/ListUsers",
     `Bearer realm="api", ${key}, ${worker}`,
@@ -32,7 +39,10 @@ describe("a refused credential", () => {
   let call: CallOver;
   let ann: Person;
   beforeAll(async () => {
-    service = await openService({ idle: true, env: { CORS_ORIGINS: "https://page.example", RATE_LIMITS: "off" } });
+    service = await openService({
+      idle: true,
+      env: { CORS_ORIGINS: "https://page.example", RATE_LIMITS: "off" },
+    });
     call = callerOf(service.url);
     ann = await service.person();
   });
@@ -41,14 +51,21 @@ describe("a refused credential", () => {
   describe.each(wires)("over %s", (wire) => {
     const served = new Set(servedBy(wire).map(({ rpc }) => rpc));
 
-    test.each(challengesOf.filter(([rpc]) => served.has(rpc)))("learns which kinds %s accepts", async (rpc, challenges, accepted) => {
+    test.each(
+      challengesOf.filter(([rpc]) => served.has(rpc)),
+    )("learns which kinds %s accepts", async (rpc, challenges, accepted) => {
       const { outcome, headers } = await call(wire, operationOf(rpc));
       expect(outcome).toBe(refused("unauthenticated", wire));
-      expect([headers.get("www-authenticate"), headers.get("x-accepted-credentials")]).toEqual([challenges, accepted]);
+      expect([headers.get("www-authenticate"), headers.get("x-accepted-credentials")]).toEqual([
+        challenges,
+        accepted,
+      ]);
     });
 
     test("learns that its Bearer text is not valid", async () => {
-      const { headers } = await call(wire, operationOf(me), { headers: { authorization: "Bearer sk-proj-abc" } });
+      const { headers } = await call(wire, operationOf(me), {
+        headers: { authorization: "Bearer sk-proj-abc" },
+      });
       expect(headers.get("www-authenticate")).toBe(`Bearer realm="api", error="invalid_token", ${key}`);
     });
 
@@ -68,7 +85,10 @@ describe("a refused credential", () => {
     "GET /v1/responses/r",
     "GET /files",
   ])("at %s gets the challenge too, and pages of other origins may read it", async (at) => {
-    const { status, headers } = await v1With(service, { Authorization: "Bearer placeholder", origin: "https://page.example" })(at);
+    const { status, headers } = await v1With(service, {
+      Authorization: "Bearer placeholder",
+      origin: "https://page.example",
+    })(at);
     expect([status, headers.get("x-accepted-credentials"), headers.get("www-authenticate")]).toEqual([
       401,
       "x-service-api-key, authorization",
@@ -80,7 +100,13 @@ describe("a refused credential", () => {
   });
 
   test("gets the challenge in the plain JSON of dataexport.v1 too", async () => {
-    const { status, headers } = await v1With(service, {})("POST /dataexport.v1.EnterpriseDataExportService/ListTasks", {});
-    expect([status, headers.get("x-accepted-credentials")]).toEqual([401, "x-service-api-key, x-api-key, authorization"]);
+    const { status, headers } = await v1With(service, {})(
+      "POST /dataexport.v1.EnterpriseDataExportService/ListTasks",
+      {},
+    );
+    expect([status, headers.get("x-accepted-credentials")]).toEqual([
+      401,
+      "x-service-api-key, x-api-key, authorization",
+    ]);
   });
 });

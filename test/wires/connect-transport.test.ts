@@ -6,7 +6,10 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { compressionGzip, createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CreateProjectRequestSchema, ProjectService } from "../../src/gen/proto/project/v2/project_service_pb.ts";
+import {
+  CreateProjectRequestSchema,
+  ProjectService,
+} from "../../src/gen/proto/project/v2/project_service_pb.ts";
 import { ListTasksRequestSchema } from "../../src/gen/proto/task/v2/task_service_pb.ts";
 import { services } from "../../src/pipeline/services.ts";
 import { openTestStore } from "../support/database.ts";
@@ -37,39 +40,61 @@ const createProject = "project.v2.ProjectService/CreateProject";
 const listProjects = "project.v2.ProjectService/ListProjects";
 const createTask = "task.v2.TaskService/CreateTask";
 
-const call = (rpc: string, { headers, ...rest }: RawRequest) => send(path(rpc), { headers: { ...key, ...json, ...headers }, ...rest });
+const call = (rpc: string, { headers, ...rest }: RawRequest) =>
+  send(path(rpc), { headers: { ...key, ...json, ...headers }, ...rest });
 
 const garden = '{"name":"Garden"}';
-const gardenBytes = toBinary(CreateProjectRequestSchema, create(CreateProjectRequestSchema, { name: "Garden" }));
+const gardenBytes = toBinary(
+  CreateProjectRequestSchema,
+  create(CreateProjectRequestSchema, { name: "Garden" }),
+);
 
 describe("Connect JSON", () => {
   test("answers in lowerCamelCase, with 64-bit numbers as text, and without an envelope", async () => {
     const reply = await call(createProject, { body: garden });
-    expect(reply.json()).toEqual({ project: { id: expect.any(String), name: "Garden", createdAt: expect.stringMatching(/^\d{10}$/) } });
+    expect(reply.json()).toEqual({
+      project: { id: expect.any(String), name: "Garden", createdAt: expect.stringMatching(/^\d{10}$/) },
+    });
   });
 
   test.each([
     [
       "the proto's spelling",
-      { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, share_visibility: "SHARE_VISIBILITY_PUBLIC" },
+      {
+        message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] },
+        share_visibility: "SHARE_VISIBILITY_PUBLIC",
+      },
     ],
     [
       "lowerCamelCase",
-      { message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] }, shareVisibility: "SHARE_VISIBILITY_PUBLIC" },
+      {
+        message: { content: [{ type: "CONTENT_PART_TYPE_TEXT", text: "Hi" }] },
+        shareVisibility: "SHARE_VISIBILITY_PUBLIC",
+      },
     ],
     ["numbers for enums", { message: { content: [{ type: 1, text: "Hi" }] }, shareVisibility: 3 }],
   ])("accepts %s", async (_what, body) => {
     const reply = await call(createTask, { body: JSON.stringify(body) });
-    expect(reply.json()).toMatchObject({ taskId: expect.any(String), shareVisibility: "SHARE_VISIBILITY_PUBLIC" });
+    expect(reply.json()).toMatchObject({
+      taskId: expect.any(String),
+      shareVisibility: "SHARE_VISIBILITY_PUBLIC",
+    });
   });
 
   test("ignores unknown members", async () => {
-    const reply = await call(createProject, { body: '{"name":"Garden","__proto__":{"polluted":1},"constructor":1,"no_such_member":[{}]}' });
+    const reply = await call(createProject, {
+      body: '{"name":"Garden","__proto__":{"polluted":1},"constructor":1,"no_such_member":[{}]}',
+    });
     expect(reply.json()).toMatchObject({ project: { name: "Garden" } });
     expect({}).not.toHaveProperty("polluted");
   });
 
-  const snakeCase: ReadonlySet<string> = new Set(["team.v2", "dataexport.v1", "dataexport.v2", "observability.v2"]);
+  const snakeCase: ReadonlySet<string> = new Set([
+    "team.v2",
+    "dataexport.v1",
+    "dataexport.v2",
+    "observability.v2",
+  ]);
 
   test("spells fields as proto3 does, except in the packages that the specification names", () => {
     const wrong = allMessages().flatMap(({ file, fields, typeName }) =>
@@ -92,7 +117,8 @@ function allMessages(): DescMessage[] {
     found.add(desc);
     for (const field of desc.fields) visit(field.message);
   };
-  for (const method of services.flatMap(({ methods }) => methods)) [method.input, method.output].forEach(visit);
+  for (const method of services.flatMap(({ methods }) => methods))
+    [method.input, method.output].forEach(visit);
   return [...found];
 }
 
@@ -112,9 +138,17 @@ describe("a compressed message", () => {
   });
 
   test("works in both directions over gRPC", async () => {
-    const options = { baseUrl: service.url, sendCompression: compressionGzip, acceptCompression: [compressionGzip], compressMinBytes: 0 };
+    const options = {
+      baseUrl: service.url,
+      sendCompression: compressionGzip,
+      acceptCompression: [compressionGzip],
+      compressMinBytes: 0,
+    };
     const transport = createGrpcTransport(options);
-    const { project } = await createClient(ProjectService, transport).createProject({ name: "Garden" }, { headers: key });
+    const { project } = await createClient(ProjectService, transport).createProject(
+      { name: "Garden" },
+      { headers: key },
+    );
     expect(project?.name).toBe("Garden");
   });
 
@@ -125,7 +159,10 @@ describe("a compressed message", () => {
       code: "resource_exhausted",
       message: "the body is larger than 4096 bytes, the limit of project.create",
     });
-    const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc, "grpc-encoding": "gzip" }, body: framed(bomb, 1) });
+    const overGrpc = await sendHttp2(path(createProject), {
+      headers: { ...key, ...grpc, "grpc-encoding": "gzip" },
+      body: framed(bomb, 1),
+    });
     expect(overGrpc.headers.get("grpc-status")).toBe("8");
   });
 
@@ -136,17 +173,25 @@ describe("a compressed message", () => {
     const headers = { "content-encoding": encoding };
     expect((await call(createProject, { headers, body: "not gzip" })).json()).toMatchObject({ code });
     expect((await call(createProject, { headers, body: "not gzip" })).status).toBe(status);
-    expect((await send(path(createProject), { headers: { ...json, ...headers }, body: "not gzip" })).status).toBe(401);
+    expect(
+      (await send(path(createProject), { headers: { ...json, ...headers }, body: "not gzip" })).status,
+    ).toBe(401);
   });
 });
 
 describe("a Connect GET", () => {
-  const get = (rpc: string, query: string, headers = key) => send(`${path(rpc)}?${query}`, { method: "GET", headers });
-  const base64 = Buffer.from(toBinary(ListTasksRequestSchema, create(ListTasksRequestSchema, { limit: 1 }))).toString("base64url");
+  const get = (rpc: string, query: string, headers = key) =>
+    send(`${path(rpc)}?${query}`, { method: "GET", headers });
+  const base64 = Buffer.from(
+    toBinary(ListTasksRequestSchema, create(ListTasksRequestSchema, { limit: 1 })),
+  ).toString("base64url");
 
   test.each([
     ["JSON", "connect=v1&encoding=json&message=%7B%22limit%22%3A1%7D"],
-    ["JSON in base64", `connect=v1&encoding=json&base64=1&message=${Buffer.from('{"limit":1}').toString("base64url")}`],
+    [
+      "JSON in base64",
+      `connect=v1&encoding=json&base64=1&message=${Buffer.from('{"limit":1}').toString("base64url")}`,
+    ],
     ["a binary message", `connect=v1&encoding=proto&base64=1&message=${base64}`],
     [
       "a compressed one",
@@ -162,7 +207,11 @@ describe("a Connect GET", () => {
     ["a message that is not base64", "encoding=proto&base64=1&message=!", "message: must be base64"],
     ["a binary message that is none", "encoding=proto&base64=1&message=CgVh", "parse binary: premature EOF"],
     ["JSON that is none", "encoding=json&message=%7B", expect.stringContaining("JSON")],
-    ["a field that breaks a rule", "encoding=json&message=%7B%22limit%22%3A0%7D", expect.stringMatching(/^limit: must/)],
+    [
+      "a field that breaks a rule",
+      "encoding=json&message=%7B%22limit%22%3A0%7D",
+      expect.stringMatching(/^limit: must/),
+    ],
   ])("is refused with %s, after its credential is accepted", async (_what, query, message) => {
     const reply = await get("task.v2.TaskService/ListTasks", query);
     expect([reply.status, reply.json()]).toMatchObject([400, { code: "invalid_argument", message }]);
@@ -197,14 +246,18 @@ describe("a message that cannot be read", () => {
   ])("is a client error on every binary wire: %s", async (_what, bytes) => {
     const overConnect = await send(path(createProject), { headers: { ...key, ...proto }, body: bytes });
     expect([overConnect.status, overConnect.json()["code"]]).toEqual([400, "invalid_argument"]);
-    const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc }, body: framed(bytes) });
+    const overGrpc = await sendHttp2(path(createProject), {
+      headers: { ...key, ...grpc },
+      body: framed(bytes),
+    });
     expect(overGrpc.headers.get("grpc-status")).toBe(String(Code.InvalidArgument));
     const overWeb = await send(path(createProject), {
       headers: { ...key, "content-type": "application/grpc-web+proto" },
       body: framed(bytes),
     });
     expect(overWeb.text).toContain(`grpc-status: ${Code.InvalidArgument}`);
-    for (const { headers } of [overConnect, overGrpc, overWeb]) expect(headers.get("x-request-id")).toMatch(/^req_/);
+    for (const { headers } of [overConnect, overGrpc, overWeb])
+      expect(headers.get("x-request-id")).toMatch(/^req_/);
   });
 
   test.each([
@@ -228,19 +281,28 @@ describe("a message that cannot be read", () => {
     ] as const) {
       expect((await send(path(createProject), { headers, body })).status).toBe(401);
     }
-    expect((await sendHttp2(path(createProject), { headers: grpc, body: framed(truncated) })).headers.get("grpc-status")).toBe("16");
+    expect(
+      (await sendHttp2(path(createProject), { headers: grpc, body: framed(truncated) })).headers.get(
+        "grpc-status",
+      ),
+    ).toBe("16");
   });
 
   test("over BODY_LIMIT is refused, with or without a length", async () => {
     const large = "x".repeat(limit + 1);
     for (const body of [large, [large.slice(1), "x"]])
       expect((await call(createProject, { body })).json()).toMatchObject({ code: "resource_exhausted" });
-    const overGrpc = await sendHttp2(path(createProject), { headers: { ...key, ...grpc }, body: framed(Buffer.from(large)) });
+    const overGrpc = await sendHttp2(path(createProject), {
+      headers: { ...key, ...grpc },
+      body: framed(Buffer.from(large)),
+    });
     expect(overGrpc.headers.get("grpc-status")).toBe("8");
   });
 
   test("has a malformed timeout in its head", async () => {
-    expect((await call(createProject, { headers: { "connect-timeout-ms": "soon" }, body: garden })).json()).toMatchObject({
+    expect(
+      (await call(createProject, { headers: { "connect-timeout-ms": "soon" }, body: garden })).json(),
+    ).toMatchObject({
       code: "invalid_argument",
     });
   });
@@ -328,7 +390,11 @@ describe("gRPC, with another gRPC client,", () => {
     });
 
   test("answers, reports limits in metadata, and says when to retry", async () => {
-    await using limited = await openService({ idle: true, clock: stillClock(), env: { RATE_LIMITS: "0.001" } });
+    await using limited = await openService({
+      idle: true,
+      clock: stillClock(),
+      env: { RATE_LIMITS: "0.001" },
+    });
     const { key: hers } = await limited.person();
     const shown = new Metadata();
     shown.set("x-service-api-key", hers);
@@ -341,7 +407,10 @@ describe("gRPC, with another gRPC client,", () => {
       "cache-control": "no-store",
     });
     const second = await unary(limited.url, shown);
-    expect(second.error).toMatchObject({ code: 8, details: expect.stringMatching(/^rate limit of 1 calls a minute for \S+ exceeded$/) });
+    expect(second.error).toMatchObject({
+      code: 8,
+      details: expect.stringMatching(/^rate limit of 1 calls a minute for \S+ exceeded$/),
+    });
     expect(second.status.getMap()).toMatchObject({
       "retry-after": "45",
       "ratelimit-limit": "1",
@@ -362,7 +431,9 @@ describe("gRPC, with another gRPC client,", () => {
 });
 
 describe("an unexpected exception", () => {
-  test.each(rpcWires)("is reported only as an internal error over %s, and logged with the request's id", async (wire) => {
+  test.each(
+    rpcWires,
+  )("is reported only as an internal error over %s, and logged with the request's id", async (wire) => {
     const secret = "row 17 of accounts holds sk-secret";
     await using database = await openTestStore("sqlite");
     const insert = async () => {
@@ -373,7 +444,10 @@ describe("an unexpected exception", () => {
       over: { store: storeWithFaults(database.store, "projects", () => ({ insert })), url: database.url },
     });
     const person = await broken.person();
-    const error = await person.client(ProjectService, wire).createProject({ name: "Garden" }).catch(ConnectError.from);
+    const error = await person
+      .client(ProjectService, wire)
+      .createProject({ name: "Garden" })
+      .catch(ConnectError.from);
     if (!(error instanceof ConnectError)) throw new Error("it was answered");
     expect([error.code, error.rawMessage]).toEqual([Code.Internal, "internal error"]);
     expect(JSON.stringify([...error.metadata])).not.toContain("row 17");

@@ -37,7 +37,8 @@ const createProject = "project.v2.ProjectService/CreateProject";
 const listProjects = "project.v2.ProjectService/ListProjects";
 
 /** Secrets, signatures of links, ids and times. */
-const ofThisCall = /\/[A-Za-z0-9_-]{43}|(sk|wk|secret)[-_][A-Za-z0-9_-]{43,49}|[2-9A-HJ-NP-Za-km-z]{22}|1[0-9]{9}/g;
+const ofThisCall =
+  /\/[A-Za-z0-9_-]{43}|(sk|wk|secret)[-_][A-Za-z0-9_-]{43,49}|[2-9A-HJ-NP-Za-km-z]{22}|1[0-9]{9}/g;
 
 const newSecret = /sk-[A-Za-z0-9_-]{43,49}/;
 
@@ -73,9 +74,16 @@ function shown({ status, headers, bytes }: Awaited<ReturnType<typeof send>>, mad
 }
 
 /** The plain call, and one with a distant deadline, which Connect answers itself. */
-async function expectAlike(rpc: string, call: RawRequest, { made = false } = {}): Promise<Awaited<ReturnType<typeof send>>> {
+async function expectAlike(
+  rpc: string,
+  call: RawRequest,
+  { made = false } = {},
+): Promise<Awaited<ReturnType<typeof send>>> {
   const plain = await send(`${service.url}/${rpc}`, call);
-  const other = await send(`${service.url}/${rpc}`, { ...call, headers: { ...call.headers, "connect-timeout-ms": "600000" } });
+  const other = await send(`${service.url}/${rpc}`, {
+    ...call,
+    headers: { ...call.headers, "connect-timeout-ms": "600000" },
+  });
   const compared = (reply: typeof plain) =>
     rpc === status && reply.status === 200 ? reply.headers.get("content-type") : shown(reply, made);
   expect(compared(plain)).toEqual(compared(other));
@@ -84,15 +92,22 @@ async function expectAlike(rpc: string, call: RawRequest, { made = false } = {})
 }
 
 const operations = operationTable().all.filter(({ method }) => method.methodKind === "unary");
-const sample = ({ method }: Operation) => create(method.input, compileReader(method.input)(sampleOf(method.input), "body"));
+const sample = ({ method }: Operation) =>
+  create(method.input, compileReader(method.input)(sampleOf(method.input), "body"));
 
 describe("a plain call is answered exactly as Connect answers it", () => {
-  test.each(share(operations, 0, 2).map((operation) => [rpcName(operation.method), operation] as const))("%s", async (rpc, operation) => {
+  test.each(
+    share(operations, 0, 2).map((operation) => [rpcName(operation.method), operation] as const),
+  )("%s", async (rpc, operation) => {
     const { input } = operation.method;
     const opening = keyring.permitted(operation);
     const message = sample(operation);
     const made = { made: operation.isChange };
-    if (once.has(rpc)) await send(`${service.url}/${rpc}`, { headers: { ...opening, ...json }, body: toJsonString(input, message) });
+    if (once.has(rpc))
+      await send(`${service.url}/${rpc}`, {
+        headers: { ...opening, ...json },
+        body: toJsonString(input, message),
+      });
     await expectAlike(rpc, { headers: { ...opening, ...json }, body: toJsonString(input, message) }, made);
     await expectAlike(rpc, { headers: { ...opening, ...proto }, body: toBinary(input, message) }, made);
     await expectAlike(rpc, { headers: { ...keyring.forbidden(operation), ...json }, body: "{" });
@@ -114,14 +129,19 @@ describe("a plain call is answered exactly as Connect answers it", () => {
     ["a page of another origin", 400, { headers: { ...json, origin }, body: "{}" }],
     ["a page that may not call", 400, { headers: { ...json, origin: "https://evil.example" }, body: "{}" }],
   ])("%s", async (_what, status, call) => {
-    expect((await expectAlike(getTask, { ...call, headers: { ...key, ...call.headers } })).status).toBe(status);
+    expect((await expectAlike(getTask, { ...call, headers: { ...key, ...call.headers } })).status).toBe(
+      status,
+    );
   });
 
   test("a word that its enum does not have, which is never left out", async () => {
     const listTasks = "task.v2.TaskService/ListTasks";
     for (const wrong of ['{"status":"running"}', '{"statuses":["TASK_STATUS_RUNNING","RUNNING"]}']) {
       const { status, bytes } = await expectAlike(listTasks, { headers: { ...key, ...json }, body: wrong });
-      expect([status, bytes.toString()]).toEqual([400, expect.stringMatching(/"status(es\[1\])?: must be one of TASK_STATUS_RUNNING, /)]);
+      expect([status, bytes.toString()]).toEqual([
+        400,
+        expect.stringMatching(/"status(es\[1\])?: must be one of TASK_STATUS_RUNNING, /),
+      ]);
     }
     for (const right of ['{"status":"TASK_STATUS_RUNNING"}', '{"status":1}', '{"status":null}'])
       expect((await expectAlike(listTasks, { headers: { ...key, ...json }, body: right })).status).toBe(200);
@@ -130,15 +150,23 @@ describe("a plain call is answered exactly as Connect answers it", () => {
   test("a message of a plain text, as in v2", async () => {
     const createTask = "task.v2.TaskService/CreateTask";
     const headers = { ...key, ...json };
-    const { status, bytes } = await expectAlike(createTask, { headers, body: '{"message":{"content":"Plain"}}' }, { made: true });
-    const { body } = await keyring.owner.v2("task.listMessages", { task_id: JSON.parse(bytes.toString()).taskId });
+    const { status, bytes } = await expectAlike(
+      createTask,
+      { headers, body: '{"message":{"content":"Plain"}}' },
+      { made: true },
+    );
+    const { body } = await keyring.owner.v2("task.listMessages", {
+      task_id: JSON.parse(bytes.toString()).taskId,
+    });
     expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('"Plain"')]);
     expect((await expectAlike(createTask, { headers, body: '{"message":{"content":7}}' })).status).toBe(400);
   });
 
   test("a body of more than BODY_LIMIT, in pieces", async () => {
     const body = ["x".repeat(limit), "x"];
-    expect((await expectAlike(getTask, { headers: { ...key, ...json }, body })).json()).toMatchObject({ code: "resource_exhausted" });
+    expect((await expectAlike(getTask, { headers: { ...key, ...json }, body })).json()).toMatchObject({
+      code: "resource_exhausted",
+    });
   });
 
   test("the answer of an earlier call with the same Idempotency-Key", async () => {
@@ -149,7 +177,14 @@ describe("a plain call is answered exactly as Connect answers it", () => {
     expect((await expectAlike(createProject, { headers, body: '{"name":"Other"}' })).status).toBe(409);
   });
 
-  test.each(["gzip", "br", "zip, br;q=1, gzip", "identity", "zip", ""])("to a client that takes %j, short or long", async (encoding) => {
+  test.each([
+    "gzip",
+    "br",
+    "zip, br;q=1, gzip",
+    "identity",
+    "zip",
+    "",
+  ])("to a client that takes %j, short or long", async (encoding) => {
     for (const _ of Array(3)) await keyring.owner.v2("project.create", { name: "G".repeat(200) });
     const headers = { ...key, "accept-encoding": encoding };
     await expectAlike(listProjects, { headers: { ...headers, ...json }, body: "{}" });

@@ -5,14 +5,24 @@ import type { KeyRestrictions } from "../../src/core/keys/restrictions.ts";
 import { mcpResource } from "../../src/core/oauth/resource.ts";
 import type { TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
-import { codeFor, exchangeCode, issuer, postForm, putApp, refreshProof, type TestApp } from "../support/oauth.ts";
+import {
+  codeFor,
+  exchangeCode,
+  issuer,
+  postForm,
+  putApp,
+  refreshProof,
+  type TestApp,
+} from "../support/oauth.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { callV2 } from "../support/wires.ts";
 
 /** The headers that carry a credential. */
 export type CredentialHeaders = Readonly<Record<string, string>>;
 
-/** Every credential that a request may carry, of one team; the invalid ones were revoked or expired before. */
+/**
+ * Every credential that a request may carry, of one team; the invalid ones were revoked or expired before.
+ */
 export interface Credentials {
   readonly owner: Person;
   key(kind: KeyKind): Promise<CredentialHeaders>;
@@ -63,7 +73,12 @@ async function tokensOf(
 ): Promise<Tokens> {
   const connectorUids = scopes.includes("use_connectors") ? ["bbb0df76-66bd-4a24-ae4f-2aac4750d90b"] : [];
   const of = await putApp(service, person, { scopes, connectorUids });
-  const { body } = await exchangeCode(service, of, "pkce+secret", await codeFor(service, person, of, "pkce+secret", Date.now(), resource));
+  const { body } = await exchangeCode(
+    service,
+    of,
+    "pkce+secret",
+    await codeFor(service, person, of, "pkce+secret", Date.now(), resource),
+  );
   return { of, person, access: body.access_token, refresh: body.refresh_token };
 }
 
@@ -77,10 +92,16 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
     return role === "owner" ? owner : service.person({ with: owner, role });
   };
 
-  async function colleagueWho(role: Role, shows: (colleague: Person) => Promise<CredentialHeaders>): Promise<CredentialHeaders> {
+  async function colleagueWho(
+    role: Role,
+    shows: (colleague: Person) => Promise<CredentialHeaders>,
+  ): Promise<CredentialHeaders> {
     const colleague = await service.person({ with: owner, role });
     const shown = await shows(colleague);
-    await runDirectly(database, `UPDATE membership SET status = 'removed' WHERE account_id = '${colleague.accountId}'`);
+    await runDirectly(
+      database,
+      `UPDATE membership SET status = 'removed' WHERE account_id = '${colleague.accountId}'`,
+    );
     return shown;
   }
 
@@ -126,7 +147,8 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
       return bearer(access);
     },
     key: async (kind) => keyHeader((await service.person({ as: owner, with: owner, kind })).key),
-    restrictedKey: async (restrictions) => keyHeader((await service.person({ as: owner, with: owner, restrictions })).key),
+    restrictedKey: async (restrictions) =>
+      keyHeader((await service.person({ as: owner, with: owner, restrictions })).key),
     keyOfRole: async (role) => keyHeader((await personOf(role)).key),
     sessionOfRole: async (role) => (await (await personOf(role)).session()).headers,
     token: async (scopes) => bearer((await tokensOf(service, owner, scopes)).access),
@@ -135,7 +157,8 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
       await store.change((tx) => tx.keys.revoke(keyId, Date.now()));
       return keyHeader(key);
     },
-    expiredKey: async () => keyHeader((await service.person({ as: owner, with: owner, expiresAt: Date.now() - 1 })).key),
+    expiredKey: async () =>
+      keyHeader((await service.person({ as: owner, with: owner, expiresAt: Date.now() - 1 })).key),
     removedMembersKey: () => colleagueWho("member", async ({ key }) => keyHeader(key)),
     mcpToken: async () => bearer((await tokensOf(service, owner, scopeNames, mcpResource(issuer))).access),
     foreignToken: async () => tokenOfElsewhere(await openService({ idle: true })),
@@ -145,17 +168,29 @@ export async function credentialsOf(service: Service, database: TestStore): Prom
     },
     revokedToken: () => tokenUntil((tokens) => posted("/oauth/revoke", tokens, { token: tokens.access })),
     refreshedToken: () =>
-      tokenUntil((tokens) => posted("/oauth/token", tokens, { grant_type: "refresh_token", refresh_token: tokens.refresh })),
+      tokenUntil((tokens) =>
+        posted("/oauth/token", tokens, { grant_type: "refresh_token", refresh_token: tokens.refresh }),
+      ),
     tokenOfRevokedGrant: () =>
       tokenUntil(async ({ of }) => {
-        const grant = await store.grants.find({ accountId: owner.accountId, spaceId: owner.spaceId, clientId: of.app.clientId });
+        const grant = await store.grants.find({
+          accountId: owner.accountId,
+          spaceId: owner.spaceId,
+          clientId: of.app.clientId,
+        });
         await store.change((tx) => tx.grants.revoke(grant?.id ?? "", Date.now()));
       }),
-    tokenOfDeletedApp: () => tokenUntil(({ of }) => store.change((tx) => tx.apps.remove(of.app.clientId, Date.now()))),
-    tokenOfRemovedMember: () => colleagueWho("admin", async (colleague) => bearer((await tokensOf(service, colleague)).access)),
-    tokenOfEarlierGeneration: () => tokenUntil(({ of: { app } }) => store.change((tx) => tx.apps.update({ ...app, generation: 2 }))),
+    tokenOfDeletedApp: () =>
+      tokenUntil(({ of }) => store.change((tx) => tx.apps.remove(of.app.clientId, Date.now()))),
+    tokenOfRemovedMember: () =>
+      colleagueWho("admin", async (colleague) => bearer((await tokensOf(service, colleague)).access)),
+    tokenOfEarlierGeneration: () =>
+      tokenUntil(({ of: { app } }) => store.change((tx) => tx.apps.update({ ...app, generation: 2 }))),
     endedSession: () => sessionThen("DELETE FROM session"),
     expiredSession: () => sessionThen("UPDATE session SET expires_at = 1"),
-    sessionFromElsewhere: async () => ({ ...(await owner.session()).headers, origin: "https://elsewhere.test" }),
+    sessionFromElsewhere: async () => ({
+      ...(await owner.session()).headers,
+      origin: "https://elsewhere.test",
+    }),
   };
 }

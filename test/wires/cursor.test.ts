@@ -27,7 +27,8 @@ describe.each(wires)("a cursor over %s", (wire) => {
 
   async function threeTasks(person: Person): Promise<string[]> {
     const ids: string[] = [];
-    for (const _ of [1, 2, 3]) ids.push((await person.v2("task.create", { message: { content: "Hi" } })).body["task_id"]);
+    for (const _ of [1, 2, 3])
+      ids.push((await person.v2("task.create", { message: { content: "Hi" } })).body["task_id"]);
     return ids;
   }
 
@@ -35,8 +36,10 @@ describe.each(wires)("a cursor over %s", (wire) => {
     headers: { "x-service-api-key": person.key },
     json: wire === "v2-get" ? asText(json) : json,
   });
-  const list = (name: string, json: JsonObject, person = ann): Promise<Answer> => call(wire, operation(name), as(person, json));
-  const outcomeText = ({ outcome, message }: Answer): string => (outcome === "ok" ? "ok" : `${outcome}: ${message}`);
+  const list = (name: string, json: JsonObject, person = ann): Promise<Answer> =>
+    call(wire, operation(name), as(person, json));
+  const outcomeText = ({ outcome, message }: Answer): string =>
+    outcome === "ok" ? "ok" : `${outcome}: ${message}`;
   const refusal = `${refused("invalid_argument", wire)}: cursor: is not a cursor of this list`;
 
   /** The first page's cursor. */
@@ -65,7 +68,8 @@ describe.each(wires)("a cursor over %s", (wire) => {
     ] as const) {
       const cursor = await cursorOf(name, json);
       const middle = Math.floor(cursor.length / 2);
-      const flipped = cursor.slice(0, middle) + (cursor[middle] === "A" ? "B" : "A") + cursor.slice(middle + 1);
+      const flipped =
+        cursor.slice(0, middle) + (cursor[middle] === "A" ? "B" : "A") + cursor.slice(middle + 1);
       const mangled = [
         flipped,
         cursor.slice(0, -1),
@@ -79,18 +83,25 @@ describe.each(wires)("a cursor over %s", (wire) => {
         "null",
         "AAAA".repeat(20),
       ];
-      for (const text of mangled) expect([text, outcomeText(await list(name, { ...json, cursor: text }))]).toEqual([text, refusal]);
+      for (const text of mangled)
+        expect([text, outcomeText(await list(name, { ...json, cursor: text }))]).toEqual([text, refusal]);
     }
   });
 
   test("of another account is refused for every caller", async () => {
     const cursor = await cursorOf("task.list", {});
-    const others = [await service.person(), await service.person({ with: ann }), await service.person({ as: ann })];
+    const others = [
+      await service.person(),
+      await service.person({ with: ann }),
+      await service.person({ as: ann }),
+    ];
     for (const other of others) {
       await threeTasks(other);
       expect(outcomeText(await list("task.list", { cursor }, other))).toBe(refusal);
     }
-    expect(outcomeText(await list("task.list", { cursor }, await service.person({ as: ann, with: ann })))).toBe("ok");
+    expect(
+      outcomeText(await list("task.list", { cursor }, await service.person({ as: ann, with: ann }))),
+    ).toBe("ok");
   });
 
   test.each<[what: string, name: string, made: JsonObject, used: JsonObject]>([
@@ -104,12 +115,21 @@ describe.each(wires)("a cursor over %s", (wire) => {
 
   test("of another list of messages is refused", async () => {
     const cursor = await cursorOf("task.listMessages", { task_id: taskId });
-    for (const used of [{ task_id: taskId, order: "asc" }, { task_id: taskId, verbose: true }, { task_id: otherTask }]) {
+    for (const used of [
+      { task_id: taskId, order: "asc" },
+      { task_id: taskId, verbose: true },
+      { task_id: otherTask },
+    ]) {
       expect(outcomeText(await list("task.listMessages", { ...used, cursor }))).toBe(refusal);
     }
     expect(outcomeText(await list("task.list", { cursor }))).toBe(refusal);
-    expect(outcomeText(await list("task.listMessages", { task_id: taskId, cursor: await cursorOf("task.list", {}) }))).toBe(refusal);
+    expect(
+      outcomeText(
+        await list("task.listMessages", { task_id: taskId, cursor: await cursorOf("task.list", {}) }),
+      ),
+    ).toBe(refusal);
   });
 });
 
-const asText = (json: JsonObject): JsonObject => Object.fromEntries(Object.entries(json).map(([name, value]) => [name, String(value)]));
+const asText = (json: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(json).map(([name, value]) => [name, String(value)]));

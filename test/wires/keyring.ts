@@ -10,7 +10,10 @@ export interface Keyring {
   key(kind: KeyKind): string;
   /** The owner's cookie, and the origin of this service's pages. */
   readonly session: Readonly<Record<string, string>>;
-  /** The header of a key or a worker's credential with access to this operation; else of a session, of an operator where only those have access. */
+  /**
+   * The header of a key or a worker's credential with access to this operation; else of a session, of an
+   * operator where only those have access.
+   */
   permitted(operation: Operation): Record<string, string>;
   /** The header of a valid key without access. */
   forbidden(operation: Operation): Record<string, string>;
@@ -34,7 +37,9 @@ export async function keyringOf(service: Service): Promise<Keyring> {
     permitted(operation) {
       if (operation.access?.operator) return { ...operatorSession };
       if (takesWorker(operation)) return { "x-api-key": secret };
-      return takesKey(operation) ? header(keyKinds.find((kind) => takes(operation, kind, "owner"))) : { ...session };
+      return takesKey(operation)
+        ? header(keyKinds.find((kind) => takes(operation, kind, "owner")))
+        : { ...session };
     },
     forbidden: (operation) => header(keyKinds.find((kind) => !takes(operation, kind, "owner"))),
   };

@@ -20,7 +20,12 @@ import { type Credentials, credentialsOf } from "./credentials.ts";
 type Holder =
   | { readonly kind: "nobody"; readonly why: string }
   | { readonly kind: "two" }
-  | { readonly kind: "key"; readonly keyKind: KeyKind; readonly role: Role | null; readonly limits?: Partial<KeyRestrictions> }
+  | {
+      readonly kind: "key";
+      readonly keyKind: KeyKind;
+      readonly role: Role | null;
+      readonly limits?: Partial<KeyRestrictions>;
+    }
   | { readonly kind: "worker" }
   | { readonly kind: "session"; readonly role: Role | null }
   | { readonly kind: "token"; readonly scopes: readonly ScopeName[] }
@@ -40,7 +45,8 @@ const servedBy = (wire: Wire) => someServedBy(wire, 12, turn);
 const roleValue = (role: Role): Access_Role => Access_Role[role.toUpperCase() as keyof typeof Access_Role];
 
 const admitted = "admitted";
-const unauthenticated = (wire: Wire, why: string): string => `${refused("unauthenticated", wire)}: Invalid or missing API key${why}`;
+const unauthenticated = (wire: Wire, why: string): string =>
+  `${refused("unauthenticated", wire)}: Invalid or missing API key${why}`;
 const missing =
   " or access token: missing authentication: send a key in x-service-api-key, or a key or access token in Authorization: Bearer";
 
@@ -48,7 +54,8 @@ const missing =
 function verdict(wire: Wire, { access, method }: Operation, holder: Holder): string {
   if (access === null) return admitted;
   if (holder.kind === "nobody") return unauthenticated(wire, holder.why);
-  if (holder.kind === "two") return `${refused("invalid_argument", wire)}: a request carries one credential, this one carries two`;
+  if (holder.kind === "two")
+    return `${refused("invalid_argument", wire)}: a request carries one credential, this one carries two`;
   if (holder.kind === "token") return tokenVerdict(wire, access, holder.scopes);
   if (holder.kind === "service")
     return access.keyScope === "task:approve"
@@ -57,13 +64,16 @@ function verdict(wire: Wire, { access, method }: Operation, holder: Holder): str
   // A session is a credential for Connect's unary calls and server streams only (spec/decisions.md 35, 55).
   if (holder.kind === "session" && (!wire.startsWith("connect") || method.methodKind === "bidi_streaming"))
     return unauthenticated(wire, missing);
-  if (holder.kind === "worker") return access.credentials.has(Access_Credential.WORKER) ? admitted : refused("permission_denied", wire);
+  if (holder.kind === "worker")
+    return access.credentials.has(Access_Credential.WORKER) ? admitted : refused("permission_denied", wire);
   const credential = holder.kind === "session" ? Access_Credential.SESSION : credentialOf[holder.keyKind];
   const ofPeople = credential === Access_Credential.SESSION || credential === Access_Credential.API_KEY;
   const roleFits = holder.role === null ? access.personal : access.roles.has(roleValue(holder.role));
   const hasRole = !ofPeople || access.roles.size === 0 || roleFits;
   const isWithin = holder.kind !== "key" || isWithinLimits(access, holder.limits ?? {});
-  return access.credentials.has(credential) && hasRole && isWithin && !access.operator ? admitted : refused("permission_denied", wire);
+  return access.credentials.has(credential) && hasRole && isWithin && !access.operator
+    ? admitted
+    : refused("permission_denied", wire);
 }
 
 /** A key with limits may call what they name; an operation without a scope of keys is open to every key. */
@@ -75,7 +85,10 @@ function isWithinLimits(
   return hasScope && (!projectIds || access.inProjects) && !addressRanges;
 }
 
-/** The access to a task by A2A: that of its entrance, then that of task.detail, or of task.sendMessage for a change. */
+/**
+ * The access to a task by A2A: that of its entrance, then that of task.detail, or of task.sendMessage for a
+ * change.
+ */
 function a2aVerdict(holder: Holder, keyScope: "task:read" | "task:write" = "task:read"): string {
   if (holder.kind === "nobody" || holder.kind === "session") return "unauthenticated";
   if (holder.kind === "two") return "invalid_argument";
@@ -83,24 +96,39 @@ function a2aVerdict(holder: Holder, keyScope: "task:read" | "task:write" = "task
   const isAllowed =
     holder.kind === "token"
       ? holder.scopes.some((scope) => scope === "create_task" || scope === "manage_all_tasks")
-      : holder.kind === "key" && holder.keyKind === "general" && isWithinLimits({ keyScope, inProjects: true }, holder.limits ?? {});
+      : holder.kind === "key" &&
+        holder.keyKind === "general" &&
+        isWithinLimits({ keyScope, inProjects: true }, holder.limits ?? {});
   return isAllowed ? admitted : "permission_denied";
 }
 
-function tokenVerdict(wire: Wire, access: NonNullable<Operation["access"]>, scopes: readonly ScopeName[]): string {
+function tokenVerdict(
+  wire: Wire,
+  access: NonNullable<Operation["access"]>,
+  scopes: readonly ScopeName[],
+): string {
   const forbidden = `${refused("permission_denied", wire)}: insufficient_scope: `;
-  if (!access.credentials.has(Access_Credential.OAUTH)) return `${forbidden}this operation accepts an API key only`;
+  if (!access.credentials.has(Access_Credential.OAUTH))
+    return `${forbidden}this operation accepts an API key only`;
   const enough = access.anyScope.length === 0 || access.anyScope.some((scope) => scopes.includes(scope));
   return enough ? admitted : `${forbidden}required one of [${access.anyScope.join(", ")}]`;
 }
 
-/** The part of an answer that depends on access. Later refusals do not count; table.test.ts checks the texts about key kinds. */
+/**
+ * The part of an answer that depends on access. Later refusals do not count; table.test.ts checks the texts
+ * about key kinds.
+ */
 function accessOf(wire: Wire, { outcome, message }: Answer): string {
-  const says = [refused("unauthenticated", wire), "400 invalid_argument", "InvalidArgument"].includes(outcome);
+  const says = [refused("unauthenticated", wire), "400 invalid_argument", "InvalidArgument"].includes(
+    outcome,
+  );
   const ofAccess =
-    outcome === refused("permission_denied", wire) || (says && /credential/.test(message)) || outcome === refused("unauthenticated", wire);
+    outcome === refused("permission_denied", wire) ||
+    (says && /credential/.test(message)) ||
+    outcome === refused("unauthenticated", wire);
   if (!ofAccess) return admitted;
-  const hidesKinds = outcome === refused("permission_denied", wire) && !message.startsWith("insufficient_scope");
+  const hidesKinds =
+    outcome === refused("permission_denied", wire) && !message.startsWith("insufficient_scope");
   return hidesKinds ? outcome : `${outcome}: ${message}`;
 }
 
@@ -127,19 +155,24 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
   });
 
   /** All operations with one credential; those that end the credential run last. */
-  async function answers(headers: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>> {
+  async function answers(
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Readonly<Record<string, string>>> {
     const all: Record<string, string> = {
       A2A: await askA2a(service.url, wire, headers),
       "A2A push": await askPush(service.url, headers),
     };
-    for (const operation of servedBy(wire)) all[operation.rpc] = accessOf(wire, await call(wire, operation, { headers }));
+    for (const operation of servedBy(wire))
+      all[operation.rpc] = accessOf(wire, await call(wire, operation, { headers }));
     return all;
   }
 
   const expected = (holder: Holder) => ({
     A2A: a2aVerdict(holder),
     "A2A push": a2aVerdict(holder, "task:write"),
-    ...Object.fromEntries(servedBy(wire).map((operation) => [operation.rpc, verdict(wire, operation, holder)])),
+    ...Object.fromEntries(
+      servedBy(wire).map((operation) => [operation.rpc, verdict(wire, operation, holder)]),
+    ),
   });
 
   test("no credential", async () => {
@@ -148,7 +181,13 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
 
   const invalid: readonly Invalid[] = [
     ["a malformed key", () => ({ "x-service-api-key": "sk-no-key" }), ""],
-    ["a mistyped key", (of) => ({ "x-service-api-key": `${of.owner.key.slice(0, -1)}${of.owner.key.endsWith("A") ? "B" : "A"}` }), ""],
+    [
+      "a mistyped key",
+      (of) => ({
+        "x-service-api-key": `${of.owner.key.slice(0, -1)}${of.owner.key.endsWith("A") ? "B" : "A"}`,
+      }),
+      "",
+    ],
     ["an unknown key", () => ({ "x-service-api-key": newKeyText(systemRandom) }), ""],
     ["a revoked key", (of) => of.revokedKey(), ""],
     ["an expired key", (of) => of.expiredKey(), ""],
@@ -163,7 +202,11 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     ["a token of an app that may no longer act as itself", (of) => of.endedServiceToken(), revoked],
     ["a token of a deleted app", (of) => of.tokenOfDeletedApp(), revoked],
     ["a token of a removed member", (of) => of.tokenOfRemovedMember(), revoked],
-    ["a token of before the app's expansion", (of) => of.tokenOfEarlierGeneration(), " or access token: reauthorization_required"],
+    [
+      "a token of before the app's expansion",
+      (of) => of.tokenOfEarlierGeneration(),
+      " or access token: reauthorization_required",
+    ],
     ["a session that was ended", (of) => of.endedSession(), missing],
     ["a session that expired", (of) => of.expiredSession(), missing],
     ["a session of another site's page", (of) => of.sessionFromElsewhere(), missing],
@@ -197,9 +240,13 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
   });
 
   // The operations of a subject have at most three scopes.
-  test.each(share(keyScopes, tested.indexOf(wire), 3).map((scope) => [scope]))("a general key with the scope %s", async (scope) => {
+  test.each(
+    share(keyScopes, tested.indexOf(wire), 3).map((scope) => [scope]),
+  )("a general key with the scope %s", async (scope) => {
     const limits = { scopes: [scope] };
-    expect(await answers(await of.restrictedKey(limits))).toEqual(expected({ kind: "key", keyKind: "general", role: "owner", limits }));
+    expect(await answers(await of.restrictedKey(limits))).toEqual(
+      expected({ kind: "key", keyKind: "general", role: "owner", limits }),
+    );
   });
 
   // Without addresses in the range of the caller, no operation is open.
@@ -208,11 +255,15 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
     { projectIds: ["no-project"], scopes: ["task:read", "webhook:read"] as const },
     { addressRanges: ["192.0.2.0/24", "2001:db8::/32"] },
   ])("a general key limited to %j", async (limits) => {
-    expect(await answers(await of.restrictedKey(limits))).toEqual(expected({ kind: "key", keyKind: "general", role: "owner", limits }));
+    expect(await answers(await of.restrictedKey(limits))).toEqual(
+      expected({ kind: "key", keyKind: "general", role: "owner", limits }),
+    );
   });
 
   test.each([...roles, null])("a general key of the role %s", async (role) => {
-    expect(await answers(await of.keyOfRole(role))).toEqual(expected({ kind: "key", keyKind: "general", role }));
+    expect(await answers(await of.keyOfRole(role))).toEqual(
+      expected({ kind: "key", keyKind: "general", role }),
+    );
   });
 
   test.each([...roles, null])("a session of the role %s", async (role) => {
@@ -221,7 +272,9 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
 
   test("a session next to a key or a token, which alone counts", async () => {
     const session = await of.sessionOfRole("owner");
-    expect(await answers({ ...session, ...(await of.key("siem")) })).toEqual(expected({ kind: "key", keyKind: "siem", role: "owner" }));
+    expect(await answers({ ...session, ...(await of.key("siem")) })).toEqual(
+      expected({ kind: "key", keyKind: "siem", role: "owner" }),
+    );
     expect(await answers({ ...session, ...(await of.token(["create_project"])) })).toEqual(
       expected({ kind: "token", scopes: ["create_project"] }),
     );
@@ -234,7 +287,9 @@ describe.each(tested)("over %s every operation answers as its descriptor says to
   // A short run tests half of the scopes.
   const single = share(scopeNames, tested.indexOf(wire), 2).map((scope) => [scope]);
 
-  test.each([[[]], ...single.map((scope) => [scope]), [scopeNames]] as [readonly ScopeName[]][])("a token with %j", async (scopes) => {
+  test.each([[[]], ...single.map((scope) => [scope]), [scopeNames]] as [
+    readonly ScopeName[],
+  ][])("a token with %j", async (scopes) => {
     expect(await answers(await of.token(scopes))).toEqual(expected({ kind: "token", scopes }));
   });
 });

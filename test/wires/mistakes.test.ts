@@ -1,5 +1,9 @@
 import { create, createFileRegistry, type Message } from "@bufbuild/protobuf";
-import { FieldDescriptorProto_Label, FieldDescriptorProto_Type, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TaskService } from "../../src/gen/proto/task/v2/task_service_pb.ts";
@@ -21,7 +25,9 @@ const long = "x".repeat(300);
 
 describe("an error of v2", () => {
   test("has its failure, the member at fault, all mistakes and the address of its page", async () => {
-    expect(await errorOf("task.create", { message: { content: "Hello" }, title: long, locale: long })).toEqual({
+    expect(
+      await errorOf("task.create", { message: { content: "Hello" }, title: long, locale: long }),
+    ).toEqual({
       code: "invalid_argument",
       message: "locale: must be at most 64 characters",
       type: "invalid_argument",
@@ -50,11 +56,13 @@ describe("an error of v2", () => {
       doc_url: "https://platform.test/errors/not_found",
       details: [{ param: "task_id", message: "task not found" }],
     });
-    expect(await errorOf("task.create", { message: { content: "Hello" }, project_id: "none" })).toMatchObject({
-      type: "not_found",
-      param: "project_id",
-      details: [{ param: "project_id", message: "project not found" }],
-    });
+    expect(await errorOf("task.create", { message: { content: "Hello" }, project_id: "none" })).toMatchObject(
+      {
+        type: "not_found",
+        param: "project_id",
+        details: [{ param: "project_id", message: "project not found" }],
+      },
+    );
   });
 
   test("of a number outside its range says from where to where", async () => {
@@ -64,8 +72,15 @@ describe("an error of v2", () => {
 
   test("lists values of the wrong type and broken rules of other members together, the wrong types first", async () => {
     const content = [{ type: "nope" }, { type: "text", text: "fine" }, { type: "text", text: 7 }];
-    const error = await errorOf("task.create", { title: long, interactive_mode: "yes", message: { content } });
-    expect(error).toMatchObject({ param: "interactive_mode", message: "interactive_mode: must be true or false" });
+    const error = await errorOf("task.create", {
+      title: long,
+      interactive_mode: "yes",
+      message: { content },
+    });
+    expect(error).toMatchObject({
+      param: "interactive_mode",
+      message: "interactive_mode: must be true or false",
+    });
     expect(error?.details).toEqual([
       { param: "interactive_mode", message: "must be true or false" },
       { param: "message.content[0].type", message: expect.stringContaining("must be one of") },
@@ -75,7 +90,9 @@ describe("an error of v2", () => {
   });
 
   test("does not call a member missing whose value has the wrong type", async () => {
-    expect((await errorOf("task.create", { message: 7 }))?.details).toEqual([{ param: "message", message: "must be an object" }]);
+    expect((await errorOf("task.create", { message: 7 }))?.details).toEqual([
+      { param: "message", message: "must be an object" },
+    ]);
     expect((await errorOf("task.create", { message: { content: 7 } }))?.details).toEqual([
       { param: "message.content", message: "must be a string or an array of parts" },
     ]);
@@ -85,7 +102,9 @@ describe("an error of v2", () => {
     const numbers = { message: { content: Array.from({ length: 50 }, () => ({ type: "text", text: 7 })) } };
     const many = (await errorOf("task.create", numbers))?.details;
     expect(many).toHaveLength(20);
-    const metadata = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`${n}${"k".repeat(60)}${"é".repeat(300)}`, n]));
+    const metadata = Object.fromEntries(
+      Array.from({ length: 100 }, (_, n) => [`${n}${"k".repeat(60)}${"é".repeat(300)}`, n]),
+    );
     const wide = (await errorOf("task.create", { message: { content: "Hello" }, metadata }))?.details ?? [];
     expect(wide.length).toBeGreaterThan(5);
     expect(JSON.stringify(wide).length).toBeLessThan(5000);
@@ -137,7 +156,9 @@ const detailTypes = createFileRegistry(
           {
             name: "ErrorInfo",
             field: [...textFields("reason", "domain"), listField("metadata", 3, "ErrorInfo.MetadataEntry")],
-            nestedType: [{ name: "MetadataEntry", field: textFields("key", "value"), options: { mapEntry: true } }],
+            nestedType: [
+              { name: "MetadataEntry", field: textFields("key", "value"), options: { mapEntry: true } },
+            ],
           },
         ],
       },
@@ -174,11 +195,19 @@ describe.each(rpcWires)("over %s", (wire) => {
     const tasks = ann.client(TaskService, wire);
     const facts = async (call: Promise<unknown>) => {
       const error = await call.then(() => new ConnectError("accepted"), ConnectError.from);
-      return [...detailsOf(error, "RequestInfo"), ...detailsOf(error, "ErrorInfo"), error.metadata.get("x-request-id")];
+      return [
+        ...detailsOf(error, "RequestInfo"),
+        ...detailsOf(error, "ErrorInfo"),
+        error.metadata.get("x-request-id"),
+      ];
     };
     const [request, info, id] = await facts(tasks.getTask({ taskId: "none" }));
     expect(request).toMatchObject({ requestId: id });
-    expect(info).toMatchObject({ reason: "NOT_FOUND", domain: "agent-task-platform", metadata: { field: "task_id" } });
+    expect(info).toMatchObject({
+      reason: "NOT_FOUND",
+      domain: "agent-task-platform",
+      metadata: { field: "task_id" },
+    });
     const [, created] = await facts(tasks.createTask({ locale: long }));
     expect(created).toMatchObject({ reason: "INVALID_ARGUMENT", metadata: { field: "locale" } });
     const [, stranger] = await facts(clientOf(TaskService, wire, service.url, {}).listTasks({}));

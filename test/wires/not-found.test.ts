@@ -11,13 +11,18 @@ let service: Service;
 let keyring: Keyring;
 
 beforeAll(async () => {
-  service = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback", RATE_LIMITS: "off" } });
+  service = await openService({
+    idle: true,
+    env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback", RATE_LIMITS: "off" },
+  });
   keyring = await keyringOf(service);
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
 /** Without imports, whose ids are those of another server. */
-const operations = operationTable().all.filter(({ method, rpc }) => method.methodKind === "unary" && !rpc.startsWith("dataimport."));
+const operations = operationTable().all.filter(
+  ({ method, rpc }) => method.methodKind === "unary" && !rpc.startsWith("dataimport."),
+);
 
 /** The same id with other characters, so that it keeps its form. */
 const unknown = (id: string): string => id.replace(/.{6}$/, "222222");

@@ -23,18 +23,27 @@ export interface RawReply {
   readonly json: () => V2Body;
 }
 
-const decompressions: Readonly<Record<string, (bytes: Buffer) => Buffer>> = { gzip: gunzipSync, br: brotliDecompressSync };
+const decompressions: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+};
 
 const replyOf = (status: number, headers: Headers, bytes: Buffer): RawReply => ({
   status,
   headers,
   bytes,
   text: bytes.toString(),
-  json: () => JSON.parse((decompressions[headers.get("content-encoding") ?? ""]?.(bytes) ?? bytes).toString()) as V2Body,
+  json: () =>
+    JSON.parse(
+      (decompressions[headers.get("content-encoding") ?? ""]?.(bytes) ?? bytes).toString(),
+    ) as V2Body,
 });
 
 /** Over HTTP/1.1, on a new connection. */
-export async function send(url: string, { method = "POST", headers = {}, body }: RawRequest = {}): Promise<RawReply> {
+export async function send(
+  url: string,
+  { method = "POST", headers = {}, body }: RawRequest = {},
+): Promise<RawReply> {
   const sent = request(url, { method, headers, agent: false });
   // The refusal may arrive, and the connection close, before everything is sent.
   sent.on("error", () => undefined);
@@ -51,7 +60,10 @@ export async function send(url: string, { method = "POST", headers = {}, body }:
 }
 
 /** Over cleartext HTTP/2; trailers are returned among the headers. */
-export async function sendHttp2(url: string, { method = "POST", headers = {}, body = [] }: RawRequest = {}): Promise<RawReply> {
+export async function sendHttp2(
+  url: string,
+  { method = "POST", headers = {}, body = [] }: RawRequest = {},
+): Promise<RawReply> {
   const { origin, pathname, search } = new URL(url);
   const session = connect(origin);
   try {
@@ -84,7 +96,9 @@ export function framed(bytes: Uint8Array, flags = 0): Buffer {
 const endFlag = 2;
 
 /** The content of a Connect stream's end envelope, its only envelope. */
-export function endOf({ bytes }: RawReply): { readonly error?: { readonly code: string; readonly message: string } } {
+export function endOf({ bytes }: RawReply): {
+  readonly error?: { readonly code: string; readonly message: string };
+} {
   if (bytes[0] !== endFlag || bytes.readUInt32BE(1) !== bytes.length - 5) throw new Error("not an end alone");
   return JSON.parse(bytes.subarray(5).toString());
 }

@@ -24,10 +24,21 @@ const now = Date.now();
 const key = (person: Person): CredentialHeaders => ({ "x-service-api-key": person.key });
 
 async function tokenOf(service: Service, person: Person) {
-  const of = await putApp(service, person, { scopes: scopeNames.filter((name) => name !== "use_connectors") });
-  const { body } = await exchangeCode(service, of, "pkce+secret", await codeFor(service, person, of, "pkce+secret"));
+  const of = await putApp(service, person, {
+    scopes: scopeNames.filter((name) => name !== "use_connectors"),
+  });
+  const { body } = await exchangeCode(
+    service,
+    of,
+    "pkce+secret",
+    await codeFor(service, person, of, "pkce+secret"),
+  );
   const grant = await service.store.grants.find({ ...person, clientId: of.app.clientId });
-  return { headers: { authorization: `Bearer ${body.access_token}` }, clientId: of.app.clientId, grantId: grant?.id ?? "" };
+  return {
+    headers: { authorization: `Bearer ${body.access_token}` },
+    clientId: of.app.clientId,
+    grantId: grant?.id ?? "",
+  };
 }
 
 /** The holder's membership ends: every credential of it does. */
@@ -50,9 +61,16 @@ const revocables: Readonly<Record<string, Make>> = {
   "the member of a key": async (_, person) => ({ headers: key(person), ...removal(person) }),
   "a session": async (_, person) => {
     const { id, headers } = await person.session();
-    return { headers, inside: (tx) => tx.sessions.end(id), outside: `DELETE FROM session WHERE id = '${id}'` };
+    return {
+      headers,
+      inside: (tx) => tx.sessions.end(id),
+      outside: `DELETE FROM session WHERE id = '${id}'`,
+    };
   },
-  "the member of a session": async (_, person) => ({ headers: (await person.session()).headers, ...removal(person) }),
+  "the member of a session": async (_, person) => ({
+    headers: (await person.session()).headers,
+    ...removal(person),
+  }),
   "the tokens of a grant": async (service, person) => {
     const { headers, grantId } = await tokenOf(service, person);
     const outside = `UPDATE oauth_family SET revoked_at = 1, access_id = NULL WHERE grant_id = '${grantId}'`;
@@ -68,22 +86,33 @@ const revocables: Readonly<Record<string, Make>> = {
     const outside = `UPDATE oauth_app SET deleted_at = 1 WHERE client_id = '${clientId}'`;
     return { headers, inside: (tx) => tx.apps.remove(clientId, now), outside };
   },
-  "the member of a token": async (service, person) => ({ headers: (await tokenOf(service, person)).headers, ...removal(person) }),
+  "the member of a token": async (service, person) => ({
+    headers: (await tokenOf(service, person)).headers,
+    ...removal(person),
+  }),
   "a worker": async (service, person) => {
     const { id, secret } = await createWorker(service, person);
     const outside = `UPDATE worker SET revoked_at = 1 WHERE id = '${id}'`;
-    return { headers: { "x-api-key": secret }, inside: (tx) => tx.workers.revoke(person.spaceId, id, now), outside };
+    return {
+      headers: { "x-api-key": secret },
+      inside: (tx) => tx.workers.revoke(person.spaceId, id, now),
+      outside,
+    };
   },
 };
 
 const table = operationTable();
 const isPoll = ({ method }: Operation) => rpcName(method) === "worker.v1.WorkerService/Poll";
 const operationFor = (what: string): Operation =>
-  (what === "a worker" ? table.all.find(isPoll) : table.byName("user.me")) ?? expect.fail("the operation is gone");
+  (what === "a worker" ? table.all.find(isPoll) : table.byName("user.me")) ??
+  expect.fail("the operation is gone");
 const serves = (wire: Wire, what: string): boolean =>
-  servedBy(wire).includes(operationFor(what)) && (!what.endsWith("session") || hasSessions(wire, operationFor(what)));
+  servedBy(wire).includes(operationFor(what)) &&
+  (!what.endsWith("session") || hasSessions(wire, operationFor(what)));
 
-/** Every revocation over every wire by each of both; a short run has each revocation over some of the wires. */
+/**
+ * Every revocation over every wire by each of both; a short run has each revocation over some of the wires.
+ */
 const cases = Object.entries(revocables).flatMap(([what, make], index) =>
   (["this process", "another process"] as const).flatMap((by, turn) => {
     const served = wires.filter((wire) => serves(wire, what));
@@ -110,7 +139,10 @@ describe("the call after a revocation on SQLite", () => {
     await database[Symbol.asyncDispose]();
   });
 
-  const revoke = async (by: (typeof cases)[number]["by"], { inside, outside }: Revocable): Promise<unknown> =>
+  const revoke = async (
+    by: (typeof cases)[number]["by"],
+    { inside, outside }: Revocable,
+  ): Promise<unknown> =>
     by === "this process" ? service.store.change(inside) : runDirectly(database, outside);
 
   test.each(cases)("of $what by $by is refused over $wire", async ({ what, make, by, wire }) => {
@@ -126,8 +158,11 @@ describe("the call after a revocation on SQLite", () => {
     for (const by of ["this process", "another process"] as const) {
       const person = await service.person();
       const [id, name] = [`c-${person.keyId}`, "Garden of the team"];
-      await service.store.change((tx) => tx.connectors.insert(sampleConnector({ ...scopeOf(person), id, name })));
-      const list = async (): Promise<string> => JSON.stringify((await call(wire, connectorList, { headers: key(person) })).body);
+      await service.store.change((tx) =>
+        tx.connectors.insert(sampleConnector({ ...scopeOf(person), id, name })),
+      );
+      const list = async (): Promise<string> =>
+        JSON.stringify((await call(wire, connectorList, { headers: key(person) })).body);
       expect(await list()).toContain(name);
       await revoke(by, {
         headers: {},

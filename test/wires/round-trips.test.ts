@@ -10,7 +10,10 @@ import { openService, type Person, type Service } from "../support/service.ts";
 import { canOpen, takes } from "./access.ts";
 
 /** Sleeps never end, so that no maintenance job runs in between. */
-const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 900 ? ms : 2 ** 31 - 1, signal) };
+const clock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms < 900 ? ms : 2 ** 31 - 1, signal),
+};
 
 /** Operations that v2 serves to a key. */
 const inV2 = [...registry].flatMap(([rpc, { prepare }]) => {
@@ -21,7 +24,9 @@ const inV2 = [...registry].flatMap(([rpc, { prepare }]) => {
 /** A holder of a key with access to the operation: the person, or the person with another kind of key. */
 async function holderOf(service: Service, person: Person, operation: Operation): Promise<Person> {
   const kind = keyKinds.find((each) => takes(operation, each, "owner"));
-  return kind === undefined || kind === "general" ? person : service.person({ as: person, with: person, kind });
+  return kind === undefined || kind === "general"
+    ? person
+    : service.person({ as: person, with: person, kind });
 }
 
 interface Count {
@@ -35,11 +40,17 @@ const fewest = (count: Count, other = count): Count => ({
 });
 
 /**
- * The statements and round trips of one successful v2 call per operation. The fewest of three calls: one-time work and the sweep add some.
- * The statements of a stream continue while the answer is open, next to others, so its round trips are not counted.
+ * The statements and round trips of one successful v2 call per operation. The fewest of three calls: one-time
+ * work and the sweep add some. The statements of a stream continue while the answer is open, next to others,
+ * so its round trips are not counted.
  */
 async function countsOn(database: DatabaseKind): Promise<Map<string, Count>> {
-  await using service = await openService({ database, idle: true, clock, env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" } });
+  await using service = await openService({
+    database,
+    idle: true,
+    clock,
+    env: { WEBHOOK_ALLOW: "loopback", CONNECTOR_ALLOW: "loopback" },
+  });
   const counts = new Map<string, Count>();
   await atRest(service);
   for (const { operation, name, prepare } of inV2) {
@@ -50,7 +61,10 @@ async function countsOn(database: DatabaseKind): Promise<Map<string, Count>> {
       const before = { statements: service.statements.length, roundTrips: service.roundTrips() };
       const reply = await caller.v2(name, body);
       expect(`${name} ${JSON.stringify(reply.body.error ?? "ok")}`).toBe(`${name} "ok"`);
-      const count = { statements: service.statements.length - before.statements, roundTrips: service.roundTrips() - before.roundTrips };
+      const count = {
+        statements: service.statements.length - before.statements,
+        roundTrips: service.roundTrips() - before.roundTrips,
+      };
       counts.set(name, fewest(count, counts.get(name)));
     }
   }
@@ -65,6 +79,9 @@ test.skipIf(postgresTemplate === undefined)(
       const [onSqlite, onPostgres] = [sqlite?.get(name), postgresql?.get(name)];
       return `${name.padEnd(20)} ${onSqlite?.statements}  ${onPostgres?.statements}  ${method.methodKind === "unary" ? onPostgres?.roundTrips : "-"}`;
     });
-    expectGolden("round-trips.txt", `${["operation            sqlite  postgresql  round trips", ...lines].join("\n")}\n`);
+    expectGolden(
+      "round-trips.txt",
+      `${["operation            sqlite  postgresql  round trips", ...lines].join("\n")}\n`,
+    );
   },
 );

@@ -1,5 +1,15 @@
-import { type DescField, type DescMessage, getOption, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  type DescField,
+  type DescMessage,
+  getOption,
+  type JsonObject,
+  type JsonValue,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import {
+  type FieldRules,
+  field as fieldRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { enumNames, wireOptions } from "../../src/http/v2/wire.ts";
 
 /** A position in a request: a field, or the first item of a list. */
@@ -38,7 +48,13 @@ export function spotsOf(desc: DescMessage, path = "", steps: Spot["steps"] = [])
     const at = [...steps, field.name];
     const spot: Spot = { path: here, steps: at, field, item: false, rules: rulesOf(field) };
     if (field.fieldKind !== "list") return [spot, ...nestedSpots(field, here, at)];
-    const first: Spot = { path: `${here}[0]`, steps: [...at, 0], field, item: true, rules: itemRules(spot.rules) ?? emptyRules(field) };
+    const first: Spot = {
+      path: `${here}[0]`,
+      steps: [...at, 0],
+      field,
+      item: true,
+      rules: itemRules(spot.rules) ?? emptyRules(field),
+    };
     return [spot, first, ...nestedSpots(field, first.path, first.steps)];
   });
 }
@@ -65,10 +81,15 @@ const isWellKnown = (desc: DescMessage): boolean => desc.typeName.startsWith("go
 const nestedSpots = ({ message }: DescField, path: string, steps: Spot["steps"]): Spot[] =>
   message && !isWellKnown(message) ? spotsOf(message, path, steps) : [];
 
-const itemRules = ({ type }: FieldRules): FieldRules | undefined => (type.case === "repeated" ? type.value.items : undefined);
+const itemRules = ({ type }: FieldRules): FieldRules | undefined =>
+  type.case === "repeated" ? type.value.items : undefined;
 
 /** No rules: an item of this field when the field states nothing about items. */
-const emptyRules = (field: DescField): FieldRules => ({ ...rulesOf(field), required: false, type: { case: undefined } });
+const emptyRules = (field: DescField): FieldRules => ({
+  ...rulesOf(field),
+  required: false,
+  type: { case: undefined },
+});
 
 const explicitPresence = 1;
 
@@ -80,7 +101,11 @@ export function isNeeded(field: DescField): boolean {
   const { type } = rules;
   switch (type.case) {
     case "string":
-      return type.value.minLen > 0n || !new RegExp(type.value.pattern).test("") || type.value.wellKnown.case === "email";
+      return (
+        type.value.minLen > 0n ||
+        !new RegExp(type.value.pattern).test("") ||
+        type.value.wellKnown.case === "email"
+      );
     case "int32":
     case "int64":
       return type.value.greaterThan.case === "gte" && type.value.greaterThan.value > 0;
@@ -107,9 +132,18 @@ function sampleElement(field: DescField, { type }: FieldRules): JsonValue {
   return sampleText(type.value.pattern, Math.max(1, Number(type.value.minLen)));
 }
 
-/** The first text that matches a pattern: a run of letters, a task id, a UUID, an origin, or one of the pattern's values. */
+/**
+ * The first text that matches a pattern: a run of letters, a task id, a UUID, an origin, or one of the
+ * pattern's values.
+ */
 function sampleText(pattern: string, length: number): string {
-  const forms = ["x".repeat(length), "A".repeat(22), "be268223-40b2-4f3c-a907-c12eb1699283", "https://x.example", ...pattern.split(/\W+/)];
+  const forms = [
+    "x".repeat(length),
+    "A".repeat(22),
+    "be268223-40b2-4f3c-a907-c12eb1699283",
+    "https://x.example",
+    ...pattern.split(/\W+/),
+  ];
   return forms.find((text) => new RegExp(pattern).test(text)) ?? "";
 }
 

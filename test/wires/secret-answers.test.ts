@@ -1,4 +1,11 @@
-import { create, type DescField, type DescMessage, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  getOption,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { secret } from "../../src/gen/proto/taskplatform/options/v1/options_pb.ts";
 import { type Operation, operationTable } from "../../src/pipeline/operations.ts";
@@ -62,7 +69,9 @@ const { all } = operationTable();
 
 describe("an answer with a secret", () => {
   test("is known by its schema: each text with the name of a secret is marked, or was reviewed", () => {
-    const named = all.flatMap(({ method }) => fieldsOf(method.output)).filter((field) => isText(field) && suspicious.test(field.name));
+    const named = all
+      .flatMap(({ method }) => fieldsOf(method.output))
+      .filter((field) => isText(field) && suspicious.test(field.name));
     const unmarked = named.filter((field) => !getOption(field, secret)).map(String);
     expect([...new Set(unmarked)].toSorted()).toEqual(
       Object.values(reviewed)
@@ -74,7 +83,8 @@ describe("an answer with a secret", () => {
 
   test("is that of every operation with a marked field, or with an answer that is shown once", () => {
     const expected = all.filter(
-      ({ method, hasSecretAnswer }) => hasSecretAnswer || fieldsOf(method.output).some((field) => getOption(field, secret)),
+      ({ method, hasSecretAnswer }) =>
+        hasSecretAnswer || fieldsOf(method.output).some((field) => getOption(field, secret)),
     );
     expect(all.filter(({ isConfidential }) => isConfidential)).toEqual(expected);
     expect(expected.length).toBeGreaterThan(10);
@@ -87,22 +97,32 @@ function withLongText(desc: DescMessage, depth = 0): Message | null {
   const made = create(desc);
   for (const { name, localName, fieldKind, scalar, message, oneof } of desc.fields) {
     if (oneof || name === "request_id" || name === "warnings" || fieldKind === "map") continue;
-    const value = scalar === ScalarType.STRING ? "x".repeat(5000) : message ? withLongText(message, depth + 1) : null;
+    const value =
+      scalar === ScalarType.STRING ? "x".repeat(5000) : message ? withLongText(message, depth + 1) : null;
     if (value !== null) return Object.assign(made, { [localName]: fieldKind === "list" ? [value] : value });
   }
   return null;
 }
 
 describe("of all operations", () => {
-  const unary = all.filter(({ method }) => method.methodKind === "unary" && withLongText(method.output) !== null);
+  const unary = all.filter(
+    ({ method }) => method.methodKind === "unary" && withLongText(method.output) !== null,
+  );
   const openLong = () =>
     openStub(
       {},
       {
-        perform: async ({ operation: { method } }) => ({ answer: withLongText(method.output) ?? create(method.output), isReplayed: false }),
+        perform: async ({ operation: { method } }) => ({
+          answer: withLongText(method.output) ?? create(method.output),
+          isReplayed: false,
+        }),
       },
     );
-  const headers = { "x-service-api-key": "ann", "accept-encoding": "gzip", "content-type": "application/json" };
+  const headers = {
+    "x-service-api-key": "ann",
+    "accept-encoding": "gzip",
+    "content-type": "application/json",
+  };
 
   test.each([
     ["v2", {}, ({ name }: Operation) => name && `v2/${name}`],
@@ -113,7 +133,10 @@ describe("of all operations", () => {
     const served = unary.filter((operation) => pathOf(operation) !== null);
     const plain = await Promise.all(
       served.map(async (operation) => {
-        const reply = await send(`${stub.url}/${pathOf(operation)}`, { headers: { ...headers, ...more }, body: "{}" });
+        const reply = await send(`${stub.url}/${pathOf(operation)}`, {
+          headers: { ...headers, ...more },
+          body: "{}",
+        });
         expect([operation.rpc, reply.status]).toEqual([operation.rpc, 200]);
         return reply.headers.get("content-encoding") === null ? [operation.rpc] : [];
       }),

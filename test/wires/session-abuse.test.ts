@@ -8,7 +8,8 @@ import { framed, type RawReply, type RawRequest, send, sendHttp2 } from "./raw.t
 
 /** Operations that a page may call with its session. */
 const forSessions = operationTable().all.filter(
-  ({ access, method }) => access?.credentials.has(Access_Credential.SESSION) === true && method.methodKind !== "bidi_streaming",
+  ({ access, method }) =>
+    access?.credentials.has(Access_Credential.SESSION) === true && method.methodKind !== "bidi_streaming",
 );
 const me = "/user.v2.UserService/GetCurrentUser";
 const watch = "/task.v2.TaskService/WatchTask";
@@ -37,16 +38,21 @@ describe("a session cookie (spec/decisions.md 35, 55)", () => {
     ann = await service.person();
     ({ cookie, origin } = (await ann.session()).headers);
     taskId = String((await ann.v2("task.create", { message: { content: "Hello" } })).body["task_id"]);
-    await service.store.change((tx) => tx.tasks.advance(taskId, { now: Date.now(), set: { status: "stopped" } }));
+    await service.store.change((tx) =>
+      tx.tasks.advance(taskId, { now: Date.now(), set: { status: "stopped" } }),
+    );
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
   /** Sends the cookie. */
   const call = (path: string, request: RawRequest = {}) =>
     send(`${service.url}${path}`, { ...request, headers: { origin, cookie, ...request.headers } });
-  const typed = (type: string, more: Readonly<Record<string, string>> = {}) => ({ headers: { "content-type": type, ...more } });
+  const typed = (type: string, more: Readonly<Record<string, string>> = {}) => ({
+    headers: { "content-type": type, ...more },
+  });
   const watchJson = () => framed(Buffer.from(JSON.stringify({ taskId, untilSettled: true })));
-  const watchBinary = () => framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId, untilSettled: true })));
+  const watchBinary = () =>
+    framed(toBinary(WatchTaskRequestSchema, create(WatchTaskRequestSchema, { taskId, untilSettled: true })));
 
   /** The reply shows the caller's account or its task: the cookie was accepted. */
   const isAccepted = ({ bytes }: RawReply) => bytes.includes(ann.accountId) || bytes.includes("Hello");
@@ -55,11 +61,16 @@ describe("a session cookie (spec/decisions.md 35, 55)", () => {
     for (const type of ["application/json", "application/json; charset=utf-8"])
       expect(isAccepted(await call(me, { ...typed(type), body: "{}" }))).toBe(true);
     expect(isAccepted(await call(me, { ...typed("application/proto"), body: "" }))).toBe(true);
-    for (const [type, body] of [["application/connect+json", watchJson()] as const, ["application/connect+proto", watchBinary()] as const])
+    for (const [type, body] of [
+      ["application/connect+json", watchJson()] as const,
+      ["application/connect+proto", watchBinary()] as const,
+    ])
       expect(isAccepted(await call(watch, { ...typed(type), body }))).toBe(true);
   });
 
-  test.each(foreignOrigins("https://platform.test"))("with %s origin opens no operation, unary or stream", async (_what, headers) => {
+  test.each(
+    foreignOrigins("https://platform.test"),
+  )("with %s origin opens no operation, unary or stream", async (_what, headers) => {
     expect(origin).toBe("https://platform.test");
     const opened: string[] = [];
     for (const { method } of forSessions) {
@@ -75,7 +86,13 @@ describe("a session cookie (spec/decisions.md 35, 55)", () => {
   });
 
   test.each([
-    ...["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "application/jsonx", "text/json"],
+    ...[
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=a",
+      "application/jsonx",
+      "text/json",
+    ],
     ...["application/connect+json", "application/connect+proto"],
     ...[
       "application/grpc",
@@ -87,14 +104,28 @@ describe("a session cookie (spec/decisions.md 35, 55)", () => {
   ])("opens no unary call with %s", async (type) => {
     for (const body of ["{}", framed(Buffer.from("{}")), ""]) {
       const reply = await call(me, { ...typed(type), body });
-      expect([isAccepted(reply), reply.status === 200 && reply.headers.get("grpc-status") === "0"]).toEqual([false, false]);
+      expect([isAccepted(reply), reply.status === 200 && reply.headers.get("grpc-status") === "0"]).toEqual([
+        false,
+        false,
+      ]);
     }
   });
 
   test.each([
-    ...["application/json", "application/proto", "text/plain", "text/event-stream", "application/x-www-form-urlencoded"],
+    ...[
+      "application/json",
+      "application/proto",
+      "text/plain",
+      "text/event-stream",
+      "application/x-www-form-urlencoded",
+    ],
     ...["application/connect", "application/connect+xml", "application/connect+jsonx"],
-    ...["application/grpc-web+json", "application/grpc-web+proto", "application/grpc-web-text", "application/grpc+json"],
+    ...[
+      "application/grpc-web+json",
+      "application/grpc-web+proto",
+      "application/grpc-web-text",
+      "application/grpc+json",
+    ],
   ])("opens no stream with %s", async (type) => {
     for (const body of [watchJson(), watchBinary(), JSON.stringify({ taskId, untilSettled: true })])
       expect(isAccepted(await call(watch, { ...typed(type), body }))).toBe(false);
@@ -120,8 +151,14 @@ describe("a session cookie (spec/decisions.md 35, 55)", () => {
       [`${me}?${query}`, { method: "GET", ...typed("application/json") }],
       ["/v2/user.me", { method: "GET" }],
       ["/v2/user.me", { ...typed("application/json"), body: "{}" }],
-      [`/v2/task.watch?task_id=${taskId}&until_settled=true`, { method: "GET", headers: { accept: "text/event-stream" } }],
-      ["/v2/task.watch", { ...typed("application/json"), body: JSON.stringify({ task_id: taskId, until_settled: true }) }],
+      [
+        `/v2/task.watch?task_id=${taskId}&until_settled=true`,
+        { method: "GET", headers: { accept: "text/event-stream" } },
+      ],
+      [
+        "/v2/task.watch",
+        { ...typed("application/json"), body: JSON.stringify({ task_id: taskId, until_settled: true }) },
+      ],
       ["/v2/task.watch", { ...typed("application/connect+json"), body: watchJson() }],
       ["/v1/tasks", { method: "GET" }],
       ["/v1/tasks", { ...typed("application/json"), body: JSON.stringify({ prompt: "Hello" }) }],
@@ -138,8 +175,15 @@ describe("a session cookie (spec/decisions.md 35, 55)", () => {
   test("grants no access with a query, twice, or next to an empty cookie of the same name", async () => {
     const json = { ...typed("application/json"), body: "{}" };
     const name = cookie.split("=")[0] ?? "";
-    for (const cookies of [`${cookie}; ${cookie}`, `${name}=; ${cookie}`, `${cookie}x`, cookie.replace(name, `x${name}`)])
-      expect(isAccepted(await call(me, { ...json, headers: { ...json.headers, cookie: cookies } }))).toBe(false);
+    for (const cookies of [
+      `${cookie}; ${cookie}`,
+      `${name}=; ${cookie}`,
+      `${cookie}x`,
+      cookie.replace(name, `x${name}`),
+    ])
+      expect(isAccepted(await call(me, { ...json, headers: { ...json.headers, cookie: cookies } }))).toBe(
+        false,
+      );
     expect(isAccepted(await call(`${me}?a`, json))).toBe(false);
   });
 });

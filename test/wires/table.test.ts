@@ -8,7 +8,16 @@ import type { Operation } from "../../src/pipeline/operations.ts";
 import { openService, type Service } from "../support/service.ts";
 import { quarterPast, stillClock } from "../support/still-clock.ts";
 import { canOpen, hasSessions, takes, takesKey, takesSession } from "./access.ts";
-import { type Answer, type Call, type CallOver, callerOf, refused, someServedBy, type Wire, wires } from "./call.ts";
+import {
+  type Answer,
+  type Call,
+  type CallOver,
+  callerOf,
+  refused,
+  someServedBy,
+  type Wire,
+  wires,
+} from "./call.ts";
 import { type Keyring, keyringOf } from "./keyring.ts";
 
 const labels = new Map<Access_Credential, string>([
@@ -44,7 +53,10 @@ const servedBy = (wire: Wire) => someServedBy(wire, 12, turn).filter(({ access }
 type Among = (operation: Operation) => boolean;
 const all: Among = () => true;
 
-/** Below the most open requests of an HTTP/2 connection: at that number Node may refuse a stream before it has removed an ended one. */
+/**
+ * Below the most open requests of an HTTP/2 connection: at that number Node may refuse a stream before it has
+ * removed an ended one.
+ */
 const callsAtOnce = 50;
 
 /** Calls every operation that a wire serves, many at once. */
@@ -58,7 +70,8 @@ async function overAll(
   const outcomes: Outcomes = {};
   const pending = servedBy(wire).filter(among).values();
   const callPending = async (): Promise<void> => {
-    for (const operation of pending) outcomes[operation.rpc] = see(await call(wire, operation, callOf(operation)));
+    for (const operation of pending)
+      outcomes[operation.rpc] = see(await call(wire, operation, callOf(operation)));
   };
   await Promise.all(Array.from({ length: callsAtOnce }, callPending));
   return outcomes;
@@ -71,7 +84,8 @@ const expected = (wire: Wire, of: (operation: Operation) => string, among = all)
       .map((operation) => [operation.rpc, of(operation)]),
   );
 
-const outcomeText = ({ outcome, message }: Answer): string => (outcome === "ok" ? "admitted" : `${outcome}: ${message}`);
+const outcomeText = ({ outcome, message }: Answer): string =>
+  outcome === "ok" ? "admitted" : `${outcome}: ${message}`;
 
 /** Answers of an operation after access was granted: the samples name no existing task, and no text. */
 const ownAnswers: ReadonlySet<string> = new Set([
@@ -93,7 +107,8 @@ describe.each(wires)("every operation over %s", (wire) => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  const answers = (callOf: (operation: Operation) => Call, see = outcomeText, among = all) => overAll(call, wire, callOf, see, among);
+  const answers = (callOf: (operation: Operation) => Call, see = outcomeText, among = all) =>
+    overAll(call, wire, callOf, see, among);
 
   const sessionOpens = (role: Role | null) => (operation: Operation) => {
     if (!hasSessions(wire, operation)) return refused("unauthenticated", wire);
@@ -110,12 +125,18 @@ describe.each(wires)("every operation over %s", (wire) => {
     ["an unknown key", { "x-service-api-key": newKeyText(systemRandom) }, missing],
     ["a token that is none", { authorization: "Bearer abc" }, `${missing} or access token: invalid token`],
   ])("is refused to %s", async (_what, headers, why) => {
-    expect(await answers(() => ({ headers }))).toEqual(expected(wire, () => `${refused("unauthenticated", wire)}: ${why}`));
+    expect(await answers(() => ({ headers }))).toEqual(
+      expected(wire, () => `${refused("unauthenticated", wire)}: ${why}`),
+    );
   });
 
   test("is refused to a request with two credentials", async () => {
-    const two = (operation: Operation) => ({ headers: { ...keys.permitted(operation), "x-manus-api-key": keys.owner.key } });
-    const other = (operation: Operation) => ({ headers: { ...keys.permitted(operation), authorization: "Bearer abc" } });
+    const two = (operation: Operation) => ({
+      headers: { ...keys.permitted(operation), "x-manus-api-key": keys.owner.key },
+    });
+    const other = (operation: Operation) => ({
+      headers: { ...keys.permitted(operation), authorization: "Bearer abc" },
+    });
     const why = "a request carries one credential, this one carries two";
     for (const callOf of [two, other])
       expect(await answers(callOf, outcomeText, takesKey)).toEqual(
@@ -128,16 +149,21 @@ describe.each(wires)("every operation over %s", (wire) => {
       const once = keys.permitted(operation);
       return { headers: { ...once, "x-manus-api-key": once["x-service-api-key"] ?? "" } };
     };
-    expect(await answers(twice, access, takesKey)).toEqual(expected(wire, (_operation) => "admitted", takesKey));
+    expect(await answers(twice, access, takesKey)).toEqual(
+      expected(wire, (_operation) => "admitted", takesKey),
+    );
   });
 
   test("is granted to a session where the table says so, over Connect alone", async () => {
-    expect(await answers(() => ({ headers: keys.session }), access)).toEqual(expected(wire, sessionOpens("owner")));
+    expect(await answers(() => ({ headers: keys.session }), access)).toEqual(
+      expected(wire, sessionOpens("owner")),
+    );
   });
 
   test("depends only on the key when the request also has a session", async () => {
     const withSession = () => ({ headers: { ...keys.session, "x-service-api-key": keys.owner.key } });
-    const opens = (operation: Operation) => (takes(operation, "general", "owner") ? "admitted" : refused("permission_denied", wire));
+    const opens = (operation: Operation) =>
+      takes(operation, "general", "owner") ? "admitted" : refused("permission_denied", wire);
     expect(await answers(withSession, access)).toEqual(expected(wire, opens));
   });
 
@@ -147,24 +173,41 @@ describe.each(wires)("every operation over %s", (wire) => {
     const expired = await service.person({ expiresAt: Date.now() - 1 });
     const outsider = await service.person({ member: false });
     for (const { key } of [revoked, expired, outsider]) {
-      expect(await answers(() => withKey(key))).toEqual(expected(wire, () => `${refused("unauthenticated", wire)}: ${missing}`));
+      expect(await answers(() => withKey(key))).toEqual(
+        expected(wire, () => `${refused("unauthenticated", wire)}: ${missing}`),
+      );
     }
   });
 
-  test.each(keyKinds)("is open to %s keys where the table says so, and names the kinds it takes elsewhere", async (kind) => {
+  test.each(
+    keyKinds,
+  )("is open to %s keys where the table says so, and names the kinds it takes elsewhere", async (kind) => {
     const see = (answer: Answer) =>
-      answer.outcome === refused("permission_denied", wire) ? `${answer.outcome}: ${kindsIn(answer.message)}` : access(answer);
+      answer.outcome === refused("permission_denied", wire)
+        ? `${answer.outcome}: ${kindsIn(answer.message)}`
+        : access(answer);
     const opens = (operation: Operation) =>
-      takes(operation, kind, "owner") ? "admitted" : `${refused("permission_denied", wire)}: ${kindsOf(operation)}`;
+      takes(operation, kind, "owner")
+        ? "admitted"
+        : `${refused("permission_denied", wire)}: ${kindsOf(operation)}`;
     expect(await answers(() => withKey(keys.key(kind)), see)).toEqual(expected(wire, opens));
   });
 
-  test.each([...roles, null])("is open to a general key of the role %s where the table says so", async (role) => {
+  test.each([
+    ...roles,
+    null,
+  ])("is open to a general key of the role %s where the table says so", async (role) => {
     const { key } = await service.person(role === null ? { personal: true } : { role });
-    const opens = (operation: Operation) => (takes(operation, "general", role) ? "admitted" : refused("permission_denied", wire));
-    const withRoles = servedBy(wire).filter(({ access: needed, name }) => name === "user.me" || (needed?.roles.size ?? 0) > 0);
+    const opens = (operation: Operation) =>
+      takes(operation, "general", role) ? "admitted" : refused("permission_denied", wire);
+    const withRoles = servedBy(wire).filter(
+      ({ access: needed, name }) => name === "user.me" || (needed?.roles.size ?? 0) > 0,
+    );
     for (const operation of withRoles)
-      expect([operation.rpc, access(await call(wire, operation, withKey(key)))]).toEqual([operation.rpc, opens(operation)]);
+      expect([operation.rpc, access(await call(wire, operation, withKey(key)))]).toEqual([
+        operation.rpc,
+        opens(operation),
+      ]);
   });
 
   test.each([...roles, null])("is open to a session of the role %s where the table says so", async (role) => {
@@ -176,23 +219,31 @@ describe.each(wires)("every operation over %s", (wire) => {
 
 describe.each(wires)("the rate limit over %s", (wire) => {
   test("of every operation is counted, reported, and enforced before the fields are checked", async () => {
-    await using service = await openService({ idle: true, clock: stillClock(quarterPast), env: { RATE_LIMITS: "0.0001" } });
+    await using service = await openService({
+      idle: true,
+      clock: stillClock(quarterPast),
+      env: { RATE_LIMITS: "0.0001" },
+    });
     const call = callerOf(service.url);
     const keys = await keyringOf(service);
     const names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "retry-after"];
     const limitsOf = ({ headers }: Answer) => names.map((name) => headers.get(name) ?? "-").join(" ");
 
     const open: Among = (operation) => canOpen(operation, wire);
-    // An operation that counts as another shares its limit: the first of each limit, among those of this wire.
+    // An operation that counts as another shares its limit: the first of each limit, among those of this
+    // wire.
     const firsts = new Map<string, Operation>();
-    for (const operation of servedBy(wire).filter(open).toReversed()) firsts.set(operation.countedAs, operation);
+    for (const operation of servedBy(wire).filter(open).toReversed())
+      firsts.set(operation.countedAs, operation);
     const own: Among = (operation) => firsts.get(operation.countedAs) === operation;
     const first = (operation: Operation) => ({ headers: keys.permitted(operation) });
-    expect(await overAll(call, wire, first, (answer) => `${access(answer)} ${limitsOf(answer)}`, own)).toEqual(
-      expected(wire, (_operation) => `${"admitted"} 1 0 45 -`, own),
-    );
+    expect(
+      await overAll(call, wire, first, (answer) => `${access(answer)} ${limitsOf(answer)}`, own),
+    ).toEqual(expected(wire, (_operation) => `${"admitted"} 1 0 45 -`, own));
     const second = (operation: Operation) => ({ headers: keys.permitted(operation), json: {} });
-    expect(await overAll(call, wire, second, (answer) => `${outcomeText(answer)} ${limitsOf(answer)}`, open)).toEqual(
+    expect(
+      await overAll(call, wire, second, (answer) => `${outcomeText(answer)} ${limitsOf(answer)}`, open),
+    ).toEqual(
       expected(
         wire,
         ({ countedWith }) =>

@@ -24,7 +24,8 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 const path = (name: string) => `${service.url}/v2/${name}`;
-const post = (name: string, { headers, ...rest }: RawRequest = {}) => send(path(name), { headers: { ...key, ...headers }, ...rest });
+const post = (name: string, { headers, ...rest }: RawRequest = {}) =>
+  send(path(name), { headers: { ...key, ...headers }, ...rest });
 const get = (name: string, query = "", headers: RawRequest["headers"] = {}) =>
   send(`${path(name)}${query}`, { method: "GET", headers: { ...key, ...headers } });
 
@@ -66,9 +67,14 @@ describe("a v2 body", () => {
     "???",
     "application/json;;",
   ])("is JSON with any Content-Type: %s", async (type) => {
-    expect(outcomeText(await post("project.create", { headers: type === undefined ? {} : { "content-type": type }, body: garden }))).toBe(
-      "200 ok",
-    );
+    expect(
+      outcomeText(
+        await post("project.create", {
+          headers: type === undefined ? {} : { "content-type": type },
+          body: garden,
+        }),
+      ),
+    ).toBe("200 ok");
   });
 
   test.each([
@@ -82,27 +88,39 @@ describe("a v2 body", () => {
     "application/protobuf",
     "application/connect+proto",
   ])("is refused as %s, for any content", async (type) => {
-    expect(outcomeText(await post("project.create", { headers: { "content-type": type }, body: garden }))).toBe(
-      "415 invalid_argument: Content-Type: must be application/json",
-    );
+    expect(
+      outcomeText(await post("project.create", { headers: { "content-type": type }, body: garden })),
+    ).toBe("415 invalid_argument: Content-Type: must be application/json");
   });
 
   test.each([
     ["chunks", ["{", '"na', 'me":"Gar', 'den"', "}"]],
-    ["a chunk that ends within a character", [Buffer.from('{"name":"Gä').subarray(0, -1), Buffer.from('ärten"}').subarray(1)]],
+    [
+      "a chunk that ends within a character",
+      [Buffer.from('{"name":"Gä').subarray(0, -1), Buffer.from('ärten"}').subarray(1)],
+    ],
   ])("is accepted in %s as well as at once", async (_what, body) => {
     expect(outcomeText(await post("project.create", { body }))).toBe("200 ok");
   });
 
   test.each([
     ["{", "400 invalid_argument: the body is not valid JSON: line 1, column 2: a closing brace is missing"],
-    ['{"name":\n "a" "b"}', "400 invalid_argument: the body is not valid JSON: line 2, column 6: a comma is missing"],
+    [
+      '{"name":\n "a" "b"}',
+      "400 invalid_argument: the body is not valid JSON: line 2, column 6: a comma is missing",
+    ],
     ["name=Garden", "400 invalid_argument: the body is not valid JSON: line 1, column 1: not a JSON value"],
     ["[]", "400 invalid_argument: the body must be a JSON object"],
     ["null", "400 invalid_argument: the body must be a JSON object"],
     ['"text"', "400 invalid_argument: the body must be a JSON object"],
-    [`{"a":${"[".repeat(100)}${"]".repeat(100)}}`, "400 invalid_argument: the body is nested more than 100 deep"],
-    [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), "400 invalid_argument: the body is not valid UTF-8"],
+    [
+      `{"a":${"[".repeat(100)}${"]".repeat(100)}}`,
+      "400 invalid_argument: the body is nested more than 100 deep",
+    ],
+    [
+      Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+      "400 invalid_argument: the body is not valid UTF-8",
+    ],
     [gzipSync(garden), "400 invalid_argument: the body is not valid UTF-8"],
   ])("that is malformed is refused with its position and without quoting it: %s", async (body, refusal) => {
     expect(outcomeText(await post("project.create", { body }))).toBe(refusal);
@@ -153,7 +171,9 @@ describe("a v2 body that has not arrived yet", () => {
 
   test("is not awaited when it is too large or not JSON", async () => {
     expect(await answerBefore({ ...key, "content-length": String(limit + 1) })).toBe("413 invalid_argument");
-    expect(await answerBefore({ ...key, ...announced, "content-type": "multipart/form-data" })).toBe("415 invalid_argument");
+    expect(await answerBefore({ ...key, ...announced, "content-type": "multipart/form-data" })).toBe(
+      "415 invalid_argument",
+    );
   });
 
   test("is not logged as an error when its sender disconnects", async () => {
@@ -178,7 +198,8 @@ describe("a v2 body that has not arrived yet", () => {
     await admitted.promise;
     sent.destroy();
     await left.drain();
-    // The server has closed when its last connection ends; the requests on that connection are notified one turn later.
+    // The server has closed when its last connection ends; the requests on that connection are notified one
+    // turn later.
     for (const _ of [1, 2, 3]) await turn();
     expect(left.problems).toEqual([]);
   });
@@ -192,7 +213,10 @@ describe("an invalid credential", () => {
     ["a chunked body too large", { body: ["x".repeat(limit), "x"] }],
     ["a field that breaks a rule", { body: '{"name":""}' }],
   ])("is reported before %s", async (_what, { headers, ...call }) => {
-    const reply = await send(path("project.create"), { headers: { ...headers, "x-service-api-key": "sk-bad" }, ...call });
+    const reply = await send(path("project.create"), {
+      headers: { ...headers, "x-service-api-key": "sk-bad" },
+      ...call,
+    });
     expect(outcomeText(reply)).toBe("401 permission_denied: Invalid or missing API key");
   });
 });
@@ -211,19 +235,29 @@ describe("a v2 GET", () => {
     expect(outcomeText(reply)).toBe("200 ok");
     const { warnings, ...answer } = reply.json();
     expect(answer).toEqual({ ok: true, request_id: expect.any(String), data: [], has_more: false });
-    const unknown = [...new URLSearchParams(query).keys()].filter((name) => !["limit", "order", "scope"].includes(name));
+    const unknown = [...new URLSearchParams(query).keys()].filter(
+      (name) => !["limit", "order", "scope"].includes(name),
+    );
     expect(warnings?.length ?? 0).toBe(new Set(unknown).size);
   });
 
   test("ignores a body", async () => {
     expect(
-      outcomeText(await send(path("project.list"), { method: "GET", headers: { ...key, "content-type": "application/json" }, body: "{" })),
+      outcomeText(
+        await send(path("project.list"), {
+          method: "GET",
+          headers: { ...key, "content-type": "application/json" },
+          body: "{",
+        }),
+      ),
     ).toBe("200 ok");
   });
 
   test.each(["true", "false", "1", "0"])("takes %s for a boolean", async (word) => {
     const { body } = await ann.v2("task.create", { message: { content: "Hello" } });
-    expect(outcomeText(await get("task.listMessages", `?task_id=${body["task_id"]}&verbose=${word}&limit=200`))).toBe("200 ok");
+    expect(
+      outcomeText(await get("task.listMessages", `?task_id=${body["task_id"]}&verbose=${word}&limit=200`)),
+    ).toBe("200 ok");
   });
 
   test.each([
@@ -233,11 +267,15 @@ describe("a v2 GET", () => {
     ["?order=up", "order: must be one of asc, desc"],
     ["?cursor=%00", "cursor: must not contain U+0000 or a lone surrogate"],
   ])("%s is refused with the field and its rule", async (query, refusal) => {
-    expect(outcomeText(await get("task.list", query))).toContain(`400 invalid_argument: ${refusal.split(":")[0]}: must`);
+    expect(outcomeText(await get("task.list", query))).toContain(
+      `400 invalid_argument: ${refusal.split(":")[0]}: must`,
+    );
   });
 
   test("decodes URL encoding", async () => {
-    expect(outcomeText(await get("task.detail", "?task_id=%E2%82%AC%20%26"))).toBe("404 not_found: task not found");
+    expect(outcomeText(await get("task.detail", "?task_id=%E2%82%AC%20%26"))).toBe(
+      "404 not_found: task not found",
+    );
   });
 });
 
@@ -255,9 +293,11 @@ describe("an unknown operation", () => {
   ])("%s is 404 in the envelope", async (url, why) => {
     // For GET the root is the page of the console (test/console/application.test.ts).
     for (const method of url === "/" ? ["POST", "DELETE"] : ["GET", "POST", "DELETE"]) {
-      expect(outcomeText(await send(`${service.url}${url}`, { method, headers: key, body: method === "GET" ? [] : "{" }))).toBe(
-        `404 not_found: ${why}`,
-      );
+      expect(
+        outcomeText(
+          await send(`${service.url}${url}`, { method, headers: key, body: method === "GET" ? [] : "{" }),
+        ),
+      ).toBe(`404 not_found: ${why}`);
     }
   });
 
@@ -302,11 +342,15 @@ describe("an unknown operation", () => {
     ["what cannot be printed", "task%00%1b[31m%e2%80%ae", "task%00%1b[31m%e2%80%ae"],
     ["a script", "<script>alert(1)</script>", "%3Cscript%3Ealert(1)%3C/script%3E"],
   ])("is quoted up to a length, and %s gets no suggestion", async (_what, name, shown) => {
-    expect(outcomeText(await send(path(name), { headers: key }))).toBe(`404 not_found: unknown operation ${shown}`);
+    expect(outcomeText(await send(path(name), { headers: key }))).toBe(
+      `404 not_found: unknown operation ${shown}`,
+    );
   });
 
   test.each(["/v2/%zz", "/v2/%c0%af", "/%"])("%s is 400 in the envelope", async (url) => {
-    expect(outcomeText(await send(`${service.url}${url}`))).toBe("400 invalid_argument: the URL is not well-formed");
+    expect(outcomeText(await send(`${service.url}${url}`))).toBe(
+      "400 invalid_argument: the URL is not well-formed",
+    );
   });
 });
 
@@ -320,7 +364,9 @@ describe("a wrong method", () => {
     ["project.list", "DELETE", "GET, HEAD, POST"],
   ])("on %s is 405 in the envelope, with the allowed ones: %s", async (name, method, allow) => {
     const reply = await send(path(name), { method, headers: key });
-    expect(outcomeText(reply)).toBe(`405 invalid_argument: ${name} accepts ${allow === "POST" ? "POST" : "POST or GET"}`);
+    expect(outcomeText(reply)).toBe(
+      `405 invalid_argument: ${name} accepts ${allow === "POST" ? "POST" : "POST or GET"}`,
+    );
     expect(reply.headers.get("allow")).toBe(allow);
   });
 
@@ -342,19 +388,30 @@ describe("v2 over HTTP/2", () => {
   });
 
   test("accepts a GET, refuses an invalid credential and a large body as HTTP/1.1 does", async () => {
-    expect(outcomeText(await sendHttp2(`${path("project.list")}?x=1`, { method: "GET", headers: key }))).toBe("200 ok");
-    expect(outcomeText(await sendHttp2(path("project.create"), { body: "{" }))).toContain("401 permission_denied");
+    expect(outcomeText(await sendHttp2(`${path("project.list")}?x=1`, { method: "GET", headers: key }))).toBe(
+      "200 ok",
+    );
+    expect(outcomeText(await sendHttp2(path("project.create"), { body: "{" }))).toContain(
+      "401 permission_denied",
+    );
     const large = { headers: key, body: ["x".repeat(limit), "x"] };
     expect(outcomeText(await sendHttp2(path("project.create"), large))).toBe(
       "413 invalid_argument: the body is larger than 4096 bytes, the limit of project.create",
     );
-    expect(outcomeText(await sendHttp2(path("project.burn"), { headers: key }))).toBe("404 not_found: unknown operation project.burn");
+    expect(outcomeText(await sendHttp2(path("project.burn"), { headers: key }))).toBe(
+      "404 not_found: unknown operation project.burn",
+    );
   });
 });
 
 describe("pages of other origins", () => {
-  const preflight = { origin, "access-control-request-method": "POST", "access-control-request-headers": "x-service-api-key,content-type" };
-  const corsOf = ({ headers }: RawReply) => [...headers].filter(([name]) => name.startsWith("access-control-")).map(([name]) => name);
+  const preflight = {
+    origin,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "x-service-api-key,content-type",
+  };
+  const corsOf = ({ headers }: RawReply) =>
+    [...headers].filter(([name]) => name.startsWith("access-control-")).map(([name]) => name);
 
   test("get no access by default", async () => {
     const answer = await send(path("project.list"), { method: "OPTIONS", headers: preflight });
@@ -390,7 +447,10 @@ describe("pages of other origins", () => {
       const headers = { origin, "content-type": "application/json", "x-service-api-key": person.key };
       const answers = [
         await send(`${open.url}${url}`, { headers, body: "{}" }),
-        await send(`${open.url}${url}`, { headers: { origin, "content-type": "application/json" }, body: "{}" }),
+        await send(`${open.url}${url}`, {
+          headers: { origin, "content-type": "application/json" },
+          body: "{}",
+        }),
       ];
       expect(answers.map(({ status }) => status)).toEqual([200, 401]);
       for (const reply of answers) {
@@ -413,8 +473,16 @@ describe("pages of other origins", () => {
     });
 
     test("are the only ones", async () => {
-      for (const other of ["https://evil.example.com", "null", "http://app.example.com", "https://app.example.com:444"]) {
-        const reply = await send(`${open.url}/v2/project.list`, { method: "OPTIONS", headers: { ...preflight, origin: other } });
+      for (const other of [
+        "https://evil.example.com",
+        "null",
+        "http://app.example.com",
+        "https://app.example.com:444",
+      ]) {
+        const reply = await send(`${open.url}/v2/project.list`, {
+          method: "OPTIONS",
+          headers: { ...preflight, origin: other },
+        });
         expect(reply.headers.get("access-control-allow-origin")).toBeNull();
       }
     });
@@ -435,7 +503,10 @@ describe("an unexpected exception", () => {
     const store = storeWithFaults(database.store, "projects", () => ({ list: fail, insert: fail }));
     await using broken = await openService({ idle: true, over: { store, url: database.url } });
     const person = await broken.person();
-    const reply = await send(`${broken.url}/v2/${name}`, { headers: { "x-service-api-key": person.key }, body: JSON.stringify(body) });
+    const reply = await send(`${broken.url}/v2/${name}`, {
+      headers: { "x-service-api-key": person.key },
+      body: JSON.stringify(body),
+    });
     expect(outcomeText(reply)).toBe("500 internal: internal error");
     expect(JSON.stringify([...reply.headers])).not.toContain("row 17");
     expect(broken.problems).toMatchObject([

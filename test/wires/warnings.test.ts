@@ -24,32 +24,45 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 /** The smallest valid request of an operation in protobuf's JSON. */
-const protoJson = ({ input }: DescMethod): JsonObject => toJson(input, compileReader(input)(sampleOf(input), "body")) as JsonObject;
+const protoJson = ({ input }: DescMethod): JsonObject =>
+  toJson(input, compileReader(input)(sampleOf(input), "body")) as JsonObject;
 
 /** How a client of each wire in JSON sends a request. */
 interface JsonWire {
   readonly serves: (operation: Operation) => boolean;
   readonly json: (method: DescMethod) => JsonObject;
-  readonly call: (operation: Operation, json: JsonObject, headers: Readonly<Record<string, string>>) => Promise<RawReply>;
+  readonly call: (
+    operation: Operation,
+    json: JsonObject,
+    headers: Readonly<Record<string, string>>,
+  ) => Promise<RawReply>;
 }
 
 const rpcUrl = ({ method }: Operation): string => `${service.url}/${rpcName(method)}`;
 const isUnary = ({ method }: Operation): boolean => method.methodKind === "unary";
 const isStream = ({ method }: Operation): boolean => method.methodKind === "server_streaming";
-const typed = (type: string, headers: RawRequest["headers"]) => ({ ...headers, "content-type": type, te: "trailers" });
+const typed = (type: string, headers: RawRequest["headers"]) => ({
+  ...headers,
+  "content-type": type,
+  te: "trailers",
+});
 const enveloped = (json: JsonObject) => framed(Buffer.from(JSON.stringify(json)));
 
 const wires: Readonly<Record<string, JsonWire>> = {
   v2: {
     serves: ({ name }) => name !== null,
     json: ({ input }) => sampleOf(input),
-    call: ({ name }, json, headers) => send(`${service.url}/v2/${name}`, { headers, body: JSON.stringify(json) }),
+    call: ({ name }, json, headers) =>
+      send(`${service.url}/v2/${name}`, { headers, body: JSON.stringify(json) }),
   },
   "v2 with a query": {
     serves: ({ name, isChange: change }) => name !== null && !change,
     json: ({ input }) => sampleOf(input),
     call: ({ name }, json, headers) =>
-      send(`${service.url}/v2/${name}?${new URLSearchParams(json as Record<string, string>)}`, { method: "GET", headers }),
+      send(`${service.url}/v2/${name}?${new URLSearchParams(json as Record<string, string>)}`, {
+        method: "GET",
+        headers,
+      }),
   },
   Connect: {
     serves: isUnary,
@@ -61,7 +74,10 @@ const wires: Readonly<Record<string, JsonWire>> = {
     serves: isUnary,
     json: protoJson,
     call: (operation, json, headers) =>
-      sendHttp2(rpcUrl(operation), { headers: typed("application/json", headers), body: JSON.stringify(json) }),
+      sendHttp2(rpcUrl(operation), {
+        headers: typed("application/json", headers),
+        body: JSON.stringify(json),
+      }),
   },
   "Connect with GET": {
     serves: (operation) => isUnary(operation) && !operation.isChange && operation.method.idempotency === 1,
@@ -81,27 +97,44 @@ const wires: Readonly<Record<string, JsonWire>> = {
     serves: (operation) => isUnary(operation) || isStream(operation),
     json: protoJson,
     call: (operation, json, headers) =>
-      sendHttp2(rpcUrl(operation), { headers: typed("application/grpc+json", headers), body: enveloped(json) }),
+      sendHttp2(rpcUrl(operation), {
+        headers: typed("application/grpc+json", headers),
+        body: enveloped(json),
+      }),
   },
   "gRPC-Web": {
     serves: (operation) => isUnary(operation) || isStream(operation),
     json: protoJson,
     call: (operation, json, headers) =>
-      send(rpcUrl(operation), { headers: typed("application/grpc-web+json", headers), body: enveloped(json) }),
+      send(rpcUrl(operation), {
+        headers: typed("application/grpc-web+json", headers),
+        body: enveloped(json),
+      }),
   },
 };
 
-/** A session has no access by GET, nor to streams both ways. Answers are read to their end, so streams without one have a separate test. */
+/**
+ * A session has no access by GET, nor to streams both ways. Answers are read to their end, so streams without
+ * one have a separate test.
+ */
 const servedBy = ({ serves }: JsonWire, withSessions: boolean) =>
-  operationTable().all.filter((operation) => serves(operation) && !staysOpen(operation.rpc) && (withSessions || canOpen(operation, "v2")));
+  operationTable().all.filter(
+    (operation) =>
+      serves(operation) && !staysOpen(operation.rpc) && (withSessions || canOpen(operation, "v2")),
+  );
 
 const warning = 'unknown member "zebra"';
 const strict = { prefer: "handling=strict" };
 /** The texts of an answer's warnings, without the quoting and spacing of its wire. */
 const texts = ({ headers, text }: RawReply): string =>
-  `${text}${headers.get("grpc-message") ?? ""}`.replaceAll('\\"', '"').replaceAll("%22", '"').replaceAll("%20", " ");
+  `${text}${headers.get("grpc-message") ?? ""}`
+    .replaceAll('\\"', '"')
+    .replaceAll("%22", '"')
+    .replaceAll("%20", " ");
 const written = () =>
-  service.statements.filter((sql) => /^\s*(INSERT|UPDATE|DELETE)/i.test(sql) && !/"?(api_key|worker)"? /.test(sql)).length;
+  service.statements.filter(
+    (sql) => /^\s*(INSERT|UPDATE|DELETE)/i.test(sql) && !/"?(api_key|worker)"? /.test(sql),
+  ).length;
 
 describe.each(Object.entries(wires))("over %s", (name, wire) => {
   const served = servedBy(wire, name.startsWith("Connect") && !name.endsWith("GET"));
@@ -110,9 +143,14 @@ describe.each(Object.entries(wires))("over %s", (name, wire) => {
   test("every operation names an unknown member in the head of its answer", async () => {
     const silent: string[] = [];
     for (const operation of operations) {
-      const sent = wire.call(operation, { ...wire.json(operation.method), zebra: 1 }, keys.permitted(operation));
+      const sent = wire.call(
+        operation,
+        { ...wire.json(operation.method), zebra: 1 },
+        keys.permitted(operation),
+      );
       const { headers } = await sent;
-      if (headers.get("x-request-warnings") !== warning) silent.push(`${operation.rpc}: ${headers.get("x-request-warnings")}`);
+      if (headers.get("x-request-warnings") !== warning)
+        silent.push(`${operation.rpc}: ${headers.get("x-request-warnings")}`);
     }
     expect(operations.length).toBeGreaterThan(0);
     expect(silent).toEqual([]);
@@ -122,7 +160,11 @@ describe.each(Object.entries(wires))("over %s", (name, wire) => {
     const accepted: string[] = [];
     for (const operation of operations) {
       const before = written();
-      const reply = await wire.call(operation, { ...wire.json(operation.method), zebra: 1 }, { ...keys.permitted(operation), ...strict });
+      const reply = await wire.call(
+        operation,
+        { ...wire.json(operation.method), zebra: 1 },
+        { ...keys.permitted(operation), ...strict },
+      );
       const applied = reply.headers.get("preference-applied");
       const isRight = texts(reply).includes(warning) && applied === "handling=strict" && written() === before;
       if (!isRight) accepted.push(`${operation.rpc}: ${applied} ${texts(reply)}`);
@@ -133,8 +175,12 @@ describe.each(Object.entries(wires))("over %s", (name, wire) => {
   test("no valid request causes a warning, or a refusal under strict handling", async () => {
     const wrong: string[] = [];
     for (const operation of operations) {
-      const reply = await wire.call(operation, wire.json(operation.method), { ...keys.permitted(operation), ...strict });
-      if (reply.headers.has("x-request-warnings") || /unknown member|has no effect/.test(texts(reply))) wrong.push(operation.rpc);
+      const reply = await wire.call(operation, wire.json(operation.method), {
+        ...keys.permitted(operation),
+        ...strict,
+      });
+      if (reply.headers.has("x-request-warnings") || /unknown member|has no effect/.test(texts(reply)))
+        wrong.push(operation.rpc);
     }
     expect(wrong).toEqual([]);
   });
@@ -146,8 +192,14 @@ describe("a client that", () => {
     send(`${service.url}/v2/${name}`, { headers: { ...headers(), ...more }, body: JSON.stringify(body) });
 
   test("misspells a member gets a suggestion, in body and head", async () => {
-    const reply = await v2("task.create", { message: { content: "Hello", role: "user" }, interctive_mode: true });
-    const warnings = ['unknown member "message.role"', 'unknown member "interctive_mode"; did you mean "interactive_mode"?'];
+    const reply = await v2("task.create", {
+      message: { content: "Hello", role: "user" },
+      interctive_mode: true,
+    });
+    const warnings = [
+      'unknown member "message.role"',
+      'unknown member "interctive_mode"; did you mean "interactive_mode"?',
+    ];
     expect(reply.json()).toMatchObject({ ok: true, warnings });
     expect(reply.headers.get("x-request-warnings")).toBe(warnings.join(", "));
   });
@@ -165,12 +217,21 @@ describe("a client that", () => {
 
   test("breaks the rule of another member is warned of the unknown one too", async () => {
     const reply = await v2("task.list", { limt: 1, limit: "many" });
-    expect([reply.status, reply.json()["warnings"]]).toEqual([400, ['unknown member "limt"; did you mean "limit"?']]);
+    expect([reply.status, reply.json()["warnings"]]).toEqual([
+      400,
+      ['unknown member "limt"; did you mean "limit"?'],
+    ]);
   });
 
   test("filters by a name that a query does not accept is warned", async () => {
-    const reply = await send(`${service.url}/v2/task.list?shade=running&limt=1`, { method: "GET", headers: headers() });
-    expect(reply.json()["warnings"]).toEqual(['unknown member "shade"', 'unknown member "limt"; did you mean "limit"?']);
+    const reply = await send(`${service.url}/v2/task.list?shade=running&limt=1`, {
+      method: "GET",
+      headers: headers(),
+    });
+    expect(reply.json()["warnings"]).toEqual([
+      'unknown member "shade"',
+      'unknown member "limt"; did you mean "limit"?',
+    ]);
   });
 
   test("requests an option that is not implemented is warned, on all wires", async () => {
@@ -178,8 +239,14 @@ describe("a client that", () => {
     const reply = await v2("task.listMessages", { task_id, slides_format: "pptx" });
     expect(reply.json()).toMatchObject({ ok: true, warnings: ['member "slides_format" has no effect'] });
     const body = JSON.stringify({ taskId: task_id, slidesFormat: "SLIDES_FORMAT_PPTX" });
-    const rpc = await send(`${service.url}/task.v2.TaskService/ListMessages`, { headers: typed("application/json", headers()), body });
-    expect([rpc.status, rpc.headers.get("x-request-warnings")]).toEqual([200, 'member "slidesFormat" has no effect']);
+    const rpc = await send(`${service.url}/task.v2.TaskService/ListMessages`, {
+      headers: typed("application/json", headers()),
+      body,
+    });
+    expect([rpc.status, rpc.headers.get("x-request-warnings")]).toEqual([
+      200,
+      'member "slidesFormat" has no effect',
+    ]);
     expect((await v2("task.listMessages", { task_id, slides_format: "pptx" }, strict)).status).toBe(400);
   });
 
@@ -255,8 +322,13 @@ describe("a client that", () => {
   test("downloads the audit log is warned before the first line", async () => {
     const url = `${service.url}/v2/audit.download`;
     const reply = await send(`${url}?actoin=x`, { method: "GET", headers: headers() });
-    expect([reply.status, reply.headers.get("x-request-warnings")]).toEqual([200, expect.stringContaining('unknown member "actoin"')]);
-    expect((await send(`${url}?actoin=x`, { method: "GET", headers: { ...headers(), ...strict } })).status).toBe(400);
+    expect([reply.status, reply.headers.get("x-request-warnings")]).toEqual([
+      200,
+      expect.stringContaining('unknown member "actoin"'),
+    ]);
+    expect(
+      (await send(`${url}?actoin=x`, { method: "GET", headers: { ...headers(), ...strict } })).status,
+    ).toBe(400);
   });
 
   test("exports by plain JSON is warned, or refused under strict handling", async () => {

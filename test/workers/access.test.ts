@@ -34,8 +34,12 @@ describeOnOne("the credential of a worker", (database) => {
         ...{ status: 403, body: { error: { code: "permission_denied" } } },
       });
     for (const rpc of ["settings.v1.WorkerService/ListWorkers", "settings.v1.WorkerService/CreateWorker"])
-      expect(await callJson(rig.service.url, rpc, { name: "next" }, credential)).toMatchObject({ status: 403 });
-    expect((await fetch(`${rig.service.url}/v1/tasks`, { headers: { API_KEY: worker.secret } })).status).toBeGreaterThanOrEqual(400);
+      expect(await callJson(rig.service.url, rpc, { name: "next" }, credential)).toMatchObject({
+        status: 403,
+      });
+    expect(
+      (await fetch(`${rig.service.url}/v1/tasks`, { headers: { API_KEY: worker.secret } })).status,
+    ).toBeGreaterThanOrEqual(400);
     await worker.finish(run, { finish: { content: "Done" } });
   });
 
@@ -53,7 +57,10 @@ describeOnOne("the credential of a worker", (database) => {
         { "x-api-key": "wk-x" },
         { authorization: "Bearer wk-x" },
       ])
-        expect(await callJson(rig.service.url, rpc, {}, credential)).toMatchObject({ status: 401, body: { code: "unauthenticated" } });
+        expect(await callJson(rig.service.url, rpc, {}, credential)).toMatchObject({
+          status: 401,
+          body: { code: "unauthenticated" },
+        });
     }
   });
 
@@ -73,7 +80,10 @@ describeOnOne("the credential of a worker", (database) => {
     const other = await worker.pollUntilRun({ profiles: ["manus-1.6"], waitSeconds: 5 });
     expect(other.taskId).toBe(standard);
     await rig.send(small, "More", { agent_profile: "manus-1.6-max" });
-    expect((await lite.finish(run, { finish: { content: "Done" } })).body, "the next turn belongs to another profile").toEqual({});
+    expect(
+      (await lite.finish(run, { finish: { content: "Done" } })).body,
+      "the next turn belongs to another profile",
+    ).toEqual({});
     const moved = await worker.pollUntilRun();
     expect(moved).toMatchObject({ taskId: small, profile: "manus-1.6-max", messages: [{ content: "More" }] });
     for (const each of [other, moved]) await worker.finish(each, { finish: { content: "Done" } });
@@ -87,13 +97,25 @@ describeOnOne("the credential of a worker", (database) => {
     const key = { taskId: id, fence: run?.fence ?? 0 };
     const event = { key: "1", payload: { case: "explanation", value: { content: "Hm" } } } as const;
     expect((await client.append({ ...key, events: [event] })).events).toMatchObject([{ key: "1", seq: 3 }]);
-    const { uploadId } = await client.upload({ ...key, filename: "a.txt", content: new TextEncoder().encode("a") });
+    const { uploadId } = await client.upload({
+      ...key,
+      filename: "a.txt",
+      content: new TextEncoder().encode("a"),
+    });
     expect((await client.heartbeat(key)).stop).toBe("");
     const late = client.append({ ...key, fence: key.fence + 1, events: [event] });
     const refused = await late.catch((thrown: unknown) => ConnectError.from(thrown));
-    expect(refused).toMatchObject({ code: Code.FailedPrecondition, rawMessage: expect.stringContaining("fence") });
+    expect(refused).toMatchObject({
+      code: Code.FailedPrecondition,
+      rawMessage: expect.stringContaining("fence"),
+    });
     expect(
-      (await client.finish({ ...key, outcome: { case: "finish", value: { content: "Done", uploadIds: [uploadId] } } })).run,
+      (
+        await client.finish({
+          ...key,
+          outcome: { case: "finish", value: { content: "Done", uploadIds: [uploadId] } },
+        })
+      ).run,
     ).toBeUndefined();
     expect(await rig.row(id)).toMatchObject({ status: "stopped" });
   });
@@ -101,7 +123,12 @@ describeOnOne("the credential of a worker", (database) => {
   test("watchers receive a worker's events like other events", async () => {
     const id = await rig.create();
     const run = await worker.pollUntilRun();
-    const waits = rig.ann.v2("task.listMessages", { task_id: id, after_seq: 2, wait_seconds: 10, order: "asc" });
+    const waits = rig.ann.v2("task.listMessages", {
+      task_id: id,
+      after_seq: 2,
+      wait_seconds: 10,
+      order: "asc",
+    });
     await worker.append(run, [{ key: "1", assistantMessage: { content: "Half" } }]);
     expect((await waits).body["messages"]).toMatchObject([{ assistant_message: { content: "Half" } }]);
     await worker.finish(run, { finish: { content: "Done" } });
@@ -113,11 +140,14 @@ describeOnOne("the credential of a worker", (database) => {
     const before = rig.service.statements.length;
     const credential = { "x-api-key": worker.secret, "idempotency-key": "once" };
     const append = { taskId: run.taskId, fence: run.fence, events: [explain("1")] };
-    for (let times = 0; times < 2; times += 1) expect((await worker.call("Append", append, credential)).status).toBe(200);
+    for (let times = 0; times < 2; times += 1)
+      expect((await worker.call("Append", append, credential)).status).toBe(200);
     await worker.finish(run, { finish: { content: "Done" } });
     const statements = rig.service.statements.slice(before);
     expect(statements.some((text) => text.includes("INSERT INTO worker_event"))).toBe(true);
-    expect(statements.filter((text) => /INSERT INTO (audit_event|idempotency_record)/.test(text))).toEqual([]);
+    expect(statements.filter((text) => /INSERT INTO (audit_event|idempotency_record)/.test(text))).toEqual(
+      [],
+    );
   });
 });
 
@@ -125,11 +155,18 @@ describe("polls of one credential", () => {
   const rig = remoteRig({ env: { WATCH_LIMIT: "3", RATE_LIMITS: "1" } });
 
   test("are limited to WATCH_LIMIT, counted per credential", async () => {
-    const [worker, other] = [await createWorker(rig.service, rig.ann), await createWorker(rig.service, rig.ann)];
-    const replies = await Promise.all(Array.from({ length: 4 }, () => worker.call("Poll", { waitSeconds: 1 })));
+    const [worker, other] = [
+      await createWorker(rig.service, rig.ann),
+      await createWorker(rig.service, rig.ann),
+    ];
+    const replies = await Promise.all(
+      Array.from({ length: 4 }, () => worker.call("Poll", { waitSeconds: 1 })),
+    );
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429]);
     expect((await other.call("Poll")).status).toBe(200);
-    const quick = await Promise.all(Array.from({ length: 300 }, () => other.call("Heartbeat", { taskId: "unknown", fence: 1 })));
+    const quick = await Promise.all(
+      Array.from({ length: 300 }, () => other.call("Heartbeat", { taskId: "unknown", fence: 1 })),
+    );
     expect(quick.every(({ status }) => status === 404)).toBe(true);
   });
 });

@@ -12,7 +12,8 @@ describeOnOne("a worker's files", (database) => {
   });
   const upload = (run: { taskId: string; fence: number }, more: object, by = worker) =>
     by.call("Upload", { taskId: run.taskId, fence: run.fence, filename: "note.txt", ...more });
-  const put = (url: string, body: string) => fetch(`${rig.service.url}${new URL(url).pathname}`, { method: "PUT", body });
+  const put = (url: string, body: string) =>
+    fetch(`${rig.service.url}${new URL(url).pathname}`, { method: "PUT", body });
   const read = async (url: string) => (await fetch(`${rig.service.url}${new URL(url).pathname}`)).text();
   const used = (accountId: string) => rig.service.store.blobs.usedBytes(accountId);
   const done = (uploadIds: readonly string[]) => ({ finish: { content: "Done", uploadIds } });
@@ -25,9 +26,13 @@ describeOnOne("a worker's files", (database) => {
     const slot = (await upload(run, { filename: "big.csv" })).body;
     expect((await put(slot.uploadUrl, "a,b")).status).toBe(200);
     expect(await used(worker.id)).toBe(8);
-    await worker.append(run, [{ key: "1", assistantMessage: { content: "See", uploadIds: [inline.uploadId] } }]);
+    await worker.append(run, [
+      { key: "1", assistantMessage: { content: "See", uploadIds: [inline.uploadId] } },
+    ]);
     await worker.finish(run, done([slot.uploadId]));
-    const referenced = (await rig.events(id)).flatMap((event) => event["assistant_message"]?.attachments ?? []);
+    const referenced = (await rig.events(id)).flatMap(
+      (event) => event["assistant_message"]?.attachments ?? [],
+    );
     expect(referenced).toMatchObject([
       { filename: "note.txt", content_type: "text/plain" },
       { filename: "big.csv", content_type: "text/csv" },
@@ -39,7 +44,9 @@ describeOnOne("a worker's files", (database) => {
 
   test("are referenced once, by their own worker, in their own task, and only after the upload", async () => {
     const [a, b] = [await rig.create(), await rig.create()];
-    const runs = new Map([await worker.pollUntilRun(), await worker.pollUntilRun()].map((run) => [run.taskId, run]));
+    const runs = new Map(
+      [await worker.pollUntilRun(), await worker.pollUntilRun()].map((run) => [run.taskId, run]),
+    );
     const reference = (task: string, uploadId: string, key: string) =>
       worker.append(runs.get(task), [{ key, assistantMessage: { content: "See", uploadIds: [uploadId] } }]);
     const missing = { status: 404, body: { code: "not_found", message: "upload not found" } };
@@ -48,7 +55,10 @@ describeOnOne("a worker's files", (database) => {
     expect(await reference(a, "file-unknown", "1"), "unknown").toMatchObject(missing);
     const { body: file } = await rig.ann.v2("file.upload", { filename: "own.txt" });
     expect(await reference(a, file["file"].id, "1"), "a user's").toMatchObject(missing);
-    expect(await reference(a, (await upload(runs.get(a), {})).body.uploadId, "1"), "not there yet").toMatchObject(missing);
+    expect(
+      await reference(a, (await upload(runs.get(a), {})).body.uploadId, "1"),
+      "not there yet",
+    ).toMatchObject(missing);
     expect((await reference(a, uploadId, "2")).status).toBe(200);
     expect((await reference(a, uploadId, "2")).status, "the same event again").toBe(200);
     expect(await reference(a, uploadId, "3"), "referenced already").toMatchObject(missing);
@@ -59,10 +69,19 @@ describeOnOne("a worker's files", (database) => {
   test("are refused with forbidden names, beyond 1 MiB within a call, and with an old fence", async () => {
     await rig.create();
     const run = await worker.pollUntilRun();
-    expect(await upload(run, { filename: "a/b" })).toMatchObject({ status: 400, body: { code: "invalid_argument" } });
+    expect(await upload(run, { filename: "a/b" })).toMatchObject({
+      status: 400,
+      body: { code: "invalid_argument" },
+    });
     const large = Buffer.alloc(1024 * 1024 + 1).toString("base64");
-    expect(await upload(run, { content: large })).toMatchObject({ status: 400, body: { message: expect.stringContaining("content") } });
-    expect(await upload({ ...run, fence: run.fence + 1 }, {})).toMatchObject({ status: 400, body: { code: "failed_precondition" } });
+    expect(await upload(run, { content: large })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("content") },
+    });
+    expect(await upload({ ...run, fence: run.fence + 1 }, {})).toMatchObject({
+      status: 400,
+      body: { code: "failed_precondition" },
+    });
     await worker.finish(run, done([]));
   });
 

@@ -6,11 +6,15 @@ import { type StillClock, stillClock } from "../support/still-clock.ts";
 import { until, untilStatus } from "../support/until.ts";
 import { createWorker, explain, remoteEnv, remoteRig, type TestWorker } from "./worker-rig.ts";
 
-const lost = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
+const lost = {
+  status: 400,
+  body: { code: "failed_precondition", message: expect.stringContaining("fence") },
+};
 const second = 1000;
 
 /**
- * Endings wait until the time of the events before them has passed. Time passes slowly here, so that no lease expires on a busy machine.
+ * Endings wait until the time of the events before them has passed. Time passes slowly here, so that no lease
+ * expires on a busy machine.
  */
 async function whileTimePasses<T>(clock: StillClock, work: Promise<T>, stepMs = 1): Promise<T> {
   let over = false;
@@ -51,18 +55,33 @@ describeOnEach("the lease of a worker's run", (database) => {
     await clock.advance(2 * second);
     await untilIdle(id);
     const next = await bob.poll();
-    expect(next).toMatchObject({ taskId: id, claim: 2, messages: run.messages, events: [{ seq: 3 }, { seq: 4, event: { key: "2" } }] });
+    expect(next).toMatchObject({
+      taskId: id,
+      claim: 2,
+      messages: run.messages,
+      events: [{ seq: 3 }, { seq: 4, event: { key: "2" } }],
+    });
     expect(next.fence).toBeGreaterThan(run.fence);
     expect((await heartbeat(ann, run)).body).toEqual({ stop: "lost" });
     expect(await ann.append(run, [explain("3")])).toMatchObject(lost);
-    expect(await whileTimePasses(clock, ann.finish(run, { finish: { content: "Mine" } }))).toMatchObject(lost);
+    expect(await whileTimePasses(clock, ann.finish(run, { finish: { content: "Mine" } }))).toMatchObject(
+      lost,
+    );
     expect((await bob.append(next, [explain("2"), explain("3")])).body.events).toEqual([
       { key: "2", seq: 4 },
       { key: "3", seq: 5 },
     ]);
     await whileTimePasses(clock, bob.finish(next, { finish: { content: "Done" } }));
     expect((await rig.events(id)).map(({ type }) => type)).toEqual([
-      ...["user_message", "status_update", "explanation", "explanation", "explanation", "assistant_message", "status_update"],
+      ...[
+        "user_message",
+        "status_update",
+        "explanation",
+        "explanation",
+        "explanation",
+        "assistant_message",
+        "status_update",
+      ],
     ]);
   });
 
@@ -72,7 +91,11 @@ describeOnEach("the lease of a worker's run", (database) => {
   ])[] = [
     ["a heartbeat", heartbeat],
     ["an append", (worker, run) => worker.append(run, [explain(`${clock.now()}`)])],
-    ["an upload", (worker, run) => worker.call("Upload", { ...{ taskId: run.taskId, fence: run.fence }, filename: "a.txt" })],
+    [
+      "an upload",
+      (worker, run) =>
+        worker.call("Upload", { ...{ taskId: run.taskId, fence: run.fence }, filename: "a.txt" }),
+    ],
   ];
 
   test.each(halfFor(database, renewals))("is renewed by %s", async (_name, renew) => {
@@ -107,7 +130,9 @@ describeOnEach("the lease of a worker's run", (database) => {
     const run = await ann.poll();
     expect(await heartbeat(other, run)).toMatchObject({ status: 404 });
     expect(await other.append(run, [explain("1")])).toMatchObject({ status: 404 });
-    expect(await whileTimePasses(clock, other.finish(run, { finish: { content: "Mine" } }))).toMatchObject({ status: 404 });
+    expect(await whileTimePasses(clock, other.finish(run, { finish: { content: "Mine" } }))).toMatchObject({
+      status: 404,
+    });
     expect((await heartbeat(bob, run)).body).toEqual({ stop: "lost" });
     for (const reply of [
       await bob.append(run, [explain("1")]),
@@ -115,7 +140,10 @@ describeOnEach("the lease of a worker's run", (database) => {
       await bob.call("Release", { taskId: id, fence: run.fence }),
     ])
       expect(reply).toMatchObject(lost);
-    expect(await whileTimePasses(clock, ann.finish(run, { finish: { content: "Done" } }))).toEqual({ status: 200, body: {} });
+    expect(await whileTimePasses(clock, ann.finish(run, { finish: { content: "Done" } }))).toEqual({
+      status: 200,
+      body: {},
+    });
   });
 
   test("ends at once when the credential is revoked, and later calls are refused with 401", async () => {
@@ -128,7 +156,11 @@ describeOnEach("the lease of a worker's run", (database) => {
     await client(WorkerService).revokeWorker({ id: revoked.id });
     const next = await waits;
     expect(next).toMatchObject({ taskId: id });
-    for (const reply of [await revoked.append(run, [explain("1")]), await heartbeat(revoked, run), await revoked.call("Poll")])
+    for (const reply of [
+      await revoked.append(run, [explain("1")]),
+      await heartbeat(revoked, run),
+      await revoked.call("Poll"),
+    ])
       expect(reply).toMatchObject({ status: 401, body: { code: "unauthenticated" } });
     await whileTimePasses(clock, bob.finish(next, { finish: { content: "Done" } }));
   });
@@ -138,7 +170,10 @@ describe("a platform that stops", () => {
   test("answers held polls at once and leaves runs with their workers: a restart within the lease finds them", async () => {
     const clock = stillClock();
     const statements: string[] = [];
-    await using database = await openTestStore("sqlite", { clock, onStatement: (text) => void statements.push(text) });
+    await using database = await openTestStore("sqlite", {
+      clock,
+      onStatement: (text) => void statements.push(text),
+    });
     const open = () => openService({ over: database, clock, env: remoteEnv });
     const before = await open();
     const ann = await before.person();
@@ -156,10 +191,17 @@ describe("a platform that stops", () => {
     await clock.advance(10 * second);
     await using after = await open();
     await clock.advance(second);
-    expect(await database.store.tasks.byId(run.taskId)).toMatchObject({ nodeId: `worker:${worker.id}`, fence: run.fence });
+    expect(await database.store.tasks.byId(run.taskId)).toMatchObject({
+      nodeId: `worker:${worker.id}`,
+      fence: run.fence,
+    });
     const again = { "x-api-key": worker.secret, "content-type": "application/json" };
     const body = JSON.stringify({ taskId: run.taskId, fence: run.fence, finish: { content: "Done" } });
-    const reply = await fetch(`${after.url}/worker.v1.WorkerService/Finish`, { method: "POST", headers: again, body });
+    const reply = await fetch(`${after.url}/worker.v1.WorkerService/Finish`, {
+      method: "POST",
+      headers: again,
+      body,
+    });
     expect(reply.status).toBe(200);
   });
 });

@@ -63,7 +63,9 @@ describeOnOne("the labels of a profile", (database) => {
     await setLabels([]);
     expect((await worker.append(run, [explain("1")])).status, "runs that it holds continue").toBe(200);
     await rig.send(id, "More", {}, who);
-    expect((await worker.finish(run, done)).body, "the next turn is for a worker with the labels").toEqual({});
+    expect((await worker.finish(run, done)).body, "the next turn is for a worker with the labels").toEqual(
+      {},
+    );
     expect(await rig.row(id)).toMatchObject({ status: "running", nodeId: null });
   });
 
@@ -116,11 +118,25 @@ describeOnPostgres("the limits of a remote profile", (database) => {
     const id = await rig.create("Hello", { agent_profile: "plain" });
     const run = await worker.pollUntilRun();
     await worker.append(run, [explain("1")]);
-    await endOverdueTurns({ store: rig.service.store, clock: { now: () => Date.now() + 31_000 }, publishTask: unpublished });
-    expect(await worker.append(run, [explain("2")])).toMatchObject({ status: 400, body: { code: "failed_precondition" } });
-    expect((await worker.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({ stop: "stopped" });
+    await endOverdueTurns({
+      store: rig.service.store,
+      clock: { now: () => Date.now() + 31_000 },
+      publishTask: unpublished,
+    });
+    expect(await worker.append(run, [explain("2")])).toMatchObject({
+      status: 400,
+      body: { code: "failed_precondition" },
+    });
+    expect((await worker.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({
+      stop: "stopped",
+    });
     expect((await rig.events(id)).slice(-2)).toMatchObject([
-      { error_message: { error_type: "timeout", content: expect.stringContaining("30 seconds of the profile plain") } },
+      {
+        error_message: {
+          error_type: "timeout",
+          content: expect.stringContaining("30 seconds of the profile plain"),
+        },
+      },
       { status_update: { agent_status: "error" } },
     ]);
     await rig.send(id, "Again");
@@ -135,12 +151,16 @@ describeOnPostgres("the limits of a profile of the platform's agents", (database
 
   test("hold for all processes, and a run that ends lets the next one begin", async () => {
     await rig.ann.v2("agentProfile.update", { agent_profile: "busy", concurrency: 2 });
-    const ids = await Promise.all(Array.from({ length: 6 }, () => rig.create("[[forever]]", { agent_profile: "busy" })));
+    const ids = await Promise.all(
+      Array.from({ length: 6 }, () => rig.create("[[forever]]", { agent_profile: "busy" })),
+    );
     const free = await rig.create("[[forever]]");
     await untilClaimed(rig.service.store, free);
     const waiting = new Set(ids);
     const next = async (): Promise<string> => {
-      const id = await Promise.race([...waiting].map(async (each) => (await untilClaimed(rig.service.store, each)).id));
+      const id = await Promise.race(
+        [...waiting].map(async (each) => (await untilClaimed(rig.service.store, each)).id),
+      );
       waiting.delete(id);
       const rows = await Promise.all(ids.map(rig.row));
       expect(rows.filter(({ nodeId }) => nodeId !== null).length).toBeLessThanOrEqual(2);

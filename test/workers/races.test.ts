@@ -68,7 +68,10 @@ describeOnEach("races of workers", (database) => {
     for (let round = 0; round < 10; round += 1) {
       const id = await rig.create();
       const run = await worker.pollUntilRun();
-      const replies = await Promise.all([worker.finish(run, done), worker.finish(run, { fail: { errorType: "internal", content: "No" } })]);
+      const replies = await Promise.all([
+        worker.finish(run, done),
+        worker.finish(run, { fail: { errorType: "internal", content: "No" } }),
+      ]);
       expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409]);
       expect(await typesOf(id)).toHaveLength(4);
     }

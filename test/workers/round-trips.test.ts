@@ -6,7 +6,10 @@ import { openService } from "../support/service.ts";
 import { createWorker, explain, remoteEnv } from "./worker-rig.ts";
 
 /** Long sleeps never end, so that no maintenance runs in between. */
-const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 900 ? ms : 2 ** 31 - 1, signal) };
+const clock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms < 900 ? ms : 2 ** 31 - 1, signal),
+};
 
 describeOnOne("statements of a worker's call", (database) => {
   test("are a few, BEGIN and COMMIT among them, however many events there are", async () => {
@@ -24,9 +27,24 @@ describeOnOne("statements of a worker's call", (database) => {
     // SQLite keeps the words of the final message by one more statement; PostgreSQL sends them with another.
     const expected =
       database === "sqlite"
-        ? { poll: 9, append: 8, appendMany: 8, repeat: 12, writeText: 2, heartbeat: 5, emptyPoll: 2, finish: 9 }
+        ? {
+            poll: 9,
+            append: 8,
+            appendMany: 8,
+            repeat: 12,
+            writeText: 2,
+            heartbeat: 5,
+            emptyPoll: 2,
+            finish: 9,
+          }
         : {
-            ...{ poll: "5 in 5", append: "8 in 6", appendMany: "8 in 6", repeat: "12 in 10", writeText: "2 in 2" },
+            ...{
+              poll: "5 in 5",
+              append: "8 in 6",
+              appendMany: "8 in 6",
+              repeat: "12 in 10",
+              writeText: "2 in 2",
+            },
             ...{ heartbeat: "5 in 5", emptyPoll: "2 in 2", finish: "8 in 5" },
           };
     for (let n = 0; n < 2; n += 1) await ann.v2("task.create", { message: { content: "Hello" } });
@@ -36,7 +54,8 @@ describeOnOne("statements of a worker's call", (database) => {
       run = await worker.poll();
     });
     await worker.append(run, [explain("0")]);
-    const text = () => worker.call("WriteText", { taskId: run.taskId, fence: run.fence, attempt: 1, text: "One" });
+    const text = () =>
+      worker.call("WriteText", { taskId: run.taskId, fence: run.fence, attempt: 1, text: "One" });
     await text();
     const many = Array.from({ length: 100 }, (_, i) => explain(`many ${i}`.replace(" ", "-")));
     expect({

@@ -22,11 +22,18 @@ describeOnOne("a worker's website", (database) => {
   }
   async function upload(run: RunOf, entries: readonly RawEntry[] | Buffer): Promise<string> {
     const bytes = Buffer.isBuffer(entries) ? entries : zipOf(entries);
-    const { body } = await worker.call("Upload", { ...ref(run), filename: "site.zip", content: bytes.toString("base64") });
+    const { body } = await worker.call("Upload", {
+      ...ref(run),
+      filename: "site.zip",
+      content: bytes.toString("base64"),
+    });
     return body.uploadId;
   }
   const ref = ({ taskId, fence }: RunOf): RunOf => ({ taskId, fence });
-  const saving = (uploadId: string, { key = "site", status = "success", title = "Tea", message = "First" } = {}) => ({
+  const saving = (
+    uploadId: string,
+    { key = "site", status = "success", title = "Tea", message = "First" } = {},
+  ) => ({
     key,
     toolUsed: { tool: "save_site", status, brief: "Saved the site", site: { title, message, uploadId } },
   });
@@ -42,14 +49,25 @@ describeOnOne("a worker's website", (database) => {
   test("becomes a checkpoint of the task's site by the event that names its ZIP, which uses up the ZIP", async () => {
     const { id, run } = await begin();
     const folder = { name: "tea/", mode: 0o040755 };
-    const uploadId = await upload(run, [folder, { ...home, name: "tea/index.html" }, { name: "tea/css/a.css", content: "h1{}" }]);
+    const uploadId = await upload(run, [
+      folder,
+      { ...home, name: "tea/index.html" },
+      { name: "tea/css/a.css", content: "h1{}" },
+    ]);
     expect((await worker.append(run, [saving(uploadId)])).status).toBe(200);
     expect(await checkpoints(id)).toMatchObject([{ message: "First", status: "success" }]);
-    expect(await fileOf(id, "index.html")).toMatchObject({ bytes: 12, contentType: "text/html; charset=utf-8" });
+    expect(await fileOf(id, "index.html")).toMatchObject({
+      bytes: 12,
+      contentType: "text/html; charset=utf-8",
+    });
     expect(await fileOf(id, "css/a.css")).toMatchObject({ bytes: 4 });
     expect(await rig.service.store.blobs.usedBytes(worker.id)).toBe(0);
     const [used] = (await rig.events(id)).filter(({ type }) => type === "tool_used");
-    expect(used?.["tool_used"]).toMatchObject({ tool: "save_site", status: "success", brief: "Saved the site" });
+    expect(used?.["tool_used"]).toMatchObject({
+      tool: "save_site",
+      status: "success",
+      brief: "Saved the site",
+    });
     const more = await upload(run, [{ ...home, content: "<h1>Coffee</h1>" }]);
     await worker.append(run, [saving(more, { key: "again", title: "Coffee", message: "Second" })]);
     expect(await checkpoints(id)).toMatchObject([{ message: "Second" }, { message: "First" }]);
@@ -63,7 +81,9 @@ describeOnOne("a worker's website", (database) => {
     const event = saving(await upload(run, [home]));
     const replies = await Promise.all(Array.from({ length: 20 }, () => worker.append(run, [event])));
     const again = await worker.append(run, [event]);
-    expect(new Set([...replies, again].map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
+    expect(
+      new Set([...replies, again].map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size,
+    ).toBe(1);
     expect(again.status).toBe(200);
     expect(await checkpoints(id)).toHaveLength(1);
     await worker.finish(run, done);
@@ -77,9 +97,15 @@ describeOnOne("a worker's website", (database) => {
     expect(await worker.append(a.run, [saving("file-unknown")]), "unknown").toMatchObject(missing);
     const { body: slot } = await worker.call("Upload", { ...ref(a.run), filename: "site.zip" });
     expect(await worker.append(a.run, [saving(slot.uploadId)]), "not there yet").toMatchObject(missing);
-    const both = [saving(uploadId), { key: "2", assistantMessage: { content: "See", uploadIds: [uploadId] } }];
+    const both = [
+      saving(uploadId),
+      { key: "2", assistantMessage: { content: "See", uploadIds: [uploadId] } },
+    ];
     expect(await worker.append(a.run, both), "referenced by a checkpoint too").toMatchObject(missing);
-    expect(await worker.append(a.run, [saving(uploadId), saving(uploadId, { key: "2" })]), "twice").toMatchObject(missing);
+    expect(
+      await worker.append(a.run, [saving(uploadId), saving(uploadId, { key: "2" })]),
+      "twice",
+    ).toMatchObject(missing);
     expect(await checkpoints(a.id)).toEqual([]);
     expect((await worker.append(a.run, [saving(uploadId)])).status, "still exists").toBe(200);
     expect(await worker.append(a.run, [saving(uploadId, { key: "2" })]), "used up").toMatchObject(missing);
@@ -90,16 +116,26 @@ describeOnOne("a worker's website", (database) => {
     const { id, run } = await begin();
     const uploadId = await upload(run, [home]);
     await rig.ann.v2("task.stop", { task_id: id });
-    expect(await worker.append(run, [saving(uploadId)])).toMatchObject({ status: 400, body: { code: "failed_precondition" } });
+    expect(await worker.append(run, [saving(uploadId)])).toMatchObject({
+      status: 400,
+      body: { code: "failed_precondition" },
+    });
     expect(await checkpoints(id)).toEqual([]);
   });
 
   test("an Append whose site is refused is refused as a unit and writes nothing", async () => {
     const { id, run } = await begin();
-    const events = [{ key: "1", explanation: { content: "I save" } }, saving(await upload(run, [{ name: ".env", content: "x" }]))];
+    const events = [
+      { key: "1", explanation: { content: "I save" } },
+      saving(await upload(run, [{ name: ".env", content: "x" }])),
+    ];
     expect(await worker.append(run, events)).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('events[1].tool_used.site.upload_id: ".env" must not have parts that begin with a dot') },
+      body: {
+        message: expect.stringContaining(
+          'events[1].tool_used.site.upload_id: ".env" must not have parts that begin with a dot',
+        ),
+      },
     });
     expect((await rig.events(id)).filter(({ type }) => type === "explanation")).toEqual([]);
     await worker.finish(run, done);
@@ -134,7 +170,9 @@ describe.skipIf(lacks("python"))("the example in Python", () => {
     const { body } = await rig.ann.v2("website.listCheckpoints", { task_id: id });
     expect(body["data"]).toMatchObject([{ message: "Saved Tea", status: "success" }]);
     const latest = await rig.service.store.checkpoints.latest(body["website_id"]);
-    expect(await rig.service.store.checkpoints.file(latest?.id ?? "", ["index.html"])).toMatchObject({ bytes: 12 });
+    expect(await rig.service.store.checkpoints.file(latest?.id ?? "", ["index.html"])).toMatchObject({
+      bytes: 12,
+    });
   });
 });
 
@@ -148,13 +186,25 @@ describe("a worker's ZIP of a website", () => {
     run = await worker.pollUntilRun();
   });
   const put = async (bytes: Uint8Array): Promise<string> => {
-    const { body } = await worker.call("Upload", { taskId: run.taskId, fence: run.fence, filename: "site.zip" });
-    await fetch(`${rig.service.url}${new URL(body.uploadUrl).pathname}`, { method: "PUT", body: Buffer.from(bytes) });
+    const { body } = await worker.call("Upload", {
+      taskId: run.taskId,
+      fence: run.fence,
+      filename: "site.zip",
+    });
+    await fetch(`${rig.service.url}${new URL(body.uploadUrl).pathname}`, {
+      method: "PUT",
+      body: Buffer.from(bytes),
+    });
     return body.uploadId;
   };
   const refusal = async (bytes: Uint8Array, site: object = {}, status = "success") => {
     const uploadId = await put(bytes);
-    const toolUsed = { tool: "save_site", status, brief: "Saved", site: { title: "Tea", message: "", uploadId, ...site } };
+    const toolUsed = {
+      tool: "save_site",
+      status,
+      brief: "Saved",
+      site: { title: "Tea", message: "", uploadId, ...site },
+    };
     return worker.append(run, [{ key: "site", toolUsed }]);
   };
   const validZip = zipOf([home]);
@@ -166,10 +216,22 @@ describe("a worker's ZIP of a website", () => {
     ["a link", zipOf([home, { name: "link", content: "/etc/passwd", mode: 0o120777 }]), '"link" is a link'],
     ["an encrypted file", zipOf([home, { name: "a.html", flags: 0x801 }]), '"a.html" is encrypted'],
     ["a file twice", zipOf([home, home]), '"index.html" appears twice'],
-    ["a file that is a folder too", zipOf([home, { name: "index.html/a" }]), "is in a folder that is also a file"],
+    [
+      "a file that is a folder too",
+      zipOf([home, { name: "index.html/a" }]),
+      "is in a folder that is also a file",
+    ],
     ["a bomb", zipOf([home, { name: "a.html", content: Buffer.alloc(19 * 1024 ** 2) }]), "grows too much"],
-    ["more than 1,000 files", zipOf(Array.from({ length: 1001 }, (_, i) => ({ name: `${i}.html` }))), "a website has at most 1000"],
-    ["a folder that begins with a dot", zipOf([home, { name: ".git/config" }]), '".git/config" must not have parts that begin with a dot'],
+    [
+      "more than 1,000 files",
+      zipOf(Array.from({ length: 1001 }, (_, i) => ({ name: `${i}.html` }))),
+      "a website has at most 1000",
+    ],
+    [
+      "a folder that begins with a dot",
+      zipOf([home, { name: ".git/config" }]),
+      '".git/config" must not have parts that begin with a dot',
+    ],
     ["a reserved path", zipOf([home, { name: ".ticket" }]), '".ticket" must not have parts'],
     ["an executable", zipOf([home, { name: "get.exe" }]), '"get.exe" must not be an executable'],
   ])("is refused for %s, with a text that names the reason", async (_, bytes, reason) => {

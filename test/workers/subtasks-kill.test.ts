@@ -12,7 +12,10 @@ import { createWorker, explain, type Reply, remoteRig, type TestWorker } from ".
 /** The worker's process was killed. */
 class Killed extends Error {}
 
-/** Where a process of the worker is killed: at its nth call, before the call is sent or when its answer is lost. */
+/**
+ * Where a process of the worker is killed: at its nth call, before the call is sent or when its answer is
+ * lost.
+ */
 interface Kill {
   readonly nth: number;
   readonly isSent: boolean;
@@ -20,18 +23,26 @@ interface Kill {
 
 /** Calls of a task with two subtasks, without kills. */
 const calls = 13;
-const kills: readonly Kill[] = Array.from({ length: calls * 2 }, (_, i) => ({ nth: 1 + Math.floor(i / 2), isSent: i % 2 === 1 }));
+const kills: readonly Kill[] = Array.from({ length: calls * 2 }, (_, i) => ({
+  nth: 1 + Math.floor(i / 2),
+  isSent: i % 2 === 1,
+}));
 
 /** Every kill in a full run, some of them in a short one. */
 function chosen(database: string): readonly Kill[] {
   const random = seededRandom(`kills ${database} ${seed}`);
-  const shuffled = kills.map((kill) => ({ kill, place: random.below(2 ** 30) })).toSorted((a, b) => a.place - b.place);
+  const shuffled = kills
+    .map((kill) => ({ kill, place: random.below(2 ** 30) }))
+    .toSorted((a, b) => a.place - b.place);
   return shuffled.slice(0, sample(kills.length, 1)).map(({ kill }) => kill);
 }
 
 type Call = (method: string, body?: object) => Promise<Reply["body"]>;
 
-/** Executes one run as a program does that keeps nothing: what is left to do follows from the run. Returns false without a run. */
+/**
+ * Executes one run as a program does that keeps nothing: what is left to do follows from the run. Returns
+ * false without a run.
+ */
 async function workOnce(call: Call): Promise<boolean> {
   const { run } = await call("Poll");
   if (run === undefined) return false;
@@ -73,7 +84,9 @@ describeOnEach("a task whose worker is killed around a wait for subtasks", (data
     return done;
   }
 
-  /** Works on all runs with processes of which the one at this call is killed. Returns the number of calls. */
+  /**
+   * Works on all runs with processes of which the one at this call is killed. Returns the number of calls.
+   */
   async function workThrough(worker: TestWorker, kill: Kill, id: string): Promise<number> {
     let made = 0;
     const call: Call = async (method, body = {}) => {
@@ -99,8 +112,8 @@ describeOnEach("a task whose worker is killed around a wait for subtasks", (data
 
   const tree = async (id: string) => {
     const listed = await rig.ann.v2("task.list", { parent_task_id: id });
-    return (listed.body["data"] as readonly { readonly id: string; readonly title: string }[]).toSorted((a, b) =>
-      a.title.localeCompare(b.title),
+    return (listed.body["data"] as readonly { readonly id: string; readonly title: string }[]).toSorted(
+      (a, b) => a.title.localeCompare(b.title),
     );
   };
 
@@ -121,9 +134,13 @@ describeOnEach("a task whose worker is killed around a wait for subtasks", (data
           { title: "Child a", status: "stopped" },
           { title: "Child b", status: "stopped" },
         ]);
-        const told = (await rig.events(id)).flatMap(({ explanation, assistant_message: said, tool_used: tool, status_update: update }) => [
-          ...[explanation?.content, said?.content, tool?.brief, update?.brief].filter((text) => text !== undefined),
-        ]);
+        const told = (await rig.events(id)).flatMap(
+          ({ explanation, assistant_message: said, tool_used: tool, status_update: update }) => [
+            ...[explanation?.content, said?.content, tool?.brief, update?.brief].filter(
+              (text) => text !== undefined,
+            ),
+          ],
+        );
         // A wait that begins after the subtasks have ended is over at once.
         expect(
           told.filter((text) => text !== "Waits for 2 subtasks"),

@@ -21,7 +21,9 @@ describeOnOne("StartSubtask", (database) => {
   const start = ({ taskId, fence }: RunOf, key: string, message = `Part ${key}`): Promise<Reply> =>
     worker.call("StartSubtask", { taskId, fence, key, message });
   const subtasks = async () =>
-    (await ben.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default", limit: 100 })).body["data"] as { id: string }[];
+    (await ben.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default", limit: 100 })).body[
+      "data"
+    ] as { id: string }[];
   const runOf = async () => {
     await sendToMain();
     return worker.pollUntilRun();
@@ -32,22 +34,34 @@ describeOnOne("StartSubtask", (database) => {
     expect(run).toMatchObject({ mayBeginSubtasks: true });
     const { status, body } = await start(run, "owls", "Count the owls\nAll of them");
     expect([status, body]).toEqual([200, { subtaskId: expect.stringMatching(/^[A-Za-z0-9]{22}$/), seq: 3 }]);
-    const { body: listedMessages } = await ben.v2("task.listMessages", { task_id: shortcut, order: "asc", verbose: true });
+    const { body: listedMessages } = await ben.v2("task.listMessages", {
+      task_id: shortcut,
+      order: "asc",
+      verbose: true,
+    });
     expect(listedMessages["messages"][2].tool_used).toMatchObject({
       ...{ tool: "start_subtask", status: "success", brief: "Begin a subtask: Count the owls" },
-      ...{ params: { message: "Count the owls\nAll of them" }, result: { task_id: body.subtaskId, status: "running" } },
+      ...{
+        params: { message: "Count the owls\nAll of them" },
+        result: { task_id: body.subtaskId, status: "running" },
+      },
     });
     expect(await subtasks()).toMatchObject([
       { id: body.subtaskId, task_type: "agent_subtask", title: "Count the owls", status: "running" },
     ]);
     const subtaskRun = await worker.pollUntilRun();
-    expect(subtaskRun).toMatchObject({ taskId: body.subtaskId, messages: [{ content: "Count the owls\nAll of them" }] });
+    expect(subtaskRun).toMatchObject({
+      taskId: body.subtaskId,
+      messages: [{ content: "Count the owls\nAll of them" }],
+    });
     expect(subtaskRun.mayBeginSubtasks).toBe(true);
   });
 
   test.each(rpcWires)("begins one over %s", async (wire) => {
     const { taskId, fence } = await runOf();
-    const { subtaskId, seq } = await worker.client(wire).startSubtask({ taskId, fence, key: "1", message: "Count" });
+    const { subtaskId, seq } = await worker
+      .client(wire)
+      .startSubtask({ taskId, fence, key: "1", message: "Count" });
     expect([(await subtasks()).map(({ id }) => id), seq]).toEqual([[subtaskId], 3]);
   });
 
@@ -69,7 +83,11 @@ describeOnOne("StartSubtask", (database) => {
     const run = await runOf();
     await start(run, "1");
     await worker.append(run, [explain("2")]);
-    for (const reply of [await start(run, "1", "Other"), await start(run, "2"), await worker.append(run, [explain("1")])]) {
+    for (const reply of [
+      await start(run, "1", "Other"),
+      await start(run, "2"),
+      await worker.append(run, [explain("1")]),
+    ]) {
       expect(reply).toMatchObject({ status: 409, body: { code: "already_exists" } });
     }
     expect(await subtasks()).toHaveLength(1);
@@ -91,11 +109,23 @@ describeOnOne("StartSubtask", (database) => {
   test("is refused after another worker took the run, and begins nothing", async () => {
     const run = await runOf();
     await ben.v2("task.stop", { task_id: run.taskId });
-    const lostRun = { status: 400, body: { code: "failed_precondition", message: expect.stringMatching(/^fence: /) } };
+    const lostRun = {
+      status: 400,
+      body: { code: "failed_precondition", message: expect.stringMatching(/^fence: /) },
+    };
     expect(await start(run, "1")).toMatchObject(lostRun);
     expect(await subtasks()).toEqual([]);
     const otherWorker = await createWorker(rig.service, await rig.service.person());
-    expect((await otherWorker.call("StartSubtask", { taskId: run.taskId, fence: run.fence, key: "1", message: "a" })).status).toBe(404);
+    expect(
+      (
+        await otherWorker.call("StartSubtask", {
+          taskId: run.taskId,
+          fence: run.fence,
+          key: "1",
+          message: "a",
+        })
+      ).status,
+    ).toBe(404);
   });
 
   test.each([
@@ -106,7 +136,10 @@ describeOnOne("StartSubtask", (database) => {
   ])("refuses %s and names the field", async (_, sent, field) => {
     const { taskId, fence } = await runOf();
     const reply = await worker.call("StartSubtask", { taskId, fence, key: "1", ...sent });
-    expect(reply).toMatchObject({ status: 400, body: { code: "invalid_argument", message: expect.stringMatching(`^${field}: `) } });
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { code: "invalid_argument", message: expect.stringMatching(`^${field}: `) },
+    });
   });
 
   // spec/decisions.md 98
@@ -114,10 +147,15 @@ describeOnOne("StartSubtask", (database) => {
     const run = await runOf();
     const { body } = await start(run, "child");
     const child = await worker.pollUntilRun();
-    const replies = await Promise.all(Array.from({ length: livingMax + 5 }, (_, i) => start(i % 2 ? run : child, `${i}`)));
+    const replies = await Promise.all(
+      Array.from({ length: livingMax + 5 }, (_, i) => start(i % 2 ? run : child, `${i}`)),
+    );
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(livingMax - 1);
     for (const { body } of replies.filter(({ status }) => status !== 200)) {
-      expect(body).toMatchObject({ code: "resource_exhausted", message: `at most ${livingMax} subtasks of a task may run or wait` });
+      expect(body).toMatchObject({
+        code: "resource_exhausted",
+        message: `at most ${livingMax} subtasks of a task may run or wait`,
+      });
     }
     expect(await subtasks()).toHaveLength(livingMax);
     // A repeated call is answered also when the limit is reached.
@@ -129,7 +167,12 @@ describeOnOne("StartSubtask", (database) => {
   /** Gives a root this many more subtasks, which have ended. */
   async function addEnded(rootId: string, count: number): Promise<void> {
     const root = await rig.row(rootId);
-    const ended = (i: number) => ({ ...root, id: `${i}`.padStart(22, "0"), type: "agent_subtask" as const, status: "stopped" as const });
+    const ended = (i: number) => ({
+      ...root,
+      id: `${i}`.padStart(22, "0"),
+      type: "agent_subtask" as const,
+      status: "stopped" as const,
+    });
     await rig.service.store.change(async (tx) => {
       for (let i = 0; i < count; i += 1)
         await tx.tasks.insert({ ...ended(i), parentId: rootId, rootId, depth: 1, createdAt: Date.now() }, []);
@@ -155,13 +198,18 @@ describeOnOne("StartSubtask", (database) => {
     await worker.finish(run, done);
     for (let i = 0; i < 2; i += 1) {
       const subtaskRun = await worker.pollUntilRun();
-      const outcome = subtaskRun.taskId === first ? { finish: { content: "x".repeat(600) } } : { ask: { content: "Which?" } };
+      const outcome =
+        subtaskRun.taskId === first
+          ? { finish: { content: "x".repeat(600) } }
+          : { ask: { content: "Which?" } };
       await worker.finish(subtaskRun, outcome);
     }
     expect(await worker.poll()).toBeUndefined();
     expect((await rig.row(run.taskId)).status).toBe("stopped");
     const { subtasks } = await runOf();
-    const byTitle = subtasks.toSorted((a: { title: string }, b: { title: string }) => a.title.localeCompare(b.title));
+    const byTitle = subtasks.toSorted((a: { title: string }, b: { title: string }) =>
+      a.title.localeCompare(b.title),
+    );
     expect(byTitle).toEqual([
       { taskId: first, title: "Part 1", status: "stopped", said: "x".repeat(500) },
       { taskId: second, title: "Part 2", status: "waiting", said: "Which?" },
@@ -188,16 +236,25 @@ describeOnOne("a run that ends with a wait for subtasks", (database) => {
   test("continues in a run that has the results and the memo, after the events of the turn", async () => {
     const run = await runOf();
     const [first, second] = [await start(run, "1"), await start(run, "2")];
-    expect(await worker.finish(run, wait({ taskIds: [second, first], memo: { step: 2 } }))).toEqual({ status: 200, body: {} });
+    expect(await worker.finish(run, wait({ taskIds: [second, first], memo: { step: 2 } }))).toEqual({
+      status: 200,
+      body: {},
+    });
     expect((await worker.call("Heartbeat", run)).body).toEqual({ stop: "lost" });
-    expect((await worker.append(run, [explain("late")])).body.message).toBe("fence: the run is no longer yours");
+    expect((await worker.append(run, [explain("late")])).body.message).toBe(
+      "fence: the run is no longer yours",
+    );
     const subtasks = [await worker.pollUntilRun(), await worker.pollUntilRun()];
     for (const subtask of subtasks) {
-      const { uploadId } = (await worker.call("Upload", { ...ref(subtask), filename: "a.txt", content: btoa("hello") })).body;
+      const { uploadId } = (
+        await worker.call("Upload", { ...ref(subtask), filename: "a.txt", content: btoa("hello") })
+      ).body;
       const isFirst = subtask.taskId === first;
       await worker.finish(
         subtask,
-        isFirst ? { finish: { content: "One", uploadIds: [uploadId] } } : { fail: { errorType: "internal", content: "No" } },
+        isFirst
+          ? { finish: { content: "One", uploadIds: [uploadId] } }
+          : { fail: { errorType: "internal", content: "No" } },
       );
     }
     const next = await worker.pollUntilRun();
@@ -232,7 +289,11 @@ describeOnOne("a run that ends with a wait for subtasks", (database) => {
     await worker.finish(await worker.pollUntilRun(), { finish: { content: "One" } });
     const sent = wait({ taskIds: [subtask] });
     const { body } = await worker.finish(run, sent);
-    expect(body.run).toMatchObject({ taskId: run.taskId, fence: run.fence + 1, waits: [{ reason: "ended", subtasks: [{ said: "One" }] }] });
+    expect(body.run).toMatchObject({
+      taskId: run.taskId,
+      fence: run.fence + 1,
+      waits: [{ reason: "ended", subtasks: [{ said: "One" }] }],
+    });
     expect((await worker.finish(run, sent)).body).toEqual(body);
     expect((await worker.finish(run, wait())).status).toBe(409);
     const again = await worker.finish(body.run, wait({ mode: "any" }));
@@ -253,12 +314,19 @@ describeOnOne("a run that ends with a wait for subtasks", (database) => {
       waits: [{ reason: "message", subtasks: [{ status: "running" }] }],
     });
     const { body } = await worker.finish(next, { finish: { content: "Not yet" } });
-    expect(body.run).toMatchObject({ messages: [{ content: "Hurry" }], subtasks: [{ title: "Part 1", status: "running" }] });
+    expect(body.run).toMatchObject({
+      messages: [{ content: "Hurry" }],
+      subtasks: [{ title: "Part 1", status: "running" }],
+    });
     expect(body.run.waits).toBeUndefined();
   });
 
   test.each([
-    ["an id that is not a subtask of the task", { taskIds: ["x"] }, "wait.task_ids[0]: is not a subtask of this task"],
+    [
+      "an id that is not a subtask of the task",
+      { taskIds: ["x"] },
+      "wait.task_ids[0]: is not a subtask of this task",
+    ],
     ["another mode", { mode: "some" }, "wait.mode: "],
     ["more than 7 days", { timeoutSeconds: 604_801 }, "wait.timeout_seconds: "],
     ["a memo of more than 64 KiB", { memo: "x".repeat(65_536) }, "wait.memo: must be at most 64 KiB as JSON"],

@@ -5,17 +5,25 @@ import { describeOnOne } from "../support/database.ts";
 import { createWorker, explain, remoteRig } from "./worker-rig.ts";
 
 describeOnOne("a worker", (database) => {
-  const rig = remoteRig({ database, env: { PRICES: '{"manus-1.6":{"input":1,"output":2,"tool_call":0.5,"turn":1}}' } });
+  const rig = remoteRig({
+    database,
+    env: { PRICES: '{"manus-1.6":{"input":1,"output":2,"tool_call":0.5,"turn":1}}' },
+  });
   const errors = async (id: string, who = rig.ann) => {
     const { body } = await who.v2("task.listMessages", { task_id: id, order: "asc" });
-    return body["messages"].flatMap((event: { error_message?: { error_type: string } }) => event.error_message?.error_type ?? []);
+    return body["messages"].flatMap(
+      (event: { error_message?: { error_type: string } }) => event.error_message?.error_type ?? [],
+    );
   };
 
   test("reports its usage with its events and at its end, and the price table applies", async () => {
     const worker = await createWorker(rig.service, rig.ann);
     const id = await rig.create("Go");
     const run = await worker.pollUntilRun();
-    const sent = await worker.append(run, [explain("1")], { usage: { inputTokens: 1500, outputTokens: 250 }, credits: 3 });
+    const sent = await worker.append(run, [explain("1")], {
+      usage: { inputTokens: 1500, outputTokens: 250 },
+      credits: 3,
+    });
     expect(sent).toMatchObject({ status: 200, body: { events: [{ key: "1" }] } });
     expect(sent.body.stop ?? "").toBe("");
     // A repeated event is counted once.
@@ -31,11 +39,16 @@ describeOnOne("a worker", (database) => {
     await person.client(BudgetService).setBudget({ kind: BudgetKind.TEAM, credits: 10n });
     const id = await rig.create("Go", {}, person);
     const run = await worker.pollUntilRun();
-    expect(await worker.append(run, [explain("1")], { credits: 11 })).toMatchObject({ status: 200, body: { stop: "spent" } });
+    expect(await worker.append(run, [explain("1")], { credits: 11 })).toMatchObject({
+      status: 200,
+      body: { stop: "spent" },
+    });
     expect(await rig.row(id)).toMatchObject({ status: "error", credits: 11 });
     expect(await errors(id, person)).toEqual(["quota_limit"]);
     expect((await worker.append(run, [explain("2")])).status).toBe(400);
-    expect((await worker.call("Heartbeat", { taskId: run.taskId, fence: run.fence })).body).toMatchObject({ stop: "stopped" });
+    expect((await worker.call("Heartbeat", { taskId: run.taskId, fence: run.fence })).body).toMatchObject({
+      stop: "stopped",
+    });
     const next = await rig.create("Go on", {}, person);
     expect(await worker.poll({ waitSeconds: 1 })).toBeUndefined();
     expect(await rig.reach(next, "error")).toMatchObject({ credits: 0 });

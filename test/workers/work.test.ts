@@ -2,7 +2,10 @@ import { beforeAll, expect, test } from "vitest";
 import { describeOnOne } from "../support/database.ts";
 import { createWorker, explain, remoteRig, type TestWorker } from "./worker-rig.ts";
 
-const lostRun = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
+const lostRun = {
+  status: 400,
+  body: { code: "failed_precondition", message: expect.stringContaining("fence") },
+};
 
 describeOnOne("a remote worker", (database) => {
   const rig = remoteRig({ database });
@@ -13,15 +16,28 @@ describeOnOne("a remote worker", (database) => {
   const typesOf = async (id: string) => (await rig.events(id)).map(({ type }) => type);
 
   test("receives a run with all its data, and its finish ends the task", async () => {
-    const { body: project } = await rig.ann.v2("project.create", { name: "Garden", instruction: "Be brief." });
-    const file = { type: "file", file_data: `data:text/plain;base64,${Buffer.from("owls").toString("base64")}`, filename: "birds.txt" };
-    const id = await rig.create([{ type: "text", text: "Say hello" }, file], { project_id: project["project"].id, interactive_mode: true });
+    const { body: project } = await rig.ann.v2("project.create", {
+      name: "Garden",
+      instruction: "Be brief.",
+    });
+    const file = {
+      type: "file",
+      file_data: `data:text/plain;base64,${Buffer.from("owls").toString("base64")}`,
+      filename: "birds.txt",
+    };
+    const id = await rig.create([{ type: "text", text: "Say hello" }, file], {
+      project_id: project["project"].id,
+      interactive_mode: true,
+    });
     const run = await worker.pollUntilRun();
     expect(run).toMatchObject({
       ...{ taskId: id, fence: 1, leaseSeconds: 15, claim: 1, profile: "manus-1.6", locale: "en" },
       ...{ instruction: "Be brief.", interactive: true },
       messages: [
-        { content: expect.stringContaining("Say hello"), files: [{ filename: "birds.txt", contentType: "text/plain", bytes: 4 }] },
+        {
+          content: expect.stringContaining("Say hello"),
+          files: [{ filename: "birds.txt", contentType: "text/plain", bytes: 4 }],
+        },
       ],
     });
     const { pathname } = new URL(run.messages[0].files[0].url);
@@ -79,15 +95,29 @@ describeOnOne("a remote worker", (database) => {
       { key: "3", seq: 5 },
       { key: "1", seq: 3 },
     ]);
-    expect(await worker.append(run, [explain("1", "other")])).toMatchObject({ status: 409, body: { code: "already_exists" } });
+    expect(await worker.append(run, [explain("1", "other")])).toMatchObject({
+      status: 409,
+      body: { code: "already_exists" },
+    });
     const ends = { finish: { content: "Done" } };
     const ended = await Promise.all(Array.from({ length: 5 }, () => worker.finish(run, ends)));
     expect(ended).toEqual(ended.map(() => ({ status: 200, body: {} })));
     expect(await worker.finish(run, ends)).toEqual({ status: 200, body: {} });
-    expect(await worker.finish(run, { finish: { content: "Else" } })).toMatchObject({ status: 409, body: { code: "already_exists" } });
+    expect(await worker.finish(run, { finish: { content: "Else" } })).toMatchObject({
+      status: 409,
+      body: { code: "already_exists" },
+    });
     expect(await worker.append(run, both)).toMatchObject(lostRun);
     expect(await typesOf(id)).toEqual([
-      ...["user_message", "status_update", "explanation", "explanation", "explanation", "assistant_message", "status_update"],
+      ...[
+        "user_message",
+        "status_update",
+        "explanation",
+        "explanation",
+        "explanation",
+        "assistant_message",
+        "status_update",
+      ],
     ]);
     expect((await rig.row(id)).credits).toBe(2);
   });
@@ -95,8 +125,12 @@ describeOnOne("a remote worker", (database) => {
   test("concurrent appends of one key write it once", async () => {
     const id = await rig.create();
     const run = await worker.pollUntilRun();
-    const replies = await Promise.all(Array.from({ length: 10 }, () => worker.append(run, [explain("same")])));
-    expect(replies).toEqual(replies.map(() => ({ status: 200, body: { events: [{ key: "same", seq: 3 }] } })));
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => worker.append(run, [explain("same")])),
+    );
+    expect(replies).toEqual(
+      replies.map(() => ({ status: 200, body: { events: [{ key: "same", seq: 3 }] } })),
+    );
     expect(await typesOf(id)).toEqual(["user_message", "status_update", "explanation"]);
     await worker.finish(run, { finish: { content: "Done" } });
   });
@@ -106,10 +140,17 @@ describeOnOne("a remote worker", (database) => {
     const run = await worker.pollUntilRun();
     await worker.append(run, [explain("1")]);
     await rig.send(id, "Two");
-    expect((await worker.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({ newMessages: [{ content: "Two" }] });
+    expect((await worker.call("Heartbeat", { taskId: id, fence: run.fence })).body).toEqual({
+      newMessages: [{ content: "Two" }],
+    });
     const ends = { finish: { content: "To one" } };
     const reply = await worker.finish(run, ends);
-    expect(reply.body.run).toMatchObject({ taskId: id, fence: run.fence + 1, claim: 1, messages: [{ content: "Two" }] });
+    expect(reply.body.run).toMatchObject({
+      taskId: id,
+      fence: run.fence + 1,
+      claim: 1,
+      messages: [{ content: "Two" }],
+    });
     expect(reply.body.run.events).toBeUndefined();
     expect(reply.body.run.earlier.at(-1)).toEqual({ role: "assistant", content: "To one" });
     expect((await worker.finish(run, ends)).body).toEqual(reply.body);
@@ -120,13 +161,28 @@ describeOnOne("a remote worker", (database) => {
   });
 
   test("has the messages of earlier turns with their files, and the uses of tools, which a new worker can continue from", async () => {
-    const file = { type: "file", file_data: `data:text/plain;base64,${Buffer.from("owls").toString("base64")}`, filename: "birds.txt" };
+    const file = {
+      type: "file",
+      file_data: `data:text/plain;base64,${Buffer.from("owls").toString("base64")}`,
+      filename: "birds.txt",
+    };
     const id = await rig.create([{ type: "text", text: "Count" }, file]);
     const run = await worker.pollUntilRun();
     const { uploadId } = (
-      await worker.call("Upload", { taskId: id, fence: run.fence, filename: "sum.txt", content: Buffer.from("4").toString("base64") })
+      await worker.call("Upload", {
+        taskId: id,
+        fence: run.fence,
+        filename: "sum.txt",
+        content: Buffer.from("4").toString("base64"),
+      })
     ).body;
-    const use = { tool: "count", status: "error", brief: "Count", params: { path: "birds.txt" }, result: { owls: "x".repeat(5_000) } };
+    const use = {
+      tool: "count",
+      status: "error",
+      brief: "Count",
+      params: { path: "birds.txt" },
+      result: { owls: "x".repeat(5_000) },
+    };
     await worker.append(run, [{ key: "1", toolUsed: use }, explain("2")]);
     await worker.finish(run, { finish: { content: "Four", uploadIds: [uploadId] } });
     await rig.send(id, "Again");
@@ -135,7 +191,9 @@ describeOnOne("a remote worker", (database) => {
       { role: "user", content: expect.stringContaining("Count") },
       { role: "assistant", content: "Four" },
     ]);
-    const files = (name: string, bytes: number) => [{ filename: name, contentType: "text/plain", bytes, url: expect.any(String) }];
+    const files = (name: string, bytes: number) => [
+      { filename: name, contentType: "text/plain", bytes, url: expect.any(String) },
+    ];
     expect(next.history).toEqual([
       { role: "user", content: expect.stringContaining("Count"), files: files("birds.txt", 4) },
       {
@@ -176,14 +234,21 @@ describeOnOne("a remote worker", (database) => {
     expect((await worker.finish(run, approval)).body).toEqual({});
     const waiting = (await rig.events(id)).at(-1);
     const event_id = waiting?.["status_update"].status_detail.waiting_for_event_id;
-    await rig.ann.v2("task.confirmAction", { task_id: id, event_id, input: { accept: true, always_allow: true } });
+    await rig.ann.v2("task.confirmAction", {
+      task_id: id,
+      event_id,
+      input: { accept: true, always_allow: true },
+    });
     const next = await worker.pollUntilRun();
     expect(next).toMatchObject({
       ...{ taskId: id, messages: run.messages, decisions: [{ kind: "terminalExecute", accepted: true }] },
       events: [{ seq: 3, event: { key: "1", explanation: { content: "1" } } }],
     });
     const nextTurn = await worker.finish(next, approval);
-    expect(nextTurn.body.run).toMatchObject({ fence: next.fence + 1, decisions: [{ accepted: true }, { accepted: true }] });
+    expect(nextTurn.body.run).toMatchObject({
+      fence: next.fence + 1,
+      decisions: [{ accepted: true }, { accepted: true }],
+    });
     expect((await worker.finish(next, approval)).body).toEqual(nextTurn.body);
     await worker.finish(nextTurn.body.run, { finish: { content: "Done" } });
     expect((await rig.events(id)).filter(({ type }) => type === "tool_used")).toHaveLength(3);
@@ -192,18 +257,35 @@ describeOnOne("a remote worker", (database) => {
   test("hands its state over an approval in a memo of at most 64 KiB", async () => {
     const id = await rig.create();
     const run = await worker.pollUntilRun();
-    const approval = (memo: unknown, command = "ls") => ({ confirm: { kind: "terminalExecute", params: { command }, memo } });
+    const approval = (memo: unknown, command = "ls") => ({
+      confirm: { kind: "terminalExecute", params: { command }, memo },
+    });
     const refused = await worker.finish(run, approval("x".repeat(65_535)));
-    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("confirm.memo: must be at most 64 KiB as JSON")]);
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      expect.stringContaining("confirm.memo: must be at most 64 KiB as JSON"),
+    ]);
     await worker.finish(run, approval("x".repeat(65_534)));
     const event_id = (await rig.events(id)).at(-1)?.["status_update"].status_detail.waiting_for_event_id;
-    await rig.ann.v2("task.confirmAction", { task_id: id, event_id, input: { accept: true, always_allow: true } });
+    await rig.ann.v2("task.confirmAction", {
+      task_id: id,
+      event_id,
+      input: { accept: true, always_allow: true },
+    });
     const next = await worker.pollUntilRun();
     expect(next).toMatchObject({ decisions: [{ accepted: true }], memo: "x".repeat(65_534) });
     const atOnce = await worker.finish(next, approval({ messages: [{ role: "user" }] }, "rm"));
-    expect(atOnce.body.run).toMatchObject({ decisions: [{ accepted: true }, { accepted: true }], memo: { messages: [{ role: "user" }] } });
-    expect((await worker.finish(next, approval({ messages: [{ role: "user" }] }, "rm"))).body).toEqual(atOnce.body);
-    expect(await worker.finish(next, approval({ messages: [] }, "rm"))).toMatchObject({ status: 409, body: { code: "already_exists" } });
+    expect(atOnce.body.run).toMatchObject({
+      decisions: [{ accepted: true }, { accepted: true }],
+      memo: { messages: [{ role: "user" }] },
+    });
+    expect((await worker.finish(next, approval({ messages: [{ role: "user" }] }, "rm"))).body).toEqual(
+      atOnce.body,
+    );
+    expect(await worker.finish(next, approval({ messages: [] }, "rm"))).toMatchObject({
+      status: 409,
+      body: { code: "already_exists" },
+    });
     expect(JSON.stringify(await rig.events(id)), "no event shows a memo").not.toContain("xxx");
     await worker.finish(atOnce.body.run, { finish: { content: "Done" } });
   });
@@ -212,9 +294,16 @@ describeOnOne("a remote worker", (database) => {
     const id = await rig.create();
     const run = await worker.pollUntilRun();
     const params = { name: "Report", interval_seconds: 3600, message: "Go.", next_times: ["soon"] };
-    const refused = await worker.finish(run, { confirm: { kind: "scheduleCreate", params: { ...params, time_zone: "Mars/Base" } } });
-    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("confirm.params.time_zone: is not a name")]);
-    await worker.finish(run, { confirm: { kind: "scheduleCreate", description: "Say hello", params, memo: { left: 3 } } });
+    const refused = await worker.finish(run, {
+      confirm: { kind: "scheduleCreate", params: { ...params, time_zone: "Mars/Base" } },
+    });
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      expect.stringContaining("confirm.params.time_zone: is not a name"),
+    ]);
+    await worker.finish(run, {
+      confirm: { kind: "scheduleCreate", description: "Say hello", params, memo: { left: 3 } },
+    });
     const { waiting_description: description, waiting_for_event_id: event_id } =
       (await rig.events(id)).at(-1)?.["status_update"].status_detail ?? {};
     expect(description).toMatch(/^Create the schedule Report: every 3600 seconds/);
@@ -224,18 +313,27 @@ describeOnOne("a remote worker", (database) => {
     const [schedule] = (await rig.ann.v2("schedule.list")).body["data"];
     expect(schedule).toMatchObject({ name: "Report", interval_seconds: 3600 });
     expect(next.memo).toEqual({ left: 3 });
-    expect(next.decisions).toMatchObject([{ kind: "scheduleCreate", accepted: true, input: { schedule_id: schedule.id } }]);
+    expect(next.decisions).toMatchObject([
+      { kind: "scheduleCreate", accepted: true, input: { schedule_id: schedule.id } },
+    ]);
     await rig.ann.v2("schedule.delete", { schedule_id: schedule.id });
     await worker.finish(next, { finish: { content: "Done" } });
   });
 
   test("returns the requested structured output", async () => {
-    const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
+    const schema = {
+      type: "object",
+      properties: { n: { type: "number" } },
+      required: ["n"],
+      additionalProperties: false,
+    };
     const id = await rig.create("Count", { structured_output_schema: schema });
     const run = await worker.pollUntilRun();
     expect(run.outputSchema).toEqual(schema);
     await worker.finish(run, { finish: { content: "Two", output: { n: 2 } } });
-    expect((await rig.events(id)).at(-1)).toMatchObject({ structured_output_result: { success: true, value: { n: 2 } } });
+    expect((await rig.events(id)).at(-1)).toMatchObject({
+      structured_output_result: { success: true, value: { n: 2 } },
+    });
   });
 
   test("releases a run, and another worker continues at once without loss", async () => {
@@ -255,7 +353,9 @@ describeOnOne("a remote worker", (database) => {
 
   test("must drop runs that the user stopped or deleted, and writes nothing more", async () => {
     const [stopped, deleted] = [await rig.create(), await rig.create()];
-    const runs = new Map([await worker.pollUntilRun(), await worker.pollUntilRun()].map((run) => [run.taskId, run]));
+    const runs = new Map(
+      [await worker.pollUntilRun(), await worker.pollUntilRun()].map((run) => [run.taskId, run]),
+    );
     await rig.ann.v2("task.stop", { task_id: stopped });
     await rig.ann.v2("task.delete", { task_id: deleted, stop: true });
     for (const [id, stop] of [

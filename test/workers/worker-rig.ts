@@ -39,10 +39,16 @@ export const explain = (key: string, content = key) => ({ key, explanation: { co
 export const remoteEnv = { AGENT_PROFILES: "manus-1.6=remote,manus-1.6-lite=remote,manus-1.6-max=remote" };
 
 /** A platform whose tasks are for remote workers. */
-export const remoteRig = (options: ServiceOptions = {}): TaskRig => taskRig({ ...options, env: { ...remoteEnv, ...options.env } });
+export const remoteRig = (options: ServiceOptions = {}): TaskRig =>
+  taskRig({ ...options, env: { ...remoteEnv, ...options.env } });
 
 /** A plain JSON call of an RPC, as curl sends it. */
-export async function callJson(url: string, rpc: string, body: object, headers: Readonly<Record<string, string>>): Promise<Reply> {
+export async function callJson(
+  url: string,
+  rpc: string,
+  body: object,
+  headers: Readonly<Record<string, string>>,
+): Promise<Reply> {
   const reply = await fetch(`${url}/${rpc}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },

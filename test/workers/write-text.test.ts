@@ -33,7 +33,10 @@ function watching(rig: TaskRig): (query: WatchQuery, who?: Calling) => Watcher {
   };
 }
 
-const lost = { status: 400, body: { code: "failed_precondition", message: expect.stringContaining("fence") } };
+const lost = {
+  status: 400,
+  body: { code: "failed_precondition", message: expect.stringContaining("fence") },
+};
 const soon = { interval: 5 };
 // spec/api.md 8.75, spec/decisions.md 94
 describeOnPostgres("text that a worker writes", (database) => {
@@ -62,7 +65,12 @@ describeOnPostgres("text that a worker writes", (database) => {
     await worker.finish(run, { finish: { content: "One 👍 two three" } });
     for (const each of watchers) {
       await each.until(4);
-      expect(each.events.map(({ type }) => type)).toEqual(["user_message", "status_update", "assistant_message", "status_update"]);
+      expect(each.events.map(({ type }) => type)).toEqual([
+        "user_message",
+        "status_update",
+        "assistant_message",
+        "status_update",
+      ]);
       expect(each.deltas.every(({ after, type }) => after === 2 && type === "assistant_message")).toBe(true);
     }
     expect(JSON.stringify(rig.service.logged)).not.toContain("three");
@@ -117,7 +125,9 @@ describeOnPostgres("text that a worker writes", (database) => {
     await writeAll(worker, run, "Let me see again", { key: "why", explanation: true, attempt: 2 });
     await writeAll(worker, run, "Done", { attempt: 3 });
     await expect.poll(() => lastText(watcher), soon).toBe("Done");
-    expect(new Set(watcher.deltas.map(({ type, after }) => `${type} ${after}`))).toEqual(new Set(["explanation 2", "assistant_message 3"]));
+    expect(new Set(watcher.deltas.map(({ type, after }) => `${type} ${after}`))).toEqual(
+      new Set(["explanation 2", "assistant_message 3"]),
+    );
     await worker.finish(run, { finish: { content: "Done" } });
   });
 
@@ -128,7 +138,10 @@ describeOnPostgres("text that a worker writes", (database) => {
     await untilWatched(worker, run);
     await writeAll(worker, run, "x".repeat(2 ** 20));
     await expect.poll(() => lastText(watcher).length, soon).toBe(2 ** 20);
-    expect((await write(worker, run, { offset: 2 ** 20, text: "more" })).body).toEqual({ nextOffset: 2 ** 20 + 4, watched: true });
+    expect((await write(worker, run, { offset: 2 ** 20, text: "more" })).body).toEqual({
+      nextOffset: 2 ** 20 + 4,
+      watched: true,
+    });
     await worker.finish(run, { finish: { content: "Done" } });
     await watcher.until(4);
     expect(watcher.deltas.some(({ text }) => text.includes("more"))).toBe(false);
@@ -183,7 +196,9 @@ describeOnOne("parts of a worker's text", (database) => {
       await clock.advance(1000);
     }
     expect((await rig.row(run.taskId)).fence).toBe(run.fence);
-    const statuses = await Promise.all(Array.from({ length: 25 }, async () => (await write(worker, run, { text: "One" })).status));
+    const statuses = await Promise.all(
+      Array.from({ length: 25 }, async () => (await write(worker, run, { text: "One" })).status),
+    );
     expect(statuses.filter((status) => status === 200)).toHaveLength(20);
     const refused = await write(worker, run, { text: "One" });
     expect([refused.status, refused.body.code]).toEqual([429, "resource_exhausted"]);

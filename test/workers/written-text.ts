@@ -17,7 +17,11 @@ export const write = (worker: TestWorker, { taskId, fence }: RunOf, part: Part) 
 /** Writes a text as a worker does: each part from the next offset on, until the watchers have all of it. */
 export async function writeAll(worker: TestWorker, run: RunOf, text: string, more: Part = {}): Promise<void> {
   for (let offset = 0; offset < text.length; ) {
-    const { status, body } = await write(worker, run, { ...more, offset, text: text.slice(offset, offset + 65_536) });
+    const { status, body } = await write(worker, run, {
+      ...more,
+      offset,
+      text: text.slice(offset, offset + 65_536),
+    });
     if (status === 200) offset = body.nextOffset ?? 0;
     // A run sends at most 20 parts a second.
     else if (status !== 429) throw new Error(JSON.stringify(body));
@@ -25,7 +29,12 @@ export async function writeAll(worker: TestWorker, run: RunOf, text: string, mor
 }
 
 /** Writes a word at a time, and each time what the watchers lack. */
-export async function writeWords(worker: TestWorker, run: RunOf, text: string, more: Part = {}): Promise<void> {
+export async function writeWords(
+  worker: TestWorker,
+  run: RunOf,
+  text: string,
+  more: Part = {},
+): Promise<void> {
   for (const { index } of text.matchAll(/ |$/g)) await writeAll(worker, run, text.slice(0, index), more);
 }
 

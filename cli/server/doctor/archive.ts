@@ -19,10 +19,15 @@ const sampleMax = 100;
 const columns = "task_id AS task, blob_id AS blob, sha256";
 const sample = `SELECT ${columns} FROM event_segment ORDER BY random() LIMIT ${sampleMax}`;
 
-async function readSample({ database, databaseUrl }: Config, signal: AbortSignal): Promise<readonly Segment[]> {
+async function readSample(
+  { database, databaseUrl }: Config,
+  signal: AbortSignal,
+): Promise<readonly Segment[]> {
   if (database === "postgresql")
     return onPostgres(databaseUrl, signal, async (client) => {
-      const [{ found } = { found: false }] = (await client.query("SELECT to_regclass('event_segment') IS NOT NULL AS found")).rows;
+      const [{ found } = { found: false }] = (
+        await client.query("SELECT to_regclass('event_segment') IS NOT NULL AS found")
+      ).rows;
       return found ? (await client.query<Segment>(sample)).rows : [];
     });
   const path = databaseUrl.replace(/^file:/, "");
@@ -47,7 +52,9 @@ async function isWhole(blobs: Pick<Blobs, "read">, { blob, sha256 }: Segment): P
   return hash.digest("hex") === sha256;
 }
 
-/** Whether files of archived events are as they were written. It needs no key: the database has their SHA-256. */
+/**
+ * Whether files of archived events are as they were written. It needs no key: the database has their SHA-256.
+ */
 export const archive = (config: Config): Check => ({
   name: "archive",
   advice: "Check the database and the storage of files.",
@@ -65,7 +72,8 @@ export const archive = (config: Config): Check => ({
 
 function findingOf(read: readonly Segment[], damaged: readonly Segment[]): Finding {
   if (read.length === 0) return ok("no events are archived");
-  if (damaged.length === 0) return ok(`${read.length} files of archived events were read, all as they were written`);
+  if (damaged.length === 0)
+    return ok(`${read.length} files of archived events were read, all as they were written`);
   const tasks = [...new Set(damaged.map(({ task }) => task))].slice(0, 10).join(", ");
   return fail(
     `${damaged.length} of ${read.length} files of archived events are missing or damaged; tasks: ${tasks}`,

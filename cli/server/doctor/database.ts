@@ -58,34 +58,57 @@ export async function readSqlite(path: string, checkMs = quickCheckMs): Promise<
 
 function schemaFinding(dialect: Config["database"], applied: readonly string[] | null): Finding {
   const known = migrationsOf(dialect).map(({ name }) => name);
-  if (applied === null) return warn("the database has no tables of the platform yet", "Start a server, or run `atp migrate`.");
+  if (applied === null)
+    return warn("the database has no tables of the platform yet", "Start a server, or run `atp migrate`.");
   const newer = applied.find((name) => !known.includes(name));
   if (newer !== undefined)
-    return fail(`the database is of a newer release: it has the migration ${newer}`, "Use the release that migrated it, or a newer one.");
+    return fail(
+      `the database is of a newer release: it has the migration ${newer}`,
+      "Use the release that migrated it, or a newer one.",
+    );
   const missing = known.filter((name) => !applied.includes(name));
   if (missing.length > 0)
-    return warn(`${missing.length} migrations are not applied yet`, "The next start of a server applies them, or `atp migrate`.");
+    return warn(
+      `${missing.length} migrations are not applied yet`,
+      "The next start of a server applies them, or `atp migrate`.",
+    );
   return ok(`all ${known.length} migrations are applied`);
 }
 
 async function checkSqlite(databaseUrl: string): Promise<readonly Finding[]> {
   const path = databaseUrl.replace(/^file:/, "");
-  if (!existsSync(path)) return [warn(`there is no database in ${path} yet`, "The first start of a server creates it.")];
+  if (!existsSync(path))
+    return [warn(`there is no database in ${path} yet`, "The first start of a server creates it.")];
   const facts = await readSqlite(path);
   if (facts === undefined)
-    return [fail(`${path} cannot be read in ${quickCheckMs / 1000} s`, "Check the disk, and that no program holds the file.")];
+    return [
+      fail(
+        `${path} cannot be read in ${quickCheckMs / 1000} s`,
+        "Check the disk, and that no program holds the file.",
+      ),
+    ];
   return [schemaFinding("sqlite", facts.migrations), ...judgeSqlite(facts)];
 }
 
 /** What the journal mode and the check of a file mean. */
-export function judgeSqlite({ version, journal, check }: Omit<SqliteFacts, "migrations">): readonly Finding[] {
+export function judgeSqlite({
+  version,
+  journal,
+  check,
+}: Omit<SqliteFacts, "migrations">): readonly Finding[] {
   const findings: Finding[] = [];
-  if (journal !== "wal") findings.push(warn(`the journal mode is ${journal}`, "Start a server: it sets the mode wal."));
+  if (journal !== "wal")
+    findings.push(warn(`the journal mode is ${journal}`, "Start a server: it sets the mode wal."));
   if (check === null)
-    findings.push(warn("the file is too large to check it here", "Check it in a copy: sqlite3 COPY 'PRAGMA quick_check'"));
+    findings.push(
+      warn("the file is too large to check it here", "Check it in a copy: sqlite3 COPY 'PRAGMA quick_check'"),
+    );
   else if (check !== "ok")
     findings.push(
-      fail(`the file is damaged: ${check}`, "Stop the server, keep the file, and restore the last backup (docs/operate/backup.md)."),
+      fail(
+        `the file is damaged: ${check}`,
+        "Stop the server, keep the file, and restore the last backup (docs/operate/backup.md).",
+      ),
     );
   return findings.length > 0 ? findings : [ok(`SQLite ${version}, journal mode wal, quick_check ok`)];
 }
@@ -109,16 +132,26 @@ const leastVersion = 130_000;
 export function judgePostgres(facts: PostgresFacts, role: Config["role"]): readonly Finding[] {
   const findings: Finding[] = [];
   const add = (isWrong: boolean, finding: Finding) => void (isWrong && findings.push(finding));
-  const durable = "Set it to on in postgresql.conf: otherwise a crash of the machine can lose or damage what was answered.";
-  add(facts.version < leastVersion, fail(`PostgreSQL ${facts.version / 10_000} is too old`, "Use PostgreSQL 13 or newer."));
+  const durable =
+    "Set it to on in postgresql.conf: otherwise a crash of the machine can lose or damage what was answered.";
+  add(
+    facts.version < leastVersion,
+    fail(`PostgreSQL ${facts.version / 10_000} is too old`, "Use PostgreSQL 13 or newer."),
+  );
   add(facts.fsync !== "on", fail(`fsync is ${facts.fsync}`, durable));
   add(facts.fullPageWrites !== "on", fail(`full_page_writes is ${facts.fullPageWrites}`, durable));
   add(facts.synchronousCommit === "off", fail("synchronous_commit is off", durable));
-  add(facts.encoding !== "UTF8", fail(`the encoding of the database is ${facts.encoding}`, "Create the database with ENCODING 'UTF8'."));
+  add(
+    facts.encoding !== "UTF8",
+    fail(`the encoding of the database is ${facts.encoding}`, "Create the database with ENCODING 'UTF8'."),
+  );
   const free = facts.maxConnections - facts.usedConnections;
   const needed = connectionsOf(role);
   const room = `${facts.usedConnections} of ${facts.maxConnections} connections are used, and a process opens up to ${needed}`;
-  add(free < needed, warn(room, "Raise max_connections: 24 for each process, and some for backups and administrators."));
+  add(
+    free < needed,
+    warn(room, "Raise max_connections: 24 for each process, and some for backups and administrators."),
+  );
   if (findings.length > 0) return findings;
   const version = Math.floor(facts.version / 10_000);
   return [ok(`PostgreSQL ${version}, fsync on, synchronous_commit ${facts.synchronousCommit}; ${room}`)];
@@ -133,7 +166,11 @@ const settingsQuery = `SELECT current_setting('server_version_num')::int AS "ver
 const migrationsTable = `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found`;
 
 /** Runs `work` on one connection, which ends with the signal. */
-export async function onPostgres<T>(databaseUrl: string, signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+export async function onPostgres<T>(
+  databaseUrl: string,
+  signal: AbortSignal,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const client = new Client({ connectionString: databaseUrl, application_name: "atp doctor" });
   // After the signal the connection is closed below a query.
   client.on("error", () => undefined);
@@ -152,23 +189,34 @@ async function poolerFindings({ databaseUrl, poolerUrl }: DatabaseConfig): Promi
   const setting = poolerUrl === null ? "DATABASE_URL" : "DATABASE_DIRECT_URL";
   const direct = await findPooling(databaseUrl);
   if (direct === "transaction")
-    return [fail(sharedSessions(databaseUrl, setting), "docs/operate/scale.md has the settings for PgBouncer.")];
-  if (poolerUrl === null) return direct === "session" ? [ok("DATABASE_URL is behind a pooler of sessions")] : [];
+    return [
+      fail(sharedSessions(databaseUrl, setting), "docs/operate/scale.md has the settings for PgBouncer."),
+    ];
+  if (poolerUrl === null)
+    return direct === "session" ? [ok("DATABASE_URL is behind a pooler of sessions")] : [];
   await checkSameDatabase(poolerUrl, databaseUrl);
-  if ((await findPooling(poolerUrl)) === "transaction") return [ok("DATABASE_URL is behind a pooler of transactions")];
+  if ((await findPooling(poolerUrl)) === "transaction")
+    return [ok("DATABASE_URL is behind a pooler of transactions")];
   const unused = "DATABASE_DIRECT_URL is set, and DATABASE_URL is not behind a pooler of transactions";
-  return [warn(unused, "Remove DATABASE_DIRECT_URL: without it, statements are prepared once for each connection.")];
+  return [
+    warn(unused, "Remove DATABASE_DIRECT_URL: without it, statements are prepared once for each connection."),
+  ];
 }
 
 async function checkPostgres(config: DatabaseConfig, signal: AbortSignal): Promise<readonly Finding[]> {
   return [...(await poolerFindings(config)), ...(await checkServer(config, signal))];
 }
 
-async function checkServer({ databaseUrl, role }: DatabaseConfig, signal: AbortSignal): Promise<readonly Finding[]> {
+async function checkServer(
+  { databaseUrl, role }: DatabaseConfig,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
   return onPostgres(databaseUrl, signal, async (client) => {
     const { rows } = await client.query<PostgresFacts>(settingsQuery);
     const [{ found } = { found: false }] = (await client.query<{ found: boolean }>(migrationsTable)).rows;
-    const applied = found ? (await client.query<{ name: string }>("SELECT migration_name AS name FROM _prisma_migrations")).rows : null;
+    const applied = found
+      ? (await client.query<{ name: string }>("SELECT migration_name AS name FROM _prisma_migrations")).rows
+      : null;
     const schema = schemaFinding("postgresql", applied === null ? null : applied.map(({ name }) => name));
     return [schema, ...rows.flatMap((facts) => judgePostgres(facts, role))];
   });
@@ -176,35 +224,53 @@ async function checkServer({ databaseUrl, role }: DatabaseConfig, signal: AbortS
 
 export const database = (config: DatabaseConfig): Check => ({
   name: "database",
-  advice: "Check DATABASE_URL, and that the database runs, accepts connections from this machine and answers.",
-  run: (signal) => (config.database === "sqlite" ? checkSqlite(config.databaseUrl) : checkPostgres(config, signal)),
+  advice:
+    "Check DATABASE_URL, and that the database runs, accepts connections from this machine and answers.",
+  run: (signal) =>
+    config.database === "sqlite" ? checkSqlite(config.databaseUrl) : checkPostgres(config, signal),
 });
 
 /** The advice of a replica that is not used. */
-const replicaAdvice = "Check DATABASE_READ_URL and the replication. Until then the primary runs the reads of many rows.";
+const replicaAdvice =
+  "Check DATABASE_READ_URL and the replication. Until then the primary runs the reads of many rows.";
 
 /** What the state of a read replica means. The platform works without it. */
 export function judgeReplica(state: ReplicaState): Finding {
   const { problem, secondsBehind } = state;
   if (problem !== null) return warn(`the replica ${problem}`, replicaAdvice);
-  if (isReplicaUnused(state)) return warn(`the replica is ${secondsBehind ?? "many"} s behind the primary`, replicaAdvice);
+  if (isReplicaUnused(state))
+    return warn(`the replica is ${secondsBehind ?? "many"} s behind the primary`, replicaAdvice);
   return ok(`the replica is a standby of the primary, ${secondsBehind} s behind`);
 }
 
-export const replica = ({ databaseUrl, databaseReadUrl }: Pick<Config, "databaseUrl" | "databaseReadUrl">): Check => ({
+export const replica = ({
+  databaseUrl,
+  databaseReadUrl,
+}: Pick<Config, "databaseUrl" | "databaseReadUrl">): Check => ({
   name: "replica",
   advice: "Check DATABASE_URL: the replica is compared with its primary.",
   async run(signal) {
     if (databaseReadUrl === null) return [];
     return onPostgres(databaseUrl, signal, async (client) => {
-      const primary = { query: async ({ text, values }: Statement) => (await client.query(text, [...values])).rows };
-      const replica = openReplica({ readUrl: databaseReadUrl, primary, clock: systemClock, onStatement: undefined, observe: unobserved });
+      const primary = {
+        query: async ({ text, values }: Statement) => (await client.query(text, [...values])).rows,
+      };
+      const replica = openReplica({
+        readUrl: databaseReadUrl,
+        primary,
+        clock: systemClock,
+        onStatement: undefined,
+        observe: unobserved,
+      });
       return [judgeReplica(await replica.state().finally(() => replica.close()))];
     });
   },
 });
 
-/** Milliseconds by which the clock of PostgreSQL differs from ours: positive when it is ahead. Null for SQLite, which has ours. */
+/**
+ * Milliseconds by which the clock of PostgreSQL differs from ours: positive when it is ahead. Null for
+ * SQLite, which has ours.
+ */
 export async function databaseClockSkew(
   { database: kind, databaseUrl }: Pick<Config, "database" | "databaseUrl">,
   now: () => number,
@@ -213,7 +279,9 @@ export async function databaseClockSkew(
   if (kind === "sqlite") return null;
   return onPostgres(databaseUrl, signal, async (client) => {
     const before = now();
-    const { rows } = await client.query<{ ms: number }>("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms");
+    const { rows } = await client.query<{ ms: number }>(
+      "SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms",
+    );
     return (rows[0]?.ms ?? before) - (before + now()) / 2;
   });
 }

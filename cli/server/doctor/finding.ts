@@ -27,7 +27,9 @@ export interface Named extends Finding {
   readonly name: string;
 }
 
-/** Runs all checks at the same time; each ends within `limitMs`. The findings are in the order of the checks. */
+/**
+ * Runs all checks at the same time; each ends within `limitMs`. The findings are in the order of the checks.
+ */
 export async function examine(checks: readonly Check[], limitMs: number): Promise<readonly Named[]> {
   const found = await Promise.all(checks.map((check) => runOne(check, limitMs)));
   return checks.flatMap(({ name }, index) => (found[index] ?? []).map((finding) => ({ name, ...finding })));
@@ -41,7 +43,10 @@ async function runOne({ run, advice }: Check, limitMs: number): Promise<readonly
     ending.abort();
   }, limitMs);
   try {
-    return await Promise.race([run(ending.signal).catch((error: unknown) => [fail(causeText(error), advice)]), promise]);
+    return await Promise.race([
+      run(ending.signal).catch((error: unknown) => [fail(causeText(error), advice)]),
+      promise,
+    ]);
   } finally {
     clearTimeout(timer);
     ending.abort();

@@ -6,7 +6,8 @@ import { ownershipNote } from "../../../src/store/folder.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 /** The nearest folder that exists. */
-const existing = (folder: string): string => (existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder)));
+const existing = (folder: string): string =>
+  existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder));
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
 const leastPercent = { warn: 10, fail: 3 };
@@ -19,7 +20,13 @@ export const disk = ({ dataDir }: Pick<Config, "dataDir">): Check => ({
     const percent = blocks === 0 ? 100 : Math.floor((bavail / blocks) * 100);
     const found = `${gigabytes(bavail * bsize)} of ${gigabytes(blocks * bsize)} are free for ${dataDir} (${percent} %)`;
     const advice = "Free space or enlarge the disk: a server on a full disk refuses every change.";
-    return [percent < leastPercent.fail ? fail(found, advice) : percent < leastPercent.warn ? warn(found, advice) : ok(found)];
+    return [
+      percent < leastPercent.fail
+        ? fail(found, advice)
+        : percent < leastPercent.warn
+          ? warn(found, advice)
+          : ok(found),
+    ];
   },
 });
 
@@ -30,8 +37,14 @@ function openToOthers(path: string): boolean {
 }
 
 /** The files with secrets: those of the data folder, and those that settings name. */
-function secretFiles(dataDir: string, env: Readonly<Record<string, string | undefined>>, secrets: readonly string[]): readonly string[] {
-  const named = [...secrets.map((name) => `${name}_FILE`), "CONFIG_FILE", "MODELS_FILE"].flatMap((name) => env[name] || []);
+function secretFiles(
+  dataDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  secrets: readonly string[],
+): readonly string[] {
+  const named = [...secrets.map((name) => `${name}_FILE`), "CONFIG_FILE", "MODELS_FILE"].flatMap(
+    (name) => env[name] || [],
+  );
   return [join(dataDir, "encryption-key"), join(dataDir, "first-key"), ...named];
 }
 
@@ -47,12 +60,18 @@ export const permissions = (
     const findings: Finding[] = [];
     if (!canWrite(dataDir))
       findings.push(
-        fail(`${dataDir} cannot be written${ownershipNote(dataDir)}`, `Give it to the user of the server: chown -R USER ${dataDir}`),
+        fail(
+          `${dataDir} cannot be written${ownershipNote(dataDir)}`,
+          `Give it to the user of the server: chown -R USER ${dataDir}`,
+        ),
       );
-    if (openToOthers(dataDir)) findings.push(warn(`other users can enter ${dataDir}`, `chmod 700 ${dataDir}`));
+    if (openToOthers(dataDir))
+      findings.push(warn(`other users can enter ${dataDir}`, `chmod 700 ${dataDir}`));
     for (const path of secretFiles(dataDir, env, secrets))
       if (openToOthers(path)) findings.push(warn(`other users can read ${path}`, `chmod 600 ${path}`));
-    return findings.length > 0 ? findings : [ok(`only this user can read ${dataDir} and the files of secrets`)];
+    return findings.length > 0
+      ? findings
+      : [ok(`only this user can read ${dataDir} and the files of secrets`)];
   },
 });
 

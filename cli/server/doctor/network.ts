@@ -15,7 +15,11 @@ export function judgeCertificate(validTo: Date, now: number): Finding {
   const days = Math.floor((validTo.getTime() - now) / dayMs);
   const date = validTo.toISOString().slice(0, 10);
   if (days < 0) return fail(`the certificate ended on ${date}`, "Renew it: clients no longer connect.");
-  if (days < renewDays) return warn(`the certificate ends on ${date}, in ${days} days`, "Check that it is renewed automatically.");
+  if (days < renewDays)
+    return warn(
+      `the certificate ends on ${date}, in ${days} days`,
+      "Check that it is renewed automatically.",
+    );
   return ok(`the certificate is valid until ${date}`);
 }
 
@@ -59,8 +63,11 @@ async function answerOf(
   } catch (error) {
     if (signal.aborted) throw error;
     const found = `${baseUrl} cannot be reached: ${causeCode(error)}`;
-    const advice = "Check that the server runs, and BASE_URL, the name in the DNS, the reverse proxy and its certificate.";
-    return isAddressGuessed ? warn(found, "Start the server, and set BASE_URL to the address that others use.") : fail(found, advice);
+    const advice =
+      "Check that the server runs, and BASE_URL, the name in the DNS, the reverse proxy and its certificate.";
+    return isAddressGuessed
+      ? warn(found, "Start the server, and set BASE_URL to the address that others use.")
+      : fail(found, advice);
   }
 }
 
@@ -115,7 +122,10 @@ export const clock = (config: Config): Check => ({
 const egressAdvice =
   "Webhooks, connectors and file_url need outgoing connections without a proxy: check the firewall and the name servers of /etc/resolv.conf.";
 
-/** A request to an outside address by the guarded path of webhooks and connectors: its own look-up, checked addresses, no proxy. */
+/**
+ * A request to an outside address by the guarded path of webhooks and connectors: its own look-up, checked
+ * addresses, no proxy.
+ */
 export const egress = ({ webhookAllow }: Pick<Config, "webhookAllow">, url: string): Check => ({
   name: "egress",
   advice: egressAdvice,
@@ -141,6 +151,7 @@ function egressFault(url: string, error: unknown): Finding {
     const why = reason.kind === "not_found" ? "the name does not exist" : "no name server answers";
     return warn(`${new URL(url).hostname} has no address: ${why}`, egressAdvice);
   }
-  const text = reason instanceof Error ? ("code" in reason ? String(reason.code) : reason.message) : String(reason);
+  const text =
+    reason instanceof Error ? ("code" in reason ? String(reason.code) : reason.message) : String(reason);
   return warn(`${url} cannot be reached: ${text}`, egressAdvice);
 }

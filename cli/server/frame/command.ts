@@ -2,7 +2,14 @@ import type { BaseArgs, Command } from "@stricli/core";
 import { ConfigError } from "../../../src/config/variable.ts";
 import { Failure, type Reason } from "../../../src/core/failure.ts";
 import type { CliContext } from "../../frame/context.ts";
-import { CommandError, type FailureKind, messageOf, ownKind, ownObject, UsageError } from "../../frame/failures.ts";
+import {
+  CommandError,
+  type FailureKind,
+  messageOf,
+  ownKind,
+  ownObject,
+  UsageError,
+} from "../../frame/failures.ts";
 import { build, type CommandForm, type Frame } from "../../frame/form.ts";
 import { type JsonFlags, jsonFlags, textFlag } from "../../frame/parameters.ts";
 import { type Print, printTo } from "../../frame/print.ts";
@@ -25,7 +32,9 @@ export interface SettingsFlags {
   readonly config?: string;
 }
 
-export const settingsFlags = { config: textFlag("File with settings, instead of CONFIG_FILE", "FILE") } as const;
+export const settingsFlags = {
+  config: textFlag("File with settings, instead of CONFIG_FILE", "FILE"),
+} as const;
 
 /** Flags of every command on an installation. */
 export type InstallationFlags = Shared & SettingsFlags;
@@ -41,16 +50,22 @@ const kindOfReason: Readonly<Partial<Record<Reason, FailureKind>>> = {
 };
 
 const errors = {
-  kind: (error: unknown): FailureKind => (error instanceof Failure ? kindOfReason[error.reason] : ownKind(error)) ?? "failed",
-  text: (error: unknown): string => (ownKind(error) === undefined ? faultText(error).trimEnd() : messageOf(error)),
+  kind: (error: unknown): FailureKind =>
+    (error instanceof Failure ? kindOfReason[error.reason] : ownKind(error)) ?? "failed",
+  text: (error: unknown): string =>
+    ownKind(error) === undefined ? faultText(error).trimEnd() : messageOf(error),
   object(error: unknown): object {
-    if (error instanceof ConfigError) return { code: "configuration", message: error.message, problems: error.problems };
+    if (error instanceof ConfigError)
+      return { code: "configuration", message: error.message, problems: error.problems };
     if (error instanceof UsageError || error instanceof CommandError) return ownObject(error);
     return { code: error instanceof Failure ? error.reason : "failed", message: errors.text(error) };
   },
 };
 
-const here = (context: CliContext, { json = false }: Shared): Here => ({ context, print: printTo(context, json) });
+const here = (context: CliContext, { json = false }: Shared): Here => ({
+  context,
+  print: printTo(context, json),
+});
 
 /** Only this user can read the files that commands on the server write. */
 const restrictFiles = (): void => void process.umask(0o077);

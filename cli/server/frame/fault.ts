@@ -2,8 +2,8 @@ import { ConfigError } from "../../../src/config/variable.ts";
 import { causeText, Failure } from "../../../src/core/failure.ts";
 
 /**
- * The final message of a process that must stop. Errors for operators and errors of the system are one sentence with the
- * cause. Any other error is a defect of the platform and is written with its stack.
+ * The final message of a process that must stop. Errors for operators and errors of the system are one
+ * sentence with the cause. Any other error is a defect of the platform and is written with its stack.
  */
 export function faultText(error: unknown): string {
   if (error instanceof ConfigError) return `${error.message}\n`;
@@ -18,4 +18,5 @@ function withCause({ message, cause }: Failure): string {
 }
 
 /** Whether the error is from a call of the operating system. */
-const isSystemError = (error: unknown): boolean => error instanceof Error && "syscall" in error && "code" in error;
+const isSystemError = (error: unknown): boolean =>
+  error instanceof Error && "syscall" in error && "code" in error;

@@ -12,12 +12,16 @@ export interface HolderFlags extends TeamFlags {
 
 export const teamFlags = { team: textFlag("Name of the team; by default the first team", "NAME") } as const;
 
-export const holderFlags = { user: textFlag("E-mail address of the person; by default the team's owner", "EMAIL"), ...teamFlags } as const;
+export const holderFlags = {
+  user: textFlag("E-mail address of the person; by default the team's owner", "EMAIL"),
+  ...teamFlags,
+} as const;
 
 const asText = (input: string): string => input;
 
 /** A flag with a text that the command needs. */
-export const neededText = (brief: string, placeholder: string) => ({ kind: "parsed", brief, placeholder, parse: asText }) as const;
+export const neededText = (brief: string, placeholder: string) =>
+  ({ kind: "parsed", brief, placeholder, parse: asText }) as const;
 
 /** A whole number. */
 export const parseWhole =

@@ -2,8 +2,14 @@ import type { CliContext } from "../../frame/context.ts";
 
 const everyMs = 1_000;
 
-/** A line on standard error that shows progress: replaced on a terminal, otherwise a new line at most every second. */
-export function progressLine({ process: { stderr }, now }: CliContext): { show(text: string): void; end(): void } {
+/**
+ * A line on standard error that shows progress: replaced on a terminal, otherwise a new line at most every
+ * second.
+ */
+export function progressLine({ process: { stderr }, now }: CliContext): {
+  show(text: string): void;
+  end(): void;
+} {
   let shownAt = 0;
   let shows = false;
   return {

@@ -46,7 +46,11 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: noticeSignOut }),
   defaultOptions: {
     // A server on this machine or in this network answers also while the browser has no internet.
-    queries: { networkMode: "always", retry: (count, error) => count < 3 && isTemporary(error), staleTime: 5_000 },
+    queries: {
+      networkMode: "always",
+      retry: (count, error) => count < 3 && isTemporary(error),
+      staleTime: 5_000,
+    },
     mutations: { networkMode: "always", retry: false },
   },
 });

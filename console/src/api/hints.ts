@@ -1,6 +1,9 @@
 import { TeamMemberRole } from "#proto/team/v2/team_user_pb.ts";
 
-/** What a session may do, for pages and buttons. The server alone decides: `test/console/hints.test.ts` compares them with its rule. */
+/**
+ * What a session may do, for pages and buttons. The server alone decides: `test/console/hints.test.ts`
+ * compares them with its rule.
+ */
 export interface Hints {
   /** In a team's space. A personal space has no roles, and its person is the owner. */
   readonly isTeam: boolean;

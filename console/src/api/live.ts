@@ -6,7 +6,10 @@ import { holdStreamPlace } from "./stream-places.ts";
 const backoffMs = [500, 1_000, 2_000, 4_000, 8_000];
 /** Rounds of polling until the next attempt to open a stream. */
 const pollRounds = 5;
-/** A stream sends at least a keep-alive every 15 seconds. After this silence it is dead, or a proxy holds it back. */
+/**
+ * A stream sends at least a keep-alive every 15 seconds. After this silence it is dead, or a proxy holds it
+ * back.
+ */
 const silenceMs = 40_000;
 
 /** How a page gets news: now, again after a pause, or no longer. */
@@ -27,11 +30,16 @@ export interface LiveSource {
 }
 
 /**
- * Follows a source until it is gone or the page is left. After each cut it follows again, with growing pauses while the server does
- * not answer; it is live again once the server has answered a poll. While the tab is hidden, it has no stream and asks nothing. When
- * the browser loses or finds its network, it tries again at once: a stream that is cut without an answer would stay silent.
+ * Follows a source until it is gone or the page is left. After each cut it follows again, with growing pauses
+ * while the server does not answer; it is live again once the server has answered a poll. While the tab is
+ * hidden, it has no stream and asks nothing. When the browser loses or finds its network, it tries again at
+ * once: a stream that is cut without an answer would stay silent.
  */
-export async function keepLive(source: LiveSource, report: (connection: Connection) => void, signal: AbortSignal): Promise<void> {
+export async function keepLive(
+  source: LiveSource,
+  report: (connection: Connection) => void,
+  signal: AbortSignal,
+): Promise<void> {
   let attempt = 0;
   let isLoaded = false;
   let canStream = true;
@@ -55,7 +63,8 @@ export async function keepLive(source: LiveSource, report: (connection: Connecti
     } catch (error) {
       if (signal.aborted) return;
       if (ConnectError.from(error).code === Code.Unauthenticated) announceSignedOut();
-      // A stream that sent nothing: perhaps a proxy does not let streams through. Polling finds out whether the source is gone.
+      // A stream that sent nothing: perhaps a proxy does not let streams through. Polling finds out whether
+      // the source is gone.
       const isStreamRefused: boolean = isOpening && !hasHeard;
       if (!isStreamRefused && isFinal(error)) return report({ kind: "ended", error });
       canStream = !isStreamRefused;
@@ -67,10 +76,16 @@ export async function keepLive(source: LiveSource, report: (connection: Connecti
   }
 }
 
-const isFinal = (error: unknown): boolean => !isTemporary(error) && ConnectError.from(error).code !== Code.ResourceExhausted;
+const isFinal = (error: unknown): boolean =>
+  !isTemporary(error) && ConnectError.from(error).code !== Code.ResourceExhausted;
 
 /** Streams while this tab has one of the browser's places for streams and is visible; polls otherwise. */
-async function followOnce(source: LiveSource, canStream: boolean, heard: () => void, signal: AbortSignal): Promise<void> {
+async function followOnce(
+  source: LiveSource,
+  canStream: boolean,
+  heard: () => void,
+  signal: AbortSignal,
+): Promise<void> {
   const place = canStream ? await holdStreamPlace() : null;
   const hidden = new AbortController();
   const hide = (): void => {

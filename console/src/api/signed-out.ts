@@ -3,7 +3,9 @@ import { useSyncExternalStore } from "react";
 let isSignedOut = false;
 const listeners = new Set<() => void>();
 
-/** Notifies the page that the session has ended. What was typed stays: the page only offers to sign in again. */
+/**
+ * Notifies the page that the session has ended. What was typed stays: the page only offers to sign in again.
+ */
 export function announceSignedOut(): void {
   isSignedOut = true;
   for (const listener of listeners) listener();
@@ -20,4 +22,5 @@ export const useSignedOut = (): boolean =>
   );
 
 /** The sign-in page, which leads back to the present address. */
-export const signInAddress = (): string => `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
+export const signInAddress = (): string =>
+  `/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;

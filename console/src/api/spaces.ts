@@ -12,7 +12,10 @@ export function useSpaces(): readonly OwnSpace[] {
   return data?.data ?? [];
 }
 
-/** Moves the session to another space. Everything on the page belongs to the space before, so the list of tasks is loaded. */
+/**
+ * Moves the session to another space. Everything on the page belongs to the space before, so the list of
+ * tasks is loaded.
+ */
 export async function switchSpace(spaceId: string): Promise<void> {
   await clientOf(AccountService).switchSpace({ spaceId });
   channel.postMessage(spaceId);

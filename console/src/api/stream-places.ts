@@ -1,6 +1,6 @@
 /**
- * How many tabs of one browser hold a stream. A browser opens at most six connections to a server without TLS, for all tabs
- * together, so the other tabs poll.
+ * How many tabs of one browser hold a stream. A browser opens at most six connections to a server without
+ * TLS, for all tabs together, so the other tabs poll.
  */
 const places = 4;
 

@@ -18,13 +18,25 @@ export interface Upload {
  *
  * @returns the id to attach.
  */
-export async function uploadFile(file: File, onProgress: (progress: number) => void, signal: AbortSignal): Promise<string> {
-  const { file: record, uploadUrl } = await clientOf(FileService).uploadFile({ filename: file.name }, { signal });
+export async function uploadFile(
+  file: File,
+  onProgress: (progress: number) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const { file: record, uploadUrl } = await clientOf(FileService).uploadFile(
+    { filename: file.name },
+    { signal },
+  );
   await put(uploadUrl, file, onProgress, signal);
   return record?.id ?? "";
 }
 
-function put(address: string, file: File, onProgress: (progress: number) => void, signal: AbortSignal): Promise<void> {
+function put(
+  address: string,
+  file: File,
+  onProgress: (progress: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total);

@@ -104,7 +104,13 @@ export function ProjectsPage() {
           ))}
         </ul>
       )}
-      {edited && <ProjectDialog project={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} onSaved={refresh} />}
+      {edited && (
+        <ProjectDialog
+          project={edited === "new" ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={refresh}
+        />
+      )}
       {removed && (
         <CallDialog
           method={ProjectService.method.deleteProject}
@@ -121,7 +127,15 @@ export function ProjectsPage() {
   );
 }
 
-function ProjectDialog({ project, onClose, onSaved }: { project: Project | undefined; onClose: () => void; onSaved: () => void }) {
+function ProjectDialog({
+  project,
+  onClose,
+  onSaved,
+}: {
+  project: Project | undefined;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
   const [name, setName] = useState(project?.name ?? "");
   const [instruction, setInstruction] = useState(project?.instruction ?? "");
   const onSuccess = (): void => {
@@ -130,7 +144,10 @@ function ProjectDialog({ project, onClose, onSaved }: { project: Project | undef
   };
   const create = useMutation(ProjectService.method.createProject, { onSuccess });
   const update = useMutation(ProjectService.method.updateProject, { onSuccess });
-  const save = (): void => (project ? update.mutate({ projectId: project.id, name, instruction }) : create.mutate({ name, instruction }));
+  const save = (): void =>
+    project
+      ? update.mutate({ projectId: project.id, name, instruction })
+      : create.mutate({ name, instruction });
   return (
     <FormDialog
       title={project ? text.edit : text.create}
@@ -140,7 +157,13 @@ function ProjectDialog({ project, onClose, onSaved }: { project: Project | undef
       onSubmit={save}
     >
       <TextField label={text.name} required value={name} onValue={setName} />
-      <AreaField label={text.instruction} hint={text.instructionHint} rows={6} value={instruction} onValue={setInstruction} />
+      <AreaField
+        label={text.instruction}
+        hint={text.instructionHint}
+        rows={6}
+        value={instruction}
+        onValue={setInstruction}
+      />
     </FormDialog>
   );
 }

@@ -25,7 +25,8 @@ const text = words(
     description: "Description",
     save: "Save",
     browsers: "My browsers",
-    browsersText: "Browsers of yours that are online now. Agents work in them only after you have chosen one for a task.",
+    browsersText:
+      "Browsers of yours that are online now. Agents work in them only after you have chosen one for a task.",
     noBrowser: "No browser is online.",
     online: "Online",
     usedBy: (count: number) => (count === 1 ? "1 task uses it" : `${count} tasks use it`),
@@ -40,14 +41,18 @@ const text = words(
     description: "Beschreibung",
     save: "Speichern",
     browsers: "Meine Browser",
-    browsersText: "Ihre Browser, die gerade online sind. Agenten arbeiten erst darin, wenn Sie einen für eine Aufgabe gewählt haben.",
+    browsersText:
+      "Ihre Browser, die gerade online sind. Agenten arbeiten erst darin, wenn Sie einen für eine Aufgabe gewählt haben.",
     noBrowser: "Kein Browser ist online.",
     online: "Online",
     usedBy: (count: number) => (count === 1 ? "1 Aufgabe benutzt ihn" : `${count} Aufgaben benutzen ihn`),
   },
 );
 
-/** The agents and online browsers of the person, the profiles of the space, and for the owner the credentials of remote workers. */
+/**
+ * The agents and online browsers of the person, the profiles of the space, and for the owner the credentials
+ * of remote workers.
+ */
 export default function AgentsPage() {
   const { isOwner } = useRole();
   return (
@@ -80,19 +85,38 @@ function Agents() {
               <Link to="/app/$taskId" params={{ taskId: agent.taskId }} className="button">
                 {text.conversation}
               </Link>
-              <button type="button" className="button" aria-label={`${text.edit}: ${agent.nickname}`} onClick={() => setEdited(agent)}>
+              <button
+                type="button"
+                className="button"
+                aria-label={`${text.edit}: ${agent.nickname}`}
+                onClick={() => setEdited(agent)}
+              >
                 {text.edit}
               </button>
             </span>
           </li>
         ))}
       </ul>
-      {edited && <AgentDialog agent={edited} onClose={() => setEdited(undefined)} onSaved={() => void agents.refetch()} />}
+      {edited && (
+        <AgentDialog
+          agent={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={() => void agents.refetch()}
+        />
+      )}
     </section>
   );
 }
 
-function AgentDialog({ agent, onClose, onSaved }: { agent: Agent; onClose: () => void; onSaved: () => void }) {
+function AgentDialog({
+  agent,
+  onClose,
+  onSaved,
+}: {
+  agent: Agent;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
   const [nickname, setNickname] = useState(agent.nickname);
   const [about, setAbout] = useState(agent.about);
   const update = useMutation(AgentService.method.updateAgent, {
@@ -123,7 +147,9 @@ function Browsers() {
       <p className="muted">{text.browsersText}</p>
       <ErrorNote error={browsers.error} onRetry={() => void browsers.refetch()} />
       {browsers.data?.data.length === 0 && (
-        <Empty command={`curl -s ${location.origin}/v2/browser.onlineList -H "x-service-api-key: $KEY"`}>{text.noBrowser}</Empty>
+        <Empty command={`curl -s ${location.origin}/v2/browser.onlineList -H "x-service-api-key: $KEY"`}>
+          {text.noBrowser}
+        </Empty>
       )}
       {browsers.data && browsers.data.data.length > 0 && (
         <ul className="card rows">
@@ -132,7 +158,9 @@ function Browsers() {
               <Icon name="globe" />
               <span className="main">
                 <strong>{clientName}</strong>
-                <small>{[...(taskIds.length > 0 ? [text.usedBy(taskIds.length)] : []), ua].join(" · ")}</small>
+                <small>
+                  {[...(taskIds.length > 0 ? [text.usedBy(taskIds.length)] : []), ua].join(" · ")}
+                </small>
               </span>
               <span className="badge done">
                 <Icon name="done" />

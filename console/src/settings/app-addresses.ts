@@ -38,8 +38,8 @@ export const linesOf = (lines: string): string[] =>
     .filter((line) => line !== "");
 
 /**
- * What is wrong with the redirect URIs, or undefined. It finds what people mistype; the server applies all rules
- * (spec/oauth.md 1.5).
+ * What is wrong with the redirect URIs, or undefined. It finds what people mistype; the server applies all
+ * rules (spec/oauth.md 1.5).
  */
 export function redirectFault(lines: string): string | undefined {
   const uris = linesOf(lines);

@@ -20,7 +20,8 @@ const text = words(
     redirects: "Redirect URIs",
     redirectsHint: "One in each line. A request must match one of them exactly.",
     origins: "Origins of pages",
-    originsHint: "One in each line, for example https://app.example.com. Their pages can call the API with access tokens of the app.",
+    originsHint:
+      "One in each line, for example https://app.example.com. Their pages can call the API with access tokens of the app.",
     homepage: "Home page",
     webhook: "Webhook",
     webhookHint: "An https address that receives the events of the app's tasks.",
@@ -31,9 +32,11 @@ const text = words(
     loopback: "Any port on 127.0.0.1",
     loopbackHint: "Choose it for an app on people's own computers.",
     device: "Sign-in with a code",
-    deviceHint: "For terminals and devices without a browser: people enter a short code on a page of this server.",
+    deviceHint:
+      "For terminals and devices without a browser: people enter a short code on a page of this server.",
     service: "Acts as itself, with its secret",
-    serviceHint: "Without a person. It creates tasks on your account, reaches only what it created, and cannot approve actions.",
+    serviceHint:
+      "Without a person. It creates tasks on your account, reaches only what it created, and cannot approve actions.",
     expands: "New scopes or connectors end all tokens of the app: its users must agree again.",
   },
   {
@@ -46,7 +49,8 @@ const text = words(
     redirects: "Redirect-URIs",
     redirectsHint: "Eine je Zeile. Eine Anfrage muss genau mit einer übereinstimmen.",
     origins: "Herkünfte von Seiten",
-    originsHint: "Eine je Zeile, zum Beispiel https://app.example.com. Ihre Seiten können die API mit Zugriffstoken der App aufrufen.",
+    originsHint:
+      "Eine je Zeile, zum Beispiel https://app.example.com. Ihre Seiten können die API mit Zugriffstoken der App aufrufen.",
     homepage: "Homepage",
     webhook: "Webhook",
     webhookHint: "Eine https-Adresse, die die Ereignisse der Aufgaben der App erhält.",
@@ -57,9 +61,11 @@ const text = words(
     loopback: "Jeder Port auf 127.0.0.1",
     loopbackHint: "Für eine App auf den Rechnern der Personen.",
     device: "Anmeldung mit einem Code",
-    deviceHint: "Für Terminals und Geräte ohne Browser: Personen geben einen kurzen Code auf einer Seite dieses Servers ein.",
+    deviceHint:
+      "Für Terminals und Geräte ohne Browser: Personen geben einen kurzen Code auf einer Seite dieses Servers ein.",
     service: "Handelt als sie selbst, mit ihrem Secret",
-    serviceHint: "Ohne eine Person. Sie erstellt Aufgaben auf Ihrem Konto, erreicht nur, was sie erstellt hat, und kann nichts freigeben.",
+    serviceHint:
+      "Ohne eine Person. Sie erstellt Aufgaben auf Ihrem Konto, erreicht nur, was sie erstellt hat, und kann nichts freigeben.",
     expands: "Neue Rechte oder Konnektoren beenden alle Token der App: ihre Nutzer müssen erneut zustimmen.",
   },
 );
@@ -127,7 +133,9 @@ export function AppDialog({ app, onClose, onSaved, onMade }: DialogProps) {
   });
   const request = requestOf(values);
   const save = (): void =>
-    app ? update.mutate({ ...request, clientId: app.clientId, updateMask: { paths: changed } }) : create.mutate(request);
+    app
+      ? update.mutate({ ...request, clientId: app.clientId, updateMask: { paths: changed } })
+      : create.mutate(request);
   return (
     <FormDialog
       title={app ? text.edit : text.create}
@@ -137,8 +145,20 @@ export function AppDialog({ app, onClose, onSaved, onMade }: DialogProps) {
       isReady={redirectFault(values.redirects) === undefined && originsFault(values.origins) === undefined}
       onSubmit={save}
     >
-      <TextField label={text.name} hint={text.nameHint} required maxLength={100} value={values.name} onValue={(name) => set({ name })} />
-      <TextField label={text.description} maxLength={1000} value={values.description} onValue={(description) => set({ description })} />
+      <TextField
+        label={text.name}
+        hint={text.nameHint}
+        required
+        maxLength={100}
+        value={values.name}
+        onValue={(name) => set({ name })}
+      />
+      <TextField
+        label={text.description}
+        maxLength={1000}
+        value={values.description}
+        onValue={(description) => set({ description })}
+      />
       <AreaField
         label={text.redirects}
         hint={text.redirectsHint}
@@ -201,7 +221,10 @@ export function AppDialog({ app, onClose, onSaved, onMade }: DialogProps) {
 }
 
 /** Whether an app asks for more than before. */
-const isWider = ({ scopeConfig }: OAuth2App, next: { scopes: readonly string[]; connectorUids: readonly string[] }): boolean =>
+const isWider = (
+  { scopeConfig }: OAuth2App,
+  next: { scopes: readonly string[]; connectorUids: readonly string[] },
+): boolean =>
   next.scopes.some((name) => !scopeConfig?.scopes.includes(name)) ||
   next.connectorUids.some((id) => !scopeConfig?.connectorUids.includes(id));
 

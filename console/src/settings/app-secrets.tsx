@@ -20,7 +20,8 @@ const text = words(
   },
   {
     title: (name: string) => `Secrets von ${name}`,
-    about: "Höchstens fünf. Erstellen Sie das neue, stellen Sie Ihren Dienst um, widerrufen Sie dann das alte.",
+    about:
+      "Höchstens fünf. Erstellen Sie das neue, stellen Sie Ihren Dienst um, widerrufen Sie dann das alte.",
     made: "Kopieren Sie das Client-Secret jetzt",
     create: "Neues Secret",
     ends: (last4: string) => `Endet auf ${last4}`,
@@ -36,7 +37,8 @@ export function SecretsDialog({ app: { clientId, name }, onClose }: { app: OAuth
   const refresh = (): void => void secrets.refetch();
   const create = useMutation(OAuth2AppService.method.createOAuth2AppSecret, { onSuccess: refresh });
   const revoke = useMutation(OAuth2AppService.method.revokeOAuth2AppSecret, { onSuccess: refresh });
-  if (create.data) return <SecretDialog title={text.made} secret={create.data.clientSecret} onClose={create.reset} />;
+  if (create.data)
+    return <SecretDialog title={text.made} secret={create.data.clientSecret} onClose={create.reset} />;
   return (
     <Dialog title={text.title(name)} onClose={onClose}>
       <p className="muted">{text.about}</p>
@@ -64,7 +66,12 @@ export function SecretsDialog({ app: { clientId, name }, onClose }: { app: OAuth
         ))}
       </ul>
       <div className="actions">
-        <button type="button" className="button" disabled={create.isPending} onClick={() => create.mutate({ clientId })}>
+        <button
+          type="button"
+          className="button"
+          disabled={create.isPending}
+          onClick={() => create.mutate({ clientId })}
+        >
           {text.create}
         </button>
         <button type="button" className="button primary" onClick={onClose}>

@@ -37,7 +37,12 @@ export function SkillsDialog({ app: { clientId, name }, onClose }: { app: OAuth2
   const update = useMutation(SkillService.method.updateSkill, { onSuccess });
   const remove = useMutation(SkillService.method.deleteSkill, { onSuccess });
   const add = async (file: File | undefined): Promise<void> => {
-    if (file) create.mutate({ ownerType: SkillOwnerType.APP, clientId, archive: new Uint8Array(await file.arrayBuffer()) });
+    if (file)
+      create.mutate({
+        ownerType: SkillOwnerType.APP,
+        clientId,
+        archive: new Uint8Array(await file.arrayBuffer()),
+      });
   };
   const own = skills.data?.data.filter((skill) => skill.clientId === clientId);
   return (
@@ -78,7 +83,12 @@ export function SkillsDialog({ app: { clientId, name }, onClose }: { app: OAuth2
       </ul>
       <label className="field">
         <span>{text.add}</span>
-        <input type="file" accept=".zip" disabled={create.isPending} onChange={({ target }) => void add(target.files?.[0])} />
+        <input
+          type="file"
+          accept=".zip"
+          disabled={create.isPending}
+          onChange={({ target }) => void add(target.files?.[0])}
+        />
         <small>{text.addHint}</small>
       </label>
       <div className="actions">

@@ -27,7 +27,8 @@ const text = words(
     users: "Users",
     remove: "Delete",
     removeTitle: (name: string) => `Delete ${name}?`,
-    removeText: "Its secrets, tokens, webhook and private skills are deleted, and members lose it at once. This cannot be undone.",
+    removeText:
+      "Its secrets, tokens, webhook and private skills are deleted, and members lose it at once. This cannot be undone.",
     more: "More",
     copyId: "Copy client id",
     noScopes: "no scopes",
@@ -36,7 +37,8 @@ const text = words(
     about: "Apps dieses Teams handeln für seine Mitglieder, nachdem jedes zugestimmt hat.",
     create: "Neue App",
     secret: "Kopieren Sie das Client-Secret jetzt",
-    empty: "Das Team hat noch keine App. Mit einer App melden sich Mitglieder bei Ihrem Dienst an und geben ihm ihre Aufgaben.",
+    empty:
+      "Das Team hat noch keine App. Mit einer App melden sich Mitglieder bei Ihrem Dienst an und geben ihm ihre Aufgaben.",
     edit: "Bearbeiten",
     secrets: "Secrets",
     skills: "Skills",
@@ -64,10 +66,15 @@ export default function AppsPage() {
       about={text.about}
       list={apps}
       items={apps.data?.data}
-      row={(app, onRemove) => <AppRow key={app.clientId} {...{ app, onRemove }} onOpen={(kind) => setOpen({ kind, app })} />}
+      row={(app, onRemove) => (
+        <AppRow key={app.clientId} {...{ app, onRemove }} onOpen={(kind) => setOpen({ kind, app })} />
+      )}
       empty={text.empty}
       command={`curl -s ${location.origin}/oauth.v2.OAuth2AppService/ListOAuth2Apps -H "x-service-api-key: $KEY" --json {}`}
-      add={{ label: text.create, dialog: ({ onClose, onDone }) => <NewAppDialog onClose={onClose} onSaved={onDone} /> }}
+      add={{
+        label: text.create,
+        dialog: ({ onClose, onDone }) => <NewAppDialog onClose={onClose} onSaved={onDone} />,
+      }}
       removal={{
         method: OAuth2AppService.method.deleteOAuth2App,
         input: ({ clientId }) => ({ clientId }),
@@ -104,7 +111,9 @@ function AppRow({ app, onOpen, onRemove }: RowProps) {
   const me = useMe().data;
   const canEdit =
     app.creatorId === me?.userId ||
-    [TeamMemberRole.OWNER, TeamMemberRole.SUPER_ADMIN, TeamMemberRole.ADMIN].some((role) => role === me?.role);
+    [TeamMemberRole.OWNER, TeamMemberRole.SUPER_ADMIN, TeamMemberRole.ADMIN].some(
+      (role) => role === me?.role,
+    );
   return (
     <li className="wrap">
       <Icon name="plug" />

@@ -17,7 +17,13 @@ const text = words(
   {
     about: "What members share with the team or with everyone.",
     kind: "Kind",
-    kinds: { 1: "Tasks worked on together", 2: "Shared tasks", 3: "Shared files", 4: "Published websites", 5: "Shared projects" },
+    kinds: {
+      1: "Tasks worked on together",
+      2: "Shared tasks",
+      3: "Shared files",
+      4: "Published websites",
+      5: "Shared projects",
+    },
     scopes: { 0: "", 1: "Private", 2: "Team", 3: "Everyone" },
     by: "by",
     capped: (scope: string) => `limited to: ${scope}`,
@@ -65,7 +71,9 @@ const kinds = [
 const scopeTitles: Readonly<Partial<Record<ShareScope, string>>> = text.scopes;
 const scopeTitle = (scope: ShareScope): string => scopeTitles[scope] ?? "";
 
-const scopes = [ShareScope.OWNER, ShareScope.TEAM_ONLY, ShareScope.PUBLIC].map((scope) => [scope, scopeTitle(scope)] as const);
+const scopes = [ShareScope.OWNER, ShareScope.TEAM_ONLY, ShareScope.PUBLIC].map(
+  (scope) => [scope, scopeTitle(scope)] as const,
+);
 
 /** What the team's members share, and who may see it at most. */
 export default function AssetsPage() {
@@ -77,7 +85,8 @@ export default function AssetsPage() {
     { assetType, limit: 50, offset: 0 },
     {
       pageParamKey: "offset",
-      getNextPageParam: ({ assets: page, offset, total }) => (offset + page.length < total ? offset + page.length : undefined),
+      getNextPageParam: ({ assets: page, offset, total }) =>
+        offset + page.length < total ? offset + page.length : undefined,
     },
   );
   const found = assets.data?.pages.flatMap((page) => page.assets);
@@ -87,28 +96,54 @@ export default function AssetsPage() {
       <SelectField<AssetType> label={text.kind} value={assetType} options={kinds} onValue={setType} />
       <ErrorNote error={assets.error} onRetry={() => void assets.refetch()} />
       {found?.length === 0 && (
-        <Empty command={`curl -s "${location.origin}/v2/team.asset.list" -H "x-service-api-key: $KEY"`}>{text.none}</Empty>
+        <Empty command={`curl -s "${location.origin}/v2/team.asset.list" -H "x-service-api-key: $KEY"`}>
+          {text.none}
+        </Empty>
       )}
       {found && found.length > 0 && (
         <ul className="card rows">
           {found.map((asset) => (
-            <AssetRow key={asset.uid} asset={asset} owner={names.get(asset.ownerId)} onChange={() => setChanged(asset)} />
+            <AssetRow
+              key={asset.uid}
+              asset={asset}
+              owner={names.get(asset.ownerId)}
+              onChange={() => setChanged(asset)}
+            />
           ))}
         </ul>
       )}
       {assets.hasNextPage && (
         <div className="actions">
-          <button type="button" className="button" disabled={assets.isFetching} onClick={() => void assets.fetchNextPage()}>
+          <button
+            type="button"
+            className="button"
+            disabled={assets.isFetching}
+            onClick={() => void assets.fetchNextPage()}
+          >
             {text.more}
           </button>
         </div>
       )}
-      {changed && <ScopeDialog asset={changed} onClose={() => setChanged(undefined)} onSaved={() => void assets.refetch()} />}
+      {changed && (
+        <ScopeDialog
+          asset={changed}
+          onClose={() => setChanged(undefined)}
+          onSaved={() => void assets.refetch()}
+        />
+      )}
     </>
   );
 }
 
-function AssetRow({ asset, owner, onChange }: { asset: ShareableAsset; owner: string | undefined; onChange: () => void }) {
+function AssetRow({
+  asset,
+  owner,
+  onChange,
+}: {
+  asset: ShareableAsset;
+  owner: string | undefined;
+  onChange: () => void;
+}) {
   const { assetName, assetId, permission, maxPermission, sharedAt, ownerId, assetExists } = asset;
   return (
     <li className="wrap">
@@ -131,7 +166,12 @@ function AssetRow({ asset, owner, onChange }: { asset: ShareableAsset; owner: st
           {assetExists ? scopeTitle(permission) : text.gone}
         </span>
         {assetExists && (
-          <button type="button" className="button" aria-label={`${text.change}: ${assetName}`} onClick={onChange}>
+          <button
+            type="button"
+            className="button"
+            aria-label={`${text.change}: ${assetName}`}
+            onClick={onChange}
+          >
             {text.change}
           </button>
         )}
@@ -140,7 +180,15 @@ function AssetRow({ asset, owner, onChange }: { asset: ShareableAsset; owner: st
   );
 }
 
-function ScopeDialog({ asset, onClose, onSaved }: { asset: ShareableAsset; onClose: () => void; onSaved: () => void }) {
+function ScopeDialog({
+  asset,
+  onClose,
+  onSaved,
+}: {
+  asset: ShareableAsset;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
   const [permission, setPermission] = useState<ShareScope>(asset.maxPermission ?? asset.permission);
   const update = useMutation(TeamAssetManageApiV2Service.method.updateAssetShareScope, {
     onSuccess: () => {
@@ -155,7 +203,12 @@ function ScopeDialog({ asset, onClose, onSaved }: { asset: ShareableAsset; onClo
       {...{ onClose, error: update.error, isPending: update.isPending }}
       onSubmit={() => update.mutate({ shareUid: asset.uid, permission })}
     >
-      <SelectField<ShareScope> label={text.scope} value={permission} options={scopes} onValue={setPermission} />
+      <SelectField<ShareScope>
+        label={text.scope}
+        value={permission}
+        options={scopes}
+        onValue={setPermission}
+      />
       <p className="muted">{text.effect}</p>
     </FormDialog>
   );

@@ -202,12 +202,14 @@ const verbs: Readonly<Record<string, string>> = words(
   },
 );
 
-const partsOf = (operation: string): readonly string[] => /^([A-Z][a-z]+)(.*)$/.exec(operation.split("/").at(-1) ?? "")?.slice(1) ?? [];
+const partsOf = (operation: string): readonly string[] =>
+  /^([A-Z][a-z]+)(.*)$/.exec(operation.split("/").at(-1) ?? "")?.slice(1) ?? [];
 
 /** What an entry of the audit log says, as `Project created`; the name of an operation without words. */
 export function operationWords(operation: string): string {
   const [verb = "", object = ""] = partsOf(operation);
-  const noun = nouns[object] ?? nouns[object.replace(/s$/, "")] ?? object.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ");
+  const noun =
+    nouns[object] ?? nouns[object.replace(/s$/, "")] ?? object.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ");
   const done = verbs[verb];
   return done === undefined || noun === "" ? (operation.split("/").at(-1) ?? "") : `${noun} ${done}`;
 }

@@ -15,7 +15,8 @@ import { accountChoiceOf, useDirectory } from "./people.ts";
 
 const text = words(
   {
-    about: "Every change in this team, and every refused call, newest first. Entries are chained by hashes and never change.",
+    about:
+      "Every change in this team, and every refused call, newest first. Entries are chained by hashes and never change.",
     filters: "Filters",
     from: "From",
     to: "Until",
@@ -54,13 +55,24 @@ const outcomes = [
 ] as const;
 
 /** A local time of a form, in Unix seconds; undefined when it is not filled in. */
-const secondsOf = (local: string): bigint | undefined => (local === "" ? undefined : BigInt(Math.floor(new Date(local).getTime() / 1000)));
+const secondsOf = (local: string): bigint | undefined =>
+  local === "" ? undefined : BigInt(Math.floor(new Date(local).getTime() / 1000));
 
-const noFilter = { from: "", to: "", accountId: "", operation: "", outcome: AuditOutcome.UNSPECIFIED as AuditOutcome };
+const noFilter = {
+  from: "",
+  to: "",
+  accountId: "",
+  operation: "",
+  outcome: AuditOutcome.UNSPECIFIED as AuditOutcome,
+};
 
-/** Entries in their order: reads by the person that follow each other are one run, every other entry is a run of its own. */
+/**
+ * Entries in their order: reads by the person that follow each other are one run, every other entry is a run
+ * of its own.
+ */
 function runsOf(events: readonly AuditEvent[], ownId: string | undefined): readonly AuditEvent[][] {
-  const isOwnRead = ({ accountId, operation }: AuditEvent): boolean => accountId === ownId && isRead(operation);
+  const isOwnRead = ({ accountId, operation }: AuditEvent): boolean =>
+    accountId === ownId && isRead(operation);
   const runs: AuditEvent[][] = [];
   for (const event of events) {
     const last = runs.at(-1);
@@ -72,7 +84,9 @@ function runsOf(events: readonly AuditEvent[], ownId: string | undefined): reado
 
 /** One entry, or the person's own reads folded into one line. */
 function Run({ run, names }: { run: readonly AuditEvent[]; names: ReadonlyMap<string, string> }) {
-  const entries = run.map((event) => <AuditEntry key={event.id} event={event} actor={names.get(event.accountId)} />);
+  const entries = run.map((event) => (
+    <AuditEntry key={event.id} event={event} actor={names.get(event.accountId)} />
+  ));
   if (run.length === 1) return entries[0];
   return (
     <li className={styles.entry}>
@@ -96,11 +110,18 @@ export default function AuditPage() {
   const names = new Map(people);
   const { from, to, accountId, operation, outcome } = useDeferredValue(filter);
   const [startTime, endTime] = [secondsOf(from), secondsOf(to)];
-  const range = { ...(startTime === undefined ? {} : { startTime }), ...(endTime === undefined ? {} : { endTime }) };
+  const range = {
+    ...(startTime === undefined ? {} : { startTime }),
+    ...(endTime === undefined ? {} : { endTime }),
+  };
   const log = useInfiniteQuery(
     AuditService.method.listAuditEvents,
     { limit: 50, cursor: "", accountId, operation: operation.trim(), outcome, ...range },
-    { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, placeholderData: (kept) => kept },
+    {
+      pageParamKey: "cursor",
+      getNextPageParam: (page) => page.nextCursor || undefined,
+      placeholderData: (kept) => kept,
+    },
   );
   const me = useMe();
   const found = log.data?.pages.flatMap((page) => page.data);
@@ -137,8 +158,18 @@ export default function AuditPage() {
           options={outcomes}
           onValue={(next) => set({ outcome: next })}
         />
-        <TextField label={`${text.from} (${zoneName})`} type="datetime-local" value={filter.from} onValue={(next) => set({ from: next })} />
-        <TextField label={`${text.to} (${zoneName})`} type="datetime-local" value={filter.to} onValue={(next) => set({ to: next })} />
+        <TextField
+          label={`${text.from} (${zoneName})`}
+          type="datetime-local"
+          value={filter.from}
+          onValue={(next) => set({ from: next })}
+        />
+        <TextField
+          label={`${text.to} (${zoneName})`}
+          type="datetime-local"
+          value={filter.to}
+          onValue={(next) => set({ to: next })}
+        />
       </div>
       <ErrorNote error={log.error} onRetry={() => void log.refetch()} />
       {found?.length === 0 && <p>{text.none}</p>}
@@ -151,7 +182,12 @@ export default function AuditPage() {
       )}
       {log.hasNextPage && (
         <div className="actions">
-          <button type="button" className="button" disabled={log.isFetching} onClick={() => void log.fetchNextPage()}>
+          <button
+            type="button"
+            className="button"
+            disabled={log.isFetching}
+            onClick={() => void log.fetchNextPage()}
+          >
             {text.more}
           </button>
         </div>

@@ -30,7 +30,8 @@ const text = words(
     expanded: "It requests more permissions than before. It has no access until you allow them in the app.",
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke the access of ${name}?`,
-    revokeText: "The app is refused at once, and its schedules pause. Its tasks stay. To undo this, open the app and allow it again.",
+    revokeText:
+      "The app is refused at once, and its schedules pause. Its tasks stay. To undo this, open the app and allow it again.",
   },
   {
     about: "Apps, die in diesem Bereich für Sie handeln dürfen, weil Sie zugestimmt haben.",
@@ -46,7 +47,8 @@ const text = words(
     tasks: "Aufgaben",
     may: "Die App darf",
     unverified: "Von diesem Server nicht geprüft",
-    expanded: "Die App verlangt mehr Rechte als vorher. Bis Sie diese Rechte in der App erlauben, hat sie keinen Zugriff.",
+    expanded:
+      "Die App verlangt mehr Rechte als vorher. Bis Sie diese Rechte in der App erlauben, hat sie keinen Zugriff.",
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} den Zugriff entziehen?`,
     revokeText:
@@ -64,7 +66,9 @@ export default function AuthorizedAppsPage() {
       <p className="muted">{text.about}</p>
       <ErrorNote error={grants.error} onRetry={refresh} />
       {grants.data?.data.length === 0 && (
-        <Empty command={`curl -s ${location.origin}/oauth.v2.OAuth2AppService/ListOAuth2Grants -H "x-service-api-key: $KEY" --json {}`}>
+        <Empty
+          command={`curl -s ${location.origin}/oauth.v2.OAuth2AppService/ListOAuth2Grants -H "x-service-api-key: $KEY" --json {}`}
+        >
           {text.none}
         </Empty>
       )}
@@ -89,7 +93,18 @@ export default function AuthorizedAppsPage() {
 }
 
 function GrantCard({ grant, onRevoke }: { grant: OAuth2Grant; onRevoke: () => void }) {
-  const { appName, homepageUrl, scopes, connectorUids, createdAt, clientId, credits, lastUsedAt, verified, expanded } = grant;
+  const {
+    appName,
+    homepageUrl,
+    scopes,
+    connectorUids,
+    createdAt,
+    clientId,
+    credits,
+    lastUsedAt,
+    verified,
+    expanded,
+  } = grant;
   return (
     <section className="card padded stack tight" aria-label={appName}>
       <div className="actions">
@@ -127,7 +142,10 @@ function GrantCard({ grant, onRevoke }: { grant: OAuth2Grant; onRevoke: () => vo
             <dt>{text.connectors}</dt>
             <dd>
               {connectorUids.map((uid) => connectorById(uid)?.name ?? uid).join(", ") || text.noConnectors}{" "}
-              <a href={`/oauth-apps/connector-consent?client_id=${encodeURIComponent(clientId)}`} aria-label={`${text.choose}: ${appName}`}>
+              <a
+                href={`/oauth-apps/connector-consent?client_id=${encodeURIComponent(clientId)}`}
+                aria-label={`${text.choose}: ${appName}`}
+              >
                 {text.choose}
               </a>
             </dd>

@@ -37,9 +37,19 @@ const text = words(
 );
 
 /** Creates a budget, or changes the credits of one. */
-export function BudgetDialog({ budget, onClose, onSaved }: { budget: Budget | undefined; onClose: () => void; onSaved: () => void }) {
+export function BudgetDialog({
+  budget,
+  onClose,
+  onSaved,
+}: {
+  budget: Budget | undefined;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
   const { isTeam } = useRole();
-  const [kind, setKind] = useState<BudgetKind>(budget?.kind ?? (isTeam ? BudgetKind.TEAM : BudgetKind.ACCOUNT));
+  const [kind, setKind] = useState<BudgetKind>(
+    budget?.kind ?? (isTeam ? BudgetKind.TEAM : BudgetKind.ACCOUNT),
+  );
   const [typed, setTyped] = useState(budget?.subject ?? "");
   const [period, setPeriod] = useState<BudgetPeriod>(budget?.period ?? BudgetPeriod.MONTH);
   const [credits, setCredits] = useState(budget ? `${budget.credits}` : "");
@@ -56,8 +66,20 @@ export function BudgetDialog({ budget, onClose, onSaved }: { budget: Budget | un
       title={budget ? text.edit : text.create}
       submit={text.save}
       draft={`budget ${budget ? `${budget.kind} ${budget.subject} ${budget.period}` : "new"}`}
-      {...{ onClose, error: set.error, isPending: set.isPending, isReady: kind === BudgetKind.TEAM || subject !== "" }}
-      onSubmit={() => set.mutate({ kind, subject: kind === BudgetKind.TEAM ? "" : subject, period, credits: BigInt(credits) })}
+      {...{
+        onClose,
+        error: set.error,
+        isPending: set.isPending,
+        isReady: kind === BudgetKind.TEAM || subject !== "",
+      }}
+      onSubmit={() =>
+        set.mutate({
+          kind,
+          subject: kind === BudgetKind.TEAM ? "" : subject,
+          period,
+          credits: BigInt(credits),
+        })
+      }
     >
       {!budget && (
         <>
@@ -70,10 +92,19 @@ export function BudgetDialog({ budget, onClose, onSaved }: { budget: Budget | un
               setTyped("");
             }}
           />
-          {kind === BudgetKind.TASK && <TextField label={text.task} required maxLength={64} value={typed} onValue={setTyped} />}
+          {kind === BudgetKind.TASK && (
+            <TextField label={text.task} required maxLength={64} value={typed} onValue={setTyped} />
+          )}
           {choices?.length === 0 && <p className="muted">{text.none}</p>}
-          {choices && choices.length > 0 && <SelectField label={kindTitle(kind)} value={subject} options={choices} onValue={setTyped} />}
-          <SelectField<BudgetPeriod> label={text.period} value={period} options={periodChoices} onValue={setPeriod} />
+          {choices && choices.length > 0 && (
+            <SelectField label={kindTitle(kind)} value={subject} options={choices} onValue={setTyped} />
+          )}
+          <SelectField<BudgetPeriod>
+            label={text.period}
+            value={period}
+            options={periodChoices}
+            onValue={setPeriod}
+          />
         </>
       )}
       <TextField
@@ -101,5 +132,7 @@ function useSubjects(kind: BudgetKind): readonly (readonly [string, string])[] |
   if (kind === BudgetKind.PROJECT) return projects.data?.data.map(({ id, name }) => [id, name] as const);
   if (kind === BudgetKind.APP) return apps.data?.data.map(({ clientId, name }) => [clientId, name] as const);
   if (kind !== BudgetKind.ACCOUNT) return;
-  return isTeam ? people.map(accountChoiceOf) : me.data && [[me.data.userId, me.data.name ?? me.data.email ?? me.data.userId]];
+  return isTeam
+    ? people.map(accountChoiceOf)
+    : me.data && [[me.data.userId, me.data.name ?? me.data.email ?? me.data.userId]];
 }

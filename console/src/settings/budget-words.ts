@@ -10,7 +10,11 @@ const text = words(
       [BudgetKind.APP]: "App",
       [BudgetKind.TASK]: "Task",
     },
-    periods: { [BudgetPeriod.TOTAL]: "In all", [BudgetPeriod.DAY]: "Each day (UTC)", [BudgetPeriod.MONTH]: "Each month (UTC)" },
+    periods: {
+      [BudgetPeriod.TOTAL]: "In all",
+      [BudgetPeriod.DAY]: "Each day (UTC)",
+      [BudgetPeriod.MONTH]: "Each month (UTC)",
+    },
   },
   {
     kinds: {
@@ -20,7 +24,11 @@ const text = words(
       [BudgetKind.APP]: "App",
       [BudgetKind.TASK]: "Aufgabe",
     },
-    periods: { [BudgetPeriod.TOTAL]: "Insgesamt", [BudgetPeriod.DAY]: "Jeden Tag (UTC)", [BudgetPeriod.MONTH]: "Jeden Monat (UTC)" },
+    periods: {
+      [BudgetPeriod.TOTAL]: "Insgesamt",
+      [BudgetPeriod.DAY]: "Jeden Tag (UTC)",
+      [BudgetPeriod.MONTH]: "Jeden Monat (UTC)",
+    },
   },
 );
 
@@ -37,6 +45,10 @@ export const periodChoices = [BudgetPeriod.MONTH, BudgetPeriod.DAY, BudgetPeriod
 
 /** The kinds as choices; a personal space has neither a team nor apps. */
 export const kindChoices = (isTeam: boolean) =>
-  [...(isTeam ? [BudgetKind.TEAM] : []), BudgetKind.ACCOUNT, BudgetKind.PROJECT, BudgetKind.TASK, ...(isTeam ? [BudgetKind.APP] : [])].map(
-    (kind) => [kind, kindTitle(kind)] as const,
-  );
+  [
+    ...(isTeam ? [BudgetKind.TEAM] : []),
+    BudgetKind.ACCOUNT,
+    BudgetKind.PROJECT,
+    BudgetKind.TASK,
+    ...(isTeam ? [BudgetKind.APP] : []),
+  ].map((kind) => [kind, kindTitle(kind)] as const);

@@ -73,7 +73,9 @@ export function Budgets() {
       <p className="muted">{isOwner ? text.about : text.own}</p>
       <ErrorNote error={error} onRetry={refresh} />
       {data?.data.length === 0 && (
-        <Empty command={`curl -s ${location.origin}/${BudgetService.typeName}/ListBudgets -H "x-service-api-key: $KEY" --json {}`}>
+        <Empty
+          command={`curl -s ${location.origin}/${BudgetService.typeName}/ListBudgets -H "x-service-api-key: $KEY" --json {}`}
+        >
           {isOwner ? text.none : text.noneOwn}
         </Empty>
       )}
@@ -88,13 +90,27 @@ export function Budgets() {
           ))}
         </ul>
       )}
-      {edited && <BudgetDialog budget={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} onSaved={refresh} />}
+      {edited && (
+        <BudgetDialog
+          budget={edited === "new" ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={refresh}
+        />
+      )}
       {removed && <RemoveDialog budget={removed} onClose={() => setRemoved(undefined)} onRemoved={refresh} />}
     </section>
   );
 }
 
-function BudgetRow({ budget, onEdit, onRemove }: { budget: Budget; onEdit?: () => void; onRemove?: () => void }) {
+function BudgetRow({
+  budget,
+  onEdit,
+  onRemove,
+}: {
+  budget: Budget;
+  onEdit?: () => void;
+  onRemove?: () => void;
+}) {
   const { kind, period, credits, spent, held } = budget;
   const name = useSubjectName(budget);
   const share = credits > 0n ? Math.min(100, Math.max(0, Number((spent * 100n) / credits))) : 100;
@@ -108,7 +124,12 @@ function BudgetRow({ budget, onEdit, onRemove }: { budget: Budget; onEdit?: () =
           {periodTitle(period)} · {text.of(formatNumber(spent), formatNumber(credits))}
           {held > 0n && ` · ${text.held(formatNumber(held))}`}
         </small>
-        <progress className={`${styles.bar} ${share >= 90 ? styles.full : ""}`} max={100} value={share} aria-label={title} />
+        <progress
+          className={`${styles.bar} ${share >= 90 ? styles.full : ""}`}
+          max={100}
+          value={share}
+          aria-label={title}
+        />
       </span>
       {onEdit && onRemove && (
         <Menu
@@ -129,13 +150,26 @@ function useSubjectName({ kind, subject }: Budget): string {
   const people = useDirectory();
   const projects = useQuery(ProjectService.method.listProjects, {}, { enabled: kind === BudgetKind.PROJECT });
   if (kind === BudgetKind.TEAM) return me.data?.space?.name ?? "";
-  if (kind === BudgetKind.PROJECT) return projects.data?.data.find(({ id }) => id === subject)?.name ?? subject;
+  if (kind === BudgetKind.PROJECT)
+    return projects.data?.data.find(({ id }) => id === subject)?.name ?? subject;
   if (kind !== BudgetKind.ACCOUNT) return subject;
   const person = people.find(({ accountId }) => accountId === subject);
-  return person ? accountChoiceOf(person)[1] : subject === me.data?.userId ? (me.data.name ?? subject) : subject;
+  return person
+    ? accountChoiceOf(person)[1]
+    : subject === me.data?.userId
+      ? (me.data.name ?? subject)
+      : subject;
 }
 
-function RemoveDialog({ budget, onClose, onRemoved }: { budget: Budget; onClose: () => void; onRemoved: () => void }) {
+function RemoveDialog({
+  budget,
+  onClose,
+  onRemoved,
+}: {
+  budget: Budget;
+  onClose: () => void;
+  onRemoved: () => void;
+}) {
   const remove = useMutation(BudgetService.method.removeBudget, {
     onSuccess: () => {
       onRemoved();

@@ -9,20 +9,23 @@ import { words } from "../words.ts";
 const text = words(
   {
     title: "Unverified apps",
-    about: "Apps that describe themselves, such as MCP clients, are neither registered on this server nor verified.",
+    about:
+      "Apps that describe themselves, such as MCP clients, are neither registered on this server nor verified.",
     allowed: "Each person of this space can let them act.",
     forbidden: "They cannot act in this space.",
     owner: "Only the owner can change this.",
     forbid: "Forbid",
     forbidTitle: "Forbid unverified apps?",
-    forbidText: "Those that people of this space have let act are refused from their next call on, until you allow them again.",
+    forbidText:
+      "Those that people of this space have let act are refused from their next call on, until you allow them again.",
     allow: "Allow",
     allowTitle: "Allow unverified apps?",
     allowText: "Each person of this space can let them act. Those that were allowed before can act again.",
   },
   {
     title: "Nicht geprüfte Apps",
-    about: "Apps, die sich selbst beschreiben, etwa MCP-Clients, sind auf diesem Server nicht registriert, und niemand hat sie geprüft.",
+    about:
+      "Apps, die sich selbst beschreiben, etwa MCP-Clients, sind auf diesem Server nicht registriert, und niemand hat sie geprüft.",
     allowed: "Jede Person in diesem Bereich kann sie handeln lassen.",
     forbidden: "Sie können in diesem Bereich nicht handeln.",
     owner: "Nur der Inhaber kann das ändern.",
@@ -32,7 +35,8 @@ const text = words(
       "Die Apps, denen Personen in diesem Bereich zugestimmt haben, werden ab ihrem nächsten Aufruf abgewiesen, bis Sie sie wieder erlauben.",
     allow: "Erlauben",
     allowTitle: "Nicht geprüfte Apps erlauben?",
-    allowText: "Jede Person in diesem Bereich kann sie handeln lassen. Apps, die vorher erlaubt waren, können wieder handeln.",
+    allowText:
+      "Jede Person in diesem Bereich kann sie handeln lassen. Apps, die vorher erlaubt waren, können wieder handeln.",
   },
 );
 
@@ -57,7 +61,11 @@ export function ClientPolicyCard() {
           </p>
           {isOwner && (
             <div className="actions">
-              <button type="button" className={isAllowed ? "button danger" : "button"} onClick={() => setAsking(true)}>
+              <button
+                type="button"
+                className={isAllowed ? "button danger" : "button"}
+                onClick={() => setAsking(true)}
+              >
                 {change.submit}
               </button>
             </div>

@@ -12,7 +12,8 @@ import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
-    about: "Connectors give agents the tools of other services, by MCP. A tool asks you before each use unless you allow it.",
+    about:
+      "Connectors give agents the tools of other services, by MCP. A tool asks you before each use unless you allow it.",
     install: "Add connector",
     all: "in this space",
     isDefault: "In every task",
@@ -46,7 +47,8 @@ const text = words(
     policies: { ask: "Fragen", allow: "Erlauben", deny: "Ablehnen" },
     read: "gelesen",
     more: "Mehr",
-    empty: "Sie haben noch keinen Konnektor. Fügen Sie einen hinzu, damit Agenten seine Werkzeuge nutzen können.",
+    empty:
+      "Sie haben noch keinen Konnektor. Fügen Sie einen hinzu, damit Agenten seine Werkzeuge nutzen können.",
   },
 );
 
@@ -58,12 +60,20 @@ export default function ConnectorsPage() {
       about={text.about}
       list={connectors}
       items={connectors.data?.data}
-      row={(connector, onRemove) => <ConnectorRow key={connector.id} {...{ connector, onRemove }} onChanged={() => connectors.refetch()} />}
+      row={(connector, onRemove) => (
+        <ConnectorRow
+          key={connector.id}
+          {...{ connector, onRemove }}
+          onChanged={() => connectors.refetch()}
+        />
+      )}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/connector.list -H "x-service-api-key: $KEY"`}
       add={{
         label: text.install,
-        dialog: ({ onClose, onDone }) => <InstallDialog title={text.install} onClose={onClose} onInstalled={onDone} />,
+        dialog: ({ onClose, onDone }) => (
+          <InstallDialog title={text.install} onClose={onClose} onInstalled={onDone} />
+        ),
       }}
       removal={{
         method: ConnectorService.method.removeConnector,
@@ -113,7 +123,12 @@ function ConnectorRow({ connector, onChanged, onRemove }: RowProps) {
       <span className="actions">
         <span className={`badge ${isReady ? "done" : "wait"}`}>{isReady ? text.ready : text.expired}</span>
         {!isReady && (
-          <button type="button" className="button" aria-label={`${text.authorize}: ${name}`} onClick={() => authorize.mutate({ id })}>
+          <button
+            type="button"
+            className="button"
+            aria-label={`${text.authorize}: ${name}`}
+            onClick={() => authorize.mutate({ id })}
+          >
             {text.authorize}
           </button>
         )}
@@ -129,7 +144,9 @@ function ConnectorRow({ connector, onChanged, onRemove }: RowProps) {
         <Menu
           label={`${text.more}: ${name}`}
           entries={[
-            ...(url || command ? [{ label: text.refresh, icon: "running" as const, run: () => read.mutate({ id }) }] : []),
+            ...(url || command
+              ? [{ label: text.refresh, icon: "running" as const, run: () => read.mutate({ id }) }]
+              : []),
             { label: text.remove, icon: "bin", danger: true, run: onRemove },
           ]}
         />
@@ -138,7 +155,15 @@ function ConnectorRow({ connector, onChanged, onRemove }: RowProps) {
   );
 }
 
-function Tools({ id, tools, onChanged }: { id: string; tools: readonly ConnectorTool[]; onChanged: () => Promise<unknown> }) {
+function Tools({
+  id,
+  tools,
+  onChanged,
+}: {
+  id: string;
+  tools: readonly ConnectorTool[];
+  onChanged: () => Promise<unknown>;
+}) {
   const set = useMutation(ConnectorService.method.setConnectorPolicy, { onSuccess: onChanged });
   return (
     <details>
@@ -154,8 +179,13 @@ function Tools({ id, tools, onChanged }: { id: string; tools: readonly Connector
             <span className="field">
               <select
                 aria-label={name}
-                value={(set.isPending && set.variables.policies?.find(({ tool }) => tool === name)?.policy) || policy}
-                onChange={(event) => set.mutate({ id, policies: [{ tool: name, policy: event.target.value }] })}
+                value={
+                  (set.isPending && set.variables.policies?.find(({ tool }) => tool === name)?.policy) ||
+                  policy
+                }
+                onChange={(event) =>
+                  set.mutate({ id, policies: [{ tool: name, policy: event.target.value }] })
+                }
               >
                 {Object.entries(text.policies).map(([value, title]) => (
                   <option key={value} value={value}>

@@ -25,7 +25,8 @@ const list = new Intl.ListFormat(formatLocale, { type: "conjunction" });
 const clock = new Intl.DateTimeFormat(formatLocale, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
 const weekday = new Intl.DateTimeFormat(formatLocale, { weekday: "long", timeZone: "UTC" });
 
-const timeAt = (hour: string, minute: string): string => clock.format(Date.UTC(2026, 0, 1, Number(hour), Number(minute)));
+const timeAt = (hour: string, minute: string): string =>
+  clock.format(Date.UTC(2026, 0, 1, Number(hour), Number(minute)));
 /** 4 January 2026 is a Sunday: 0 and 7 are Sundays of cron. */
 const dayAt = (day: string): string => weekday.format(Date.UTC(2026, 0, 4 + Number(day)));
 
@@ -35,7 +36,8 @@ const range = /^(\d{1,2})-(\d{1,2})$/;
 /**
  * A cron expression in words, such as `every 30 minutes from 09:00 to 17:59, every day`.
  *
- * @returns undefined for an expression that limits days of the month or months, or has other forms: it is shown as it is.
+ * @returns undefined for an expression that limits days of the month or months, or has other forms: it is
+ * shown as it is.
  */
 export function cronWords(cron: string): string | undefined {
   const [minute = "", hour = "", dayOfMonth, month, dayOfWeek = ""] = cron.trim().split(/\s+/);
@@ -52,7 +54,9 @@ function timesOf(minute: string, hour: string): string | undefined {
     return `${text.everyMinutes(step)} ${text.between(timeAt(from, "0"), timeAt(to, "59"))}`;
   if (!/^\d{1,2}$/.test(minute)) return undefined;
   if (hour === "*") return text.hourly(minute);
-  return values.test(hour) ? text.at(list.format(hour.split(",").map((each) => timeAt(each, minute)))) : undefined;
+  return values.test(hour)
+    ? text.at(list.format(hour.split(",").map((each) => timeAt(each, minute))))
+    : undefined;
 }
 
 function daysOf(dayOfWeek: string): string | undefined {

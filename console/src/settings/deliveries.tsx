@@ -39,7 +39,12 @@ const text = words(
 );
 
 const looks = { 0: "rest", 1: "wait", 2: "done", 3: "fail", 4: "rest" } as const;
-const filters = [DeliveryState.UNSPECIFIED, DeliveryState.DELIVERED, DeliveryState.PENDING, DeliveryState.FAILED] as const;
+const filters = [
+  DeliveryState.UNSPECIFIED,
+  DeliveryState.DELIVERED,
+  DeliveryState.PENDING,
+  DeliveryState.FAILED,
+] as const;
 
 /** The log of a webhook: what was sent, what came back, and sending it again. */
 export function Deliveries({ webhookId }: { webhookId: string }) {
@@ -59,7 +64,12 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   const found = deliveries.data?.pages.flatMap(({ data }) => data);
   return (
     <div className="stack tight" style={{ flexBasis: "100%" }}>
-      <SelectField label={text.state} value={state} options={filters.map((key) => [key, text.states[key]] as const)} onValue={setState} />
+      <SelectField
+        label={text.state}
+        value={state}
+        options={filters.map((key) => [key, text.states[key]] as const)}
+        onValue={setState}
+      />
       <ErrorNote error={deliveries.error ?? recover.error} />
       {found?.length === 0 && <p className="muted">{text.none}</p>}
       <ul className="rows">
@@ -84,7 +94,15 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
 }
 
 /** One delivery. @param webhook the name of its webhook, where a list has several. */
-export function DeliveryRow({ delivery, webhook, onResent }: { delivery: Delivery; webhook?: string; onResent: () => void }) {
+export function DeliveryRow({
+  delivery,
+  webhook,
+  onResent,
+}: {
+  delivery: Delivery;
+  webhook?: string;
+  onResent: () => void;
+}) {
   const [isOpen, setOpen] = useState(false);
   const resend = useMutation(WebhookService.method.resendDelivery, { onSuccess: onResent });
   const title = eventTitle(delivery.eventType);
@@ -100,11 +118,18 @@ export function DeliveryRow({ delivery, webhook, onResent }: { delivery: Deliver
         <ErrorNote error={resend.error} />
       </span>
       <span className="actions">
-        <span className={`badge ${titleOf(looks, delivery.state)}`}>{titleOf(text.states, delivery.state)}</span>
+        <span className={`badge ${titleOf(looks, delivery.state)}`}>
+          {titleOf(text.states, delivery.state)}
+        </span>
         <button type="button" className="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {text.details}
         </button>
-        <button type="button" className="button" disabled={resend.isPending} onClick={() => resend.mutate({ deliveryId: delivery.id })}>
+        <button
+          type="button"
+          className="button"
+          disabled={resend.isPending}
+          onClick={() => resend.mutate({ deliveryId: delivery.id })}
+        >
           {text.resend}
         </button>
       </span>
@@ -114,7 +139,11 @@ export function DeliveryRow({ delivery, webhook, onResent }: { delivery: Deliver
 }
 
 function Details({ delivery: { id: deliveryId, body } }: { delivery: Delivery }) {
-  const attempts = useQuery(WebhookService.method.listDeliveryAttempts, { deliveryId }, { refetchInterval: 5_000 });
+  const attempts = useQuery(
+    WebhookService.method.listDeliveryAttempts,
+    { deliveryId },
+    { refetchInterval: 5_000 },
+  );
   return (
     <div className="stack tight" style={{ flexBasis: "100%" }}>
       <ErrorNote error={attempts.error} />

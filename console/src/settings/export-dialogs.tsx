@@ -60,7 +60,12 @@ const text = words(
     reason: "Grund",
     reasonHint: "Steht danach im Audit-Protokoll.",
     kinds: "Arten von Ereignissen",
-    kindNames: { 1: "Nachrichten von Personen", 2: "Nachrichten von Agenten", 3: "Aufrufe von Werkzeugen", 4: "Ergebnisse von Werkzeugen" },
+    kindNames: {
+      1: "Nachrichten von Personen",
+      2: "Nachrichten von Agenten",
+      3: "Aufrufe von Werkzeugen",
+      4: "Ergebnisse von Werkzeugen",
+    },
     payload: "Mit dem Inhalt von Nachrichten und Aufrufen",
     payloadHint: "Nur wenn der Betreiber es erlaubt (SIEM_PAYLOADS).",
   },
@@ -86,11 +91,27 @@ const commonOf = ({ from, to, reason }: typeof noCommon) => ({
 
 type Common = typeof noCommon;
 
-const CommonFields = ({ value, onValue }: { value: Common; onValue: (change: (value: Common) => Common) => void }) => (
+const CommonFields = ({
+  value,
+  onValue,
+}: {
+  value: Common;
+  onValue: (change: (value: Common) => Common) => void;
+}) => (
   <>
     <div className="pair">
-      <TextField label={text.from} type="datetime-local" value={value.from} onValue={(from) => onValue((old) => ({ ...old, from }))} />
-      <TextField label={text.to} type="datetime-local" value={value.to} onValue={(to) => onValue((old) => ({ ...old, to }))} />
+      <TextField
+        label={text.from}
+        type="datetime-local"
+        value={value.from}
+        onValue={(from) => onValue((old) => ({ ...old, from }))}
+      />
+      <TextField
+        label={text.to}
+        type="datetime-local"
+        value={value.to}
+        onValue={(to) => onValue((old) => ({ ...old, to }))}
+      />
     </div>
     <TextField
       label={text.reason}
@@ -132,10 +153,17 @@ export function PersonDialog({ user, people, onClose, onMade }: PersonProps) {
       submit={text.submit}
       {...{ onClose, error: create.error, isPending: create.isPending, isReady: email !== "" }}
       draft="export person"
-      onSubmit={() => create.mutate({ email, scope, sessionIds, includeFiles, includeDeleted, ...commonOf(common) })}
+      onSubmit={() =>
+        create.mutate({ email, scope, sessionIds, includeFiles, includeDeleted, ...commonOf(common) })
+      }
     >
       <SelectField label={text.person} value={email} options={people} onValue={setEmail} />
-      <SelectField<EnterpriseExportScope> label={text.scope} value={scope} options={scopes} onValue={setScope} />
+      <SelectField<EnterpriseExportScope>
+        label={text.scope}
+        value={scope}
+        options={scopes}
+        onValue={setScope}
+      />
       {isCustom && <TextField label={text.ids} hint={text.idsHint} required value={ids} onValue={setIds} />}
       <CheckField label={text.files} checked={includeFiles} onValue={setFiles} />
       <CheckField label={text.deleted} checked={includeDeleted} onValue={setDeleted} />
@@ -144,7 +172,12 @@ export function PersonDialog({ user, people, onClose, onMade }: PersonProps) {
   );
 }
 
-const kinds = [EventName.USER_CHAT, EventName.AGENT_REPLY, EventName.TOOL_CALL, EventName.TOOL_RESULT] as const;
+const kinds = [
+  EventName.USER_CHAT,
+  EventName.AGENT_REPLY,
+  EventName.TOOL_CALL,
+  EventName.TOOL_RESULT,
+] as const;
 
 /** Requests an archive of the team's events. */
 export function EventsDialog({ onClose }: { onClose: () => void }) {
@@ -167,11 +200,18 @@ export function EventsDialog({ onClose }: { onClose: () => void }) {
             key={kind}
             label={text.kindNames[kind]}
             checked={eventNames.includes(kind)}
-            onValue={(on) => setNames(kinds.filter((name) => (name === kind ? on : eventNames.includes(name))))}
+            onValue={(on) =>
+              setNames(kinds.filter((name) => (name === kind ? on : eventNames.includes(name))))
+            }
           />
         ))}
       </fieldset>
-      <CheckField label={text.payload} hint={text.payloadHint} checked={includePayload} onValue={setPayload} />
+      <CheckField
+        label={text.payload}
+        hint={text.payloadHint}
+        checked={includePayload}
+        onValue={setPayload}
+      />
       <CommonFields value={common} onValue={setCommon} />
     </FormDialog>
   );

@@ -61,7 +61,13 @@ interface RowProps {
 }
 
 /** An export with its state, and what can be done with it. */
-export function ExportRow({ item: { uid, state, createdAt, bytes, fault, percent }, isBusy, onCancel, onDownload, onRemove }: RowProps) {
+export function ExportRow({
+  item: { uid, state, createdAt, bytes, fault, percent },
+  isBusy,
+  onCancel,
+  onDownload,
+  onRemove,
+}: RowProps) {
   const isOpen = state === ExportStatus.PENDING || state === ExportStatus.PROCESSING;
   const { tone, icon, title } = looks[state] ?? waiting;
   return (

@@ -39,7 +39,8 @@ const text = words(
     create: "Neuer Export",
     none: "Noch kein Export dieser Person. Ein fertiges Archiv kann hier heruntergeladen werden.",
     events: "Ereignisse der Agenten",
-    eventsText: "Nachrichten und Aufrufe von Werkzeugen im ganzen Team, für ein SIEM. Immer nur ein Export zur gleichen Zeit.",
+    eventsText:
+      "Nachrichten und Aufrufe von Werkzeugen im ganzen Team, für ein SIEM. Immer nur ein Export zur gleichen Zeit.",
     noEvents: "Noch kein Export von Ereignissen. Eine fertige Datei kann hier heruntergeladen werden.",
     remove: "Löschen",
     removeTitle: "Diesen Export löschen?",
@@ -50,7 +51,8 @@ const text = words(
 
 const pageSize = 50;
 
-const commandOf = (operation: string): string => `curl -s "${location.origin}/v2/${operation}" -H "x-service-api-key: $KEY"`;
+const commandOf = (operation: string): string =>
+  `curl -s "${location.origin}/v2/${operation}" -H "x-service-api-key: $KEY"`;
 
 /** Archives of a person's data, and of the events of agents; for the owner. */
 export default function ExportsPage() {
@@ -74,7 +76,8 @@ function PersonExports() {
     { user, page: 1, pageSize },
     {
       enabled: user !== "",
-      refetchInterval: ({ state }) => pollMs(state.data?.records.some((record) => isOpen(record.status)) ?? false),
+      refetchInterval: ({ state }) =>
+        pollMs(state.data?.records.some((record) => isOpen(record.status)) ?? false),
     },
   );
   const client = clientOf(EnterpriseDataExportV2Service);
@@ -95,12 +98,15 @@ function PersonExports() {
       urlOf={async (uid) => (await client.getDownloadURL({ uid })).downloadUrl}
       create={(done) => <PersonDialog user={user} people={people} onClose={done} onMade={setChosen} />}
     >
-      {people.length > 0 && <SelectField label={text.person} value={user} options={people} onValue={setChosen} />}
+      {people.length > 0 && (
+        <SelectField label={text.person} value={user} options={people} onValue={setChosen} />
+      )}
     </ExportList>
   );
 }
 
-const isOpen = (status: ExportStatus): boolean => status === ExportStatus.PENDING || status === ExportStatus.PROCESSING;
+const isOpen = (status: ExportStatus): boolean =>
+  status === ExportStatus.PENDING || status === ExportStatus.PROCESSING;
 
 const itemOfRecord = (record: EnterpriseExportRecord): ExportItem => ({
   uid: record.uid,
@@ -125,12 +131,20 @@ function EventExports() {
   const exports = useQuery(
     EnterpriseComplianceV2Service.method.listExports,
     { page: 1, pageSize },
-    { refetchInterval: ({ state }) => pollMs(state.data?.records.some(({ status }) => isOpen(stateOf(status))) ?? false) },
+    {
+      refetchInterval: ({ state }) =>
+        pollMs(state.data?.records.some(({ status }) => isOpen(stateOf(status))) ?? false),
+    },
   );
   const client = clientOf(EnterpriseComplianceV2Service);
   return (
     <ExportList
-      {...{ title: text.events, about: text.eventsText, none: text.noEvents, command: commandOf("enterprise.compliance.export.list") }}
+      {...{
+        title: text.events,
+        about: text.eventsText,
+        none: text.noEvents,
+        command: commandOf("enterprise.compliance.export.list"),
+      }}
       error={exports.error}
       items={exports.data?.records.map((record) => ({
         uid: record.uid,
@@ -151,7 +165,8 @@ function EventExports() {
 }
 
 /** A call of one of the two services, for the export with an id. */
-const useCall = (mutationFn: (uid: string) => Promise<void>, onSuccess: () => void) => useMutation({ mutationFn, onSuccess });
+const useCall = (mutationFn: (uid: string) => Promise<void>, onSuccess: () => void) =>
+  useMutation({ mutationFn, onSuccess });
 
 interface ListProps {
   readonly title: string;
@@ -225,12 +240,26 @@ function ExportList({
           setMaking(false);
           onChanged();
         })}
-      {removed && <RemoveDialog onRemove={() => onRemove(removed)} onClose={() => setRemoved(undefined)} onRemoved={onChanged} />}
+      {removed && (
+        <RemoveDialog
+          onRemove={() => onRemove(removed)}
+          onClose={() => setRemoved(undefined)}
+          onRemoved={onChanged}
+        />
+      )}
     </section>
   );
 }
 
-function RemoveDialog({ onRemove, onClose, onRemoved }: { onRemove: () => Promise<void>; onClose: () => void; onRemoved: () => void }) {
+function RemoveDialog({
+  onRemove,
+  onClose,
+  onRemoved,
+}: {
+  onRemove: () => Promise<void>;
+  onClose: () => void;
+  onRemoved: () => void;
+}) {
   const remove = useCall(onRemove, () => {
     onRemoved();
     onClose();

@@ -62,7 +62,11 @@ export default function FilesPage() {
   const files = useInfiniteQuery(
     FileService.method.listFiles,
     { limit: 50, cursor: "", filenameContains: name, origin },
-    { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, placeholderData: (kept) => kept },
+    {
+      pageParamKey: "cursor",
+      getNextPageParam: (page) => page.nextCursor || undefined,
+      placeholderData: (kept) => kept,
+    },
   );
   const refresh = (): void => void files.refetch();
   const { uploads, add } = useUploads(refresh);
@@ -153,7 +157,10 @@ const UploadButton = ({ input }: { input: RefObject<HTMLInputElement | null> }) 
 );
 
 /** Files on their way. One that has arrived leaves the list. */
-function useUploads(onArrived: () => void): { uploads: readonly Upload[]; add: (files: readonly File[]) => void } {
+function useUploads(onArrived: () => void): {
+  uploads: readonly Upload[];
+  add: (files: readonly File[]) => void;
+} {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const change = (key: string, part: Partial<Upload>): void =>
     setUploads((all) => all.map((upload) => (upload.key === key ? { ...upload, ...part } : upload)));
@@ -203,7 +210,8 @@ function FileRow({ file, onRemove }: { file: FileDetail; onRemove: () => void })
           <Ago at={fromSeconds(file.createdAt)} />
           {file.bytes !== undefined && ` · ${formatBytes(file.bytes)}`}
           {state && ` · ${state}`}
-          {file.expiresAt !== undefined && ` · ${text.expires} ${formatDateTime(fromSeconds(file.expiresAt))}`}
+          {file.expiresAt !== undefined &&
+            ` · ${text.expires} ${formatDateTime(fromSeconds(file.expiresAt))}`}
         </small>
         {file.errorMessage && <small className="fault">{file.errorMessage}</small>}
       </span>
@@ -214,11 +222,21 @@ function FileRow({ file, onRemove }: { file: FileDetail; onRemove: () => void })
           </a>
         )}
         {file.taskId === undefined ? (
-          <button type="button" className="button danger" aria-label={`${text.remove}: ${file.filename}`} onClick={onRemove}>
+          <button
+            type="button"
+            className="button danger"
+            aria-label={`${text.remove}: ${file.filename}`}
+            onClick={onRemove}
+          >
             {text.remove}
           </button>
         ) : (
-          <Link to="/app/$taskId" params={{ taskId: file.taskId }} className="button" aria-label={`${text.task}: ${file.filename}`}>
+          <Link
+            to="/app/$taskId"
+            params={{ taskId: file.taskId }}
+            className="button"
+            aria-label={`${text.task}: ${file.filename}`}
+          >
             {text.task}
           </Link>
         )}

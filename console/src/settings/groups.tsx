@@ -85,7 +85,15 @@ export function Groups({ onChanged }: { onChanged: () => void }) {
   );
 }
 
-function GroupDialog({ group, onClose, onSaved }: { group: TeamGroup; onClose: () => void; onSaved: () => void }) {
+function GroupDialog({
+  group,
+  onClose,
+  onSaved,
+}: {
+  group: TeamGroup;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
   const [role, setRole] = useState<TeamMemberRole | 0>(group.role ?? 0);
   const set = useMutation(TeamService.method.setGroupRole, {
     onSuccess: () => {
@@ -102,7 +110,12 @@ function GroupDialog({ group, onClose, onSaved }: { group: TeamGroup; onClose: (
       onClose={onClose}
       onSubmit={() => set.mutate({ id: group.id, ...(role === 0 ? {} : { role }) })}
     >
-      <SelectField<TeamMemberRole | 0> label={text.role} value={role} options={[[0, text.none], ...groupRoles]} onValue={setRole} />
+      <SelectField<TeamMemberRole | 0>
+        label={text.role}
+        value={role}
+        options={[[0, text.none], ...groupRoles]}
+        onValue={setRole}
+      />
       <p className="muted">{text.effect(group.members)}</p>
     </FormDialog>
   );

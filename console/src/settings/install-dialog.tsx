@@ -45,9 +45,24 @@ type Auth = keyof typeof text.auths;
 const draft = "connector new";
 
 /** The form of a new connector. One with OAuth goes on to the sign-in of its provider. */
-export function InstallDialog({ title, onClose, onInstalled }: { title: string; onClose: () => void; onInstalled: () => void }) {
+export function InstallDialog({
+  title,
+  onClose,
+  onInstalled,
+}: {
+  title: string;
+  onClose: () => void;
+  onInstalled: () => void;
+}) {
   const { isAdmin } = useRole();
-  const [form, setForm] = useState({ name: "", url: "", header: "", value: "", clientId: "", clientSecret: "" });
+  const [form, setForm] = useState({
+    name: "",
+    url: "",
+    header: "",
+    value: "",
+    clientId: "",
+    clientSecret: "",
+  });
   const [auth, setAuth] = useState<Auth>("none");
   const [isDefault, setDefault] = useState(true);
   const [forSpace, setForSpace] = useState(false);
@@ -76,12 +91,23 @@ export function InstallDialog({ title, onClose, onInstalled }: { title: string; 
   return (
     <FormDialog
       submit={title}
-      {...{ title, onClose, error: install.error ?? authorize.error, isPending: install.isPending || authorize.isPending }}
+      {...{
+        title,
+        onClose,
+        error: install.error ?? authorize.error,
+        isPending: install.isPending || authorize.isPending,
+      }}
       draft={draft}
       onSubmit={() => install.mutate({ name: form.name, isDefault, forSpace, server })}
     >
       <TextField required maxLength={100} {...field("name")} />
-      <TextField type="url" required maxLength={2048} placeholder="https://mcp.example.com/mcp" {...field("url")} />
+      <TextField
+        type="url"
+        required
+        maxLength={2048}
+        placeholder="https://mcp.example.com/mcp"
+        {...field("url")}
+      />
       <SelectField<Auth>
         label={text.auth}
         value={auth}
@@ -95,7 +121,14 @@ export function InstallDialog({ title, onClose, onInstalled }: { title: string; 
       {auth === "header" && (
         <>
           <TextField maxLength={64} hint={text.headerHint} {...field("header")} />
-          <TextField type="password" autoComplete="off" required maxLength={8192} hint={text.valueHint} {...field("value")} />
+          <TextField
+            type="password"
+            autoComplete="off"
+            required
+            maxLength={8192}
+            hint={text.valueHint}
+            {...field("value")}
+          />
         </>
       )}
       {auth === "oauth" && (

@@ -16,7 +16,11 @@ const refreshMs = 30_000;
 
 /** The state of all spaces, for operators. */
 export default function InstallationPage() {
-  const status = useQuery(InstallationService.method.getStatus, {}, { refetchInterval: refreshMs, staleTime: refreshMs });
+  const status = useQuery(
+    InstallationService.method.getStatus,
+    {},
+    { refetchInterval: refreshMs, staleTime: refreshMs },
+  );
   return (
     <>
       <p className="muted">{text.about}</p>
@@ -28,7 +32,8 @@ export default function InstallationPage() {
 
 function Status({ status, onRefresh }: { status: GetStatusResponse; onRefresh: () => void }) {
   const failingWebhooks = status.deliveries?.failingWebhooks ?? 0n;
-  const { at, version, checks, profiles, nodes, deliveries, workers, storage, database, jobs, errors } = status;
+  const { at, version, checks, profiles, nodes, deliveries, workers, storage, database, jobs, errors } =
+    status;
   return (
     <>
       <div className="actions">

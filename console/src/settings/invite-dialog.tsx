@@ -22,7 +22,8 @@ const text = words(
     sendText: "Earlier sign-in links of the member to this team can no longer be used.",
     send: "Send",
     sent: (address: string) => `${address} gets a sign-in link by mail.`,
-    unsent: "This server has no mail server. The member signs in by single sign-on, or with a link from the operator:",
+    unsent:
+      "This server has no mail server. The member signs in by single sign-on, or with a link from the operator:",
     done: "Done",
   },
   {
@@ -35,7 +36,8 @@ const text = words(
     sendText: "Frühere Anmeldelinks des Mitglieds zu diesem Team gelten dann nicht mehr.",
     send: "Senden",
     sent: (address: string) => `${address} erhält einen Anmeldelink per E-Mail.`,
-    unsent: "Dieser Server hat keinen Mailserver. Das Mitglied meldet sich per Single Sign-on an oder mit einem Link des Betreibers:",
+    unsent:
+      "Dieser Server hat keinen Mailserver. Das Mitglied meldet sich per Single Sign-on an oder mit einem Link des Betreibers:",
     done: "Fertig",
   },
 );
@@ -70,7 +72,12 @@ export function SendDialog({ person, onClose }: { person: Person; onClose: () =>
   const [isConfirmed, setConfirmed] = useState(false);
   if (isConfirmed) return <SentDialog id={person.id} email={person.email ?? person.name} onClose={onClose} />;
   return (
-    <FormDialog title={text.sendTitle(person.name)} submit={text.send} onClose={onClose} onSubmit={() => setConfirmed(true)}>
+    <FormDialog
+      title={text.sendTitle(person.name)}
+      submit={text.send}
+      onClose={onClose}
+      onSubmit={() => setConfirmed(true)}
+    >
       <p>{text.sendText}</p>
     </FormDialog>
   );

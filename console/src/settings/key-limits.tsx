@@ -2,7 +2,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useQuery } from "@connectrpc/connect-query";
 import { type KeyScope, keyScopes } from "#core/accounts/key-scopes.ts";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
-import { ApiKeyKind, type ApiKeyRestrictions, type ApiKeyRestrictionsSchema } from "#proto/settings/v1/api_key_pb.ts";
+import {
+  ApiKeyKind,
+  type ApiKeyRestrictions,
+  type ApiKeyRestrictionsSchema,
+} from "#proto/settings/v1/api_key_pb.ts";
 import { AreaField, CheckField, SelectField } from "../ui/fields.tsx";
 import { words } from "../words.ts";
 import styles from "./key-limits.module.css";
@@ -14,7 +18,8 @@ const text = words(
     chosen: "Only what you choose",
     scopes: "Scopes",
     projects: "Only in these projects",
-    projectsHint: "Without a choice, in all of them. A key with projects reaches their tasks and files, and nothing else.",
+    projectsHint:
+      "Without a choice, in all of them. A key with projects reaches their tasks and files, and nothing else.",
     addresses: "Only from these addresses",
     addressesHint: "One on each line, for example 192.0.2.10, 10.0.0.0/8 or 2001:db8::/32. Empty for all.",
     actions: { read: "Read", write: "Write", approve: "Approve", use: "Use" },
@@ -47,7 +52,8 @@ const text = words(
     chosen: "Nur, was Sie wählen",
     scopes: "Rechte",
     projects: "Nur in diesen Projekten",
-    projectsHint: "Ohne Auswahl in allen. Ein Schlüssel mit Projekten erreicht deren Aufgaben und Dateien und sonst nichts.",
+    projectsHint:
+      "Ohne Auswahl in allen. Ein Schlüssel mit Projekten erreicht deren Aufgaben und Dateien und sonst nichts.",
     addresses: "Nur von diesen Adressen",
     addressesHint: "Eine je Zeile, zum Beispiel 192.0.2.10, 10.0.0.0/8 oder 2001:db8::/32. Leer für alle.",
     actions: { read: "Lesen", write: "Schreiben", approve: "Genehmigen", use: "Nutzen" },
@@ -98,7 +104,9 @@ export function restrictionsOf(
   kind: ApiKeyKind,
 ): MessageInitShape<typeof ApiKeyRestrictionsSchema> {
   const addressRanges = addresses.split(/[\s,]+/).filter((range) => range !== "");
-  return kind === ApiKeyKind.GENERAL ? { scopes: [...scopes], projectIds: [...projectIds], addressRanges } : { addressRanges };
+  return kind === ApiKeyKind.GENERAL
+    ? { scopes: [...scopes], projectIds: [...projectIds], addressRanges }
+    : { addressRanges };
 }
 
 /** False for a choice of no scope: it would be a key without limits. */
@@ -106,7 +114,11 @@ export const isComplete = ({ scopes }: Limits): boolean => scopes === undefined 
 
 /** What limits a key, in a few words. */
 export const limitText = ({ scopes, projectIds, addressRanges }: ApiKeyRestrictions): string =>
-  [scopes.join(", "), projectIds.length > 0 ? text.inProjects(projectIds.length) : "", addressRanges.join(", ")]
+  [
+    scopes.join(", "),
+    projectIds.length > 0 ? text.inProjects(projectIds.length) : "",
+    addressRanges.join(", "),
+  ]
     .filter((part) => part !== "")
     .join(" · ");
 
@@ -132,7 +144,9 @@ export function LimitFields({ kind, limits, onLimits }: FieldsProps) {
             ]}
             onValue={(isLimited) => onLimits({ ...limits, scopes: isLimited === 1 ? [] : undefined })}
           />
-          {scopes !== undefined && <Scopes scopes={scopes} onScopes={(next) => onLimits({ ...limits, scopes: next })} />}
+          {scopes !== undefined && (
+            <Scopes scopes={scopes} onScopes={(next) => onLimits({ ...limits, scopes: next })} />
+          )}
           <Projects limits={limits} onLimits={onLimits} />
         </>
       )}
@@ -158,7 +172,13 @@ const actionOf = (name: KeyScope): Action => name.slice(name.indexOf(":") + 1) a
 const toggled = (all: readonly string[], one: string, isIn: boolean): readonly string[] =>
   isIn ? [...all, one] : all.filter((other) => other !== one);
 
-const Scopes = ({ scopes, onScopes }: { scopes: readonly string[]; onScopes: (scopes: readonly string[]) => void }) => (
+const Scopes = ({
+  scopes,
+  onScopes,
+}: {
+  scopes: readonly string[];
+  onScopes: (scopes: readonly string[]) => void;
+}) => (
   <fieldset>
     <legend className="legend">{text.scopes}</legend>
     <div className={styles["scopes"]}>

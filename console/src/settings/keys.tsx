@@ -13,7 +13,8 @@ import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
-    about: "Programs use a key to call the API as you. Limit a key to what its program needs: without limits it can do what you can do.",
+    about:
+      "Programs use a key to call the API as you. Limit a key to what its program needs: without limits it can do what you can do.",
     create: "New key",
     name: "Name",
     nameHint: "What uses it, for example nightly-report",
@@ -69,7 +70,8 @@ const text = words(
     save: "Speichern",
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} widerrufen?`,
-    revokeText: "Programme mit diesem Schlüssel werden sofort abgewiesen. Das lässt sich nicht rückgängig machen.",
+    revokeText:
+      "Programme mit diesem Schlüssel werden sofort abgewiesen. Das lässt sich nicht rückgängig machen.",
     used: "benutzt",
     unused: "nie benutzt",
     made2: "erstellt",
@@ -88,10 +90,15 @@ export default function KeysPage() {
       about={text.about}
       list={keys}
       items={keys.data?.data}
-      row={(key, onRevoke) => <KeyRow key={key.id} apiKey={key} onLimit={() => setLimited(key)} onRevoke={onRevoke} />}
+      row={(key, onRevoke) => (
+        <KeyRow key={key.id} apiKey={key} onLimit={() => setLimited(key)} onRevoke={onRevoke} />
+      )}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/user.me -H "x-service-api-key: $KEY"`}
-      add={{ label: text.create, dialog: ({ onClose, onDone }) => <NewKeyDialog onClose={onClose} onMade={onDone} /> }}
+      add={{
+        label: text.create,
+        dialog: ({ onClose, onDone }) => <NewKeyDialog onClose={onClose} onMade={onDone} />,
+      }}
       removal={{
         method: ApiKeyService.method.revokeApiKey,
         input: ({ id }) => ({ id }),
@@ -100,12 +107,26 @@ export default function KeysPage() {
         text: text.revokeText,
       }}
     >
-      {limited && <LimitsDialog apiKey={limited} onClose={() => setLimited(undefined)} onSaved={() => void keys.refetch()} />}
+      {limited && (
+        <LimitsDialog
+          apiKey={limited}
+          onClose={() => setLimited(undefined)}
+          onSaved={() => void keys.refetch()}
+        />
+      )}
     </ListPage>
   );
 }
 
-function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => void; onRevoke: () => void }) {
+function KeyRow({
+  apiKey,
+  onLimit,
+  onRevoke,
+}: {
+  apiKey: ApiKey;
+  onLimit: () => void;
+  onRevoke: () => void;
+}) {
   const { name, kind, createdAt, lastUsedAt, expiresAt, restrictions } = apiKey;
   const isExpired = expiresAt !== undefined && fromSeconds(expiresAt) < Date.now();
   return (
@@ -114,8 +135,10 @@ function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => 
       <span className="main">
         <strong>{name}</strong>
         <small>
-          {restrictions && kind === ApiKeyKind.GENERAL ? text.limited : text.kinds[kind as keyof typeof text.kinds]} · {text.made2}{" "}
-          <Ago at={fromSeconds(createdAt)} /> ·{" "}
+          {restrictions && kind === ApiKeyKind.GENERAL
+            ? text.limited
+            : text.kinds[kind as keyof typeof text.kinds]}{" "}
+          · {text.made2} <Ago at={fromSeconds(createdAt)} /> ·{" "}
           {lastUsedAt === undefined ? (
             text.unused
           ) : (
@@ -123,7 +146,8 @@ function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => 
               {text.used} <Ago at={fromSeconds(lastUsedAt)} />
             </>
           )}
-          {expiresAt !== undefined && ` · ${isExpired ? text.expired : text.expiresAt} ${formatDateTime(fromSeconds(expiresAt))}`}
+          {expiresAt !== undefined &&
+            ` · ${isExpired ? text.expired : text.expiresAt} ${formatDateTime(fromSeconds(expiresAt))}`}
         </small>
         {restrictions && (
           <small>
@@ -135,7 +159,13 @@ function KeyRow({ apiKey, onLimit, onRevoke }: { apiKey: ApiKey; onLimit: () => 
         <button type="button" className="button danger" onClick={onRevoke}>
           {text.revoke}
         </button>
-        <button type="button" className="button ghost square" aria-label={`${text.limit}: ${name}`} title={text.limit} onClick={onLimit}>
+        <button
+          type="button"
+          className="button ghost square"
+          aria-label={`${text.limit}: ${name}`}
+          title={text.limit}
+          onClick={onLimit}
+        >
           <Icon name="gear" />
         </button>
       </span>
@@ -165,7 +195,14 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
       onSubmit={() => create.mutate({ name, kind, ...expiresAt, restrictions: restrictionsOf(limits, kind) })}
       onClose={onClose}
     >
-      <TextField label={text.name} required maxLength={100} hint={text.nameHint} value={name} onValue={setName} />
+      <TextField
+        label={text.name}
+        required
+        maxLength={100}
+        hint={text.nameHint}
+        value={name}
+        onValue={setName}
+      />
       {isTeam && isOwner && (
         <label className="field">
           <span>{text.kind}</span>
@@ -194,7 +231,15 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: () => 
   );
 }
 
-function LimitsDialog({ apiKey, onClose, onSaved }: { apiKey: ApiKey; onClose: () => void; onSaved: () => void }) {
+function LimitsDialog({
+  apiKey,
+  onClose,
+  onSaved,
+}: {
+  apiKey: ApiKey;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
   const { id, kind, restrictions } = apiKey;
   const [limits, setLimits] = useState(limitsOf(restrictions));
   const restrict = useMutation(ApiKeyService.method.restrictApiKey, {

@@ -28,7 +28,8 @@ const text = words(
     removeText: "The member leaves the team permanently.",
     delegate: "Delegate",
     delegateTitle: (name: string) => `Delegate the profile of ${name}`,
-    delegateText: "All sessions, keys and apps of the profile end permanently. The assignee gets no access to its tasks, files or keys.",
+    delegateText:
+      "All sessions, keys and apps of the profile end permanently. The assignee gets no access to its tasks, files or keys.",
     target: "Assignee",
     after: "The profile is then",
     afters: { member: "Active, as a member", guest: "Active, as a guest", off: "Inactive" },
@@ -48,7 +49,8 @@ const text = words(
     activateText: "Das Mitglied kann das Team wieder benutzen.",
     deactivate: "Deaktivieren",
     deactivateTitle: (name: string) => `${name} deaktivieren?`,
-    deactivateText: "Das Mitglied kann das Team nicht benutzen, bis es wieder aktiv ist. Nichts wird gelöscht.",
+    deactivateText:
+      "Das Mitglied kann das Team nicht benutzen, bis es wieder aktiv ist. Nichts wird gelöscht.",
     remove: "Entfernen",
     removeTitle: (name: string) => `${name} entfernen?`,
     removeText: "Das Mitglied verlässt das Team endgültig.",
@@ -66,7 +68,8 @@ const text = words(
   },
 );
 
-const { updateUser, removeMember, delegateProfile, reclaimProfile, renameProfile } = TeamUserManagementApiV2Service.method;
+const { updateUser, removeMember, delegateProfile, reclaimProfile, renameProfile } =
+  TeamUserManagementApiV2Service.method;
 
 interface DialogProps {
   readonly person: Person;
@@ -85,7 +88,12 @@ function RoleDialog({ person, onClose, onDone }: DialogProps) {
     <FormDialog
       title={text.roleTitle(shownText(person.name))}
       submit={text.save}
-      {...{ onClose, error: update.error, isPending: update.isPending, isReady: isOther && effects.isSuccess }}
+      {...{
+        onClose,
+        error: update.error,
+        isPending: update.isPending,
+        isReady: isOther && effects.isSuccess,
+      }}
       onSubmit={() => update.mutate({ teamUserId, role })}
     >
       <SelectField label={text.role} value={role} options={memberRoles} onValue={setRole} />
@@ -156,7 +164,11 @@ function DelegateDialog({ person, onClose, onDone }: DialogProps) {
   const targetTeamUserId = chosen || (targets[0]?.teamUserId ?? "");
   const [role, setRole] = useState<MigratedProfileRole>(MigratedProfileRole.DEACTIVATED);
   const change = { teamUserId: person.id, targetTeamUserId, role };
-  const effects = useQuery(delegateProfile, { ...change, dryRun: true }, { ...fresh, enabled: targetTeamUserId !== "" });
+  const effects = useQuery(
+    delegateProfile,
+    { ...change, dryRun: true },
+    { ...fresh, enabled: targetTeamUserId !== "" },
+  );
   const delegate = useMutation(delegateProfile, { onSuccess: onDone });
   return (
     <FormDialog
@@ -170,9 +182,19 @@ function DelegateDialog({ person, onClose, onDone }: DialogProps) {
       {targets.length === 0 ? (
         <p className="muted">{text.noOther}</p>
       ) : (
-        <SelectField label={text.target} value={targetTeamUserId} options={targets.map(choiceOf)} onValue={setTarget} />
+        <SelectField
+          label={text.target}
+          value={targetTeamUserId}
+          options={targets.map(choiceOf)}
+          onValue={setTarget}
+        />
       )}
-      <SelectField<MigratedProfileRole> label={text.after} value={role} options={afterRoles} onValue={setRole} />
+      <SelectField<MigratedProfileRole>
+        label={text.after}
+        value={role}
+        options={afterRoles}
+        onValue={setRole}
+      />
       <Effects of={effects} />
     </FormDialog>
   );

@@ -38,7 +38,17 @@ const text = words(
   },
 );
 
-const names = ["runningTasks", "sessions", "tokens", "keys", "grants", "webhooks", "connectors", "skills", "links"] as const;
+const names = [
+  "runningTasks",
+  "sessions",
+  "tokens",
+  "keys",
+  "grants",
+  "webhooks",
+  "connectors",
+  "skills",
+  "links",
+] as const;
 
 /** The answer of a dry run, as all changes of a member give it. */
 interface Answer {
@@ -55,7 +65,8 @@ export function Effects({ of: { data, error } }: { of: { data: Answer | undefine
   if (data === undefined) return null;
   const { effects, cascadeAffected = [] } = data;
   const ending = names.filter((name) => (effects?.[name] ?? 0) > 0);
-  if (ending.length === 0 && cascadeAffected.length === 0) return <p className="notice good">{text.nothing}</p>;
+  if (ending.length === 0 && cascadeAffected.length === 0)
+    return <p className="notice good">{text.nothing}</p>;
   return (
     <div className="notice" role="status">
       <div className="stack tight">

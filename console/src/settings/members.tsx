@@ -93,7 +93,12 @@ export default function MembersPage() {
       {people && people.length > 0 && (
         <ul className="card rows">
           {people.map((person) => (
-            <MemberRow key={person.id} person={person} people={people} onOpen={(kind) => setOpen({ kind, person })} />
+            <MemberRow
+              key={person.id}
+              person={person}
+              people={people}
+              onOpen={(kind) => setOpen({ kind, person })}
+            />
           ))}
         </ul>
       )}
@@ -137,9 +142,13 @@ function MemberRow({ person, people, onOpen }: RowProps) {
         <small>{[email, roleTitle(person.role)].filter(Boolean).join(" · ")}</small>
       </span>
       {person.delegatedTo !== undefined && (
-        <span className="badge wait">{holder ? text.delegated(shownText(holder.name)) : text.delegatedToOther}</span>
+        <span className="badge wait">
+          {holder ? text.delegated(shownText(holder.name)) : text.delegatedToOther}
+        </span>
       )}
-      {person.delegatedTo === undefined && person.status === UserStatus.INACTIVE && <span className="badge rest">{text.inactive}</span>}
+      {person.delegatedTo === undefined && person.status === UserStatus.INACTIVE && (
+        <span className="badge rest">{text.inactive}</span>
+      )}
       {canChange && (
         <Menu
           label={`${text.more}: ${name}`}

@@ -21,7 +21,10 @@ export interface SettingsEntry {
 }
 
 /** Whether a person sees a page. */
-export const isShown = (page: SettingsEntry, { isAdmin, isOwner, isOperator, isTeam, isGuest }: Hints): boolean =>
+export const isShown = (
+  page: SettingsEntry,
+  { isAdmin, isOwner, isOperator, isTeam, isGuest }: Hints,
+): boolean =>
   (!page.admins || isAdmin) &&
   (!page.owners || isOwner) &&
   (!page.operators || isOperator) &&
@@ -31,7 +34,11 @@ export const isShown = (page: SettingsEntry, { isAdmin, isOwner, isOperator, isT
 /** The pages by the last part of their address, in the order of the list. */
 export const pages: Readonly<Record<string, SettingsEntry>> = {
   profile: { title: text.profile, group: "you", load: () => import("./profile.tsx") },
-  "authorized-apps": { title: text.authorizedApps, group: "you", load: () => import("./authorized-apps.tsx") },
+  "authorized-apps": {
+    title: text.authorizedApps,
+    group: "you",
+    load: () => import("./authorized-apps.tsx"),
+  },
   keys: { title: text.keys, load: () => import("./keys.tsx") },
   webhooks: { title: text.webhooks, load: () => import("./webhooks.tsx") },
   connectors: { title: text.connectors, load: () => import("./connectors.tsx") },
@@ -44,7 +51,24 @@ export const pages: Readonly<Record<string, SettingsEntry>> = {
   members: { title: text.members, group: "team", teams: true, load: () => import("./members.tsx") },
   usage: { title: text.usage, group: "team", load: () => import("./usage.tsx") },
   audit: { title: text.audit, group: "team", admins: true, teams: true, load: () => import("./audit.tsx") },
-  assets: { title: text.assets, group: "team", admins: true, teams: true, load: () => import("./assets.tsx") },
-  exports: { title: text.exports, group: "team", owners: true, teams: true, load: () => import("./exports.tsx") },
-  installation: { title: text.installation, group: "operator", operators: true, load: () => import("./installation.tsx") },
+  assets: {
+    title: text.assets,
+    group: "team",
+    admins: true,
+    teams: true,
+    load: () => import("./assets.tsx"),
+  },
+  exports: {
+    title: text.exports,
+    group: "team",
+    owners: true,
+    teams: true,
+    load: () => import("./exports.tsx"),
+  },
+  installation: {
+    title: text.installation,
+    group: "operator",
+    operators: true,
+    load: () => import("./installation.tsx"),
+  },
 };

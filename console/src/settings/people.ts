@@ -20,19 +20,24 @@ export interface Person {
 const pageSize = 100;
 
 /** Offset of the page after these, or undefined after the last one. */
-const nextOffset = <P extends { total: number }>(pages: readonly P[], countOf: (page: P) => number): number | undefined => {
+const nextOffset = <P extends { total: number }>(
+  pages: readonly P[],
+  countOf: (page: P) => number,
+): number | undefined => {
   const seen = pages.reduce((sum, page) => sum + countOf(page), 0);
   const total = pages.at(-1)?.total ?? 0;
   return seen < total ? seen : undefined;
 };
 
 /**
- * The members of the team, by pages. The owner and super admins see inactive ones and addresses too; a search finds active ones.
+ * The members of the team, by pages. The owner and super admins see inactive ones and addresses too; a search
+ * finds active ones.
  */
 export function usePeople(query: string) {
   const { isAdmin } = useRole();
   const me = useMe().data;
-  const ownName = (email: string | undefined): string | undefined => (email !== undefined && email === me?.email ? me.name : undefined);
+  const ownName = (email: string | undefined): string | undefined =>
+    email !== undefined && email === me?.email ? me.name : undefined;
   const isManaged = isAdmin && query === "";
   const managed = useInfiniteQuery(
     TeamUserManagementApiV2Service.method.listUsers,
@@ -55,7 +60,9 @@ export function usePeople(query: string) {
   );
   const { error, isFetching, hasNextPage, fetchNextPage, refetch } = isManaged ? managed : directory;
   const people = isManaged
-    ? managed.data?.pages.flatMap((page) => page.users.map((user) => personOfUser(user, ownName(user.originalEmail ?? user.email))))
+    ? managed.data?.pages.flatMap((page) =>
+        page.users.map((user) => personOfUser(user, ownName(user.originalEmail ?? user.email))),
+      )
     : directory.data?.pages.flatMap((page) =>
         page.data.map(
           ({ teamUserId, name, email, role }): Person => ({
@@ -68,7 +75,14 @@ export function usePeople(query: string) {
           }),
         ),
       );
-  return { people, error, isFetching, hasNextPage, more: () => void fetchNextPage(), refresh: () => void refetch() };
+  return {
+    people,
+    error,
+    isFetching,
+    hasNextPage,
+    more: () => void fetchNextPage(),
+    refresh: () => void refetch(),
+  };
 }
 
 const personOfUser = (user: TeamUser, ownName: string | undefined): Person => ({
@@ -80,12 +94,21 @@ const personOfUser = (user: TeamUser, ownName: string | undefined): Person => ({
   delegatedTo: user.delegatedTo,
 });
 
-/** The active members, at most 200: for choices and for names of ids. Without a name in the team, the person has that of the account. */
+/**
+ * The active members, at most 200: for choices and for names of ids. Without a name in the team, the person
+ * has that of the account.
+ */
 export function useDirectory() {
   const { isTeam } = useRole();
   const me = useMe().data;
-  const { data } = useQuery(TeamService.method.listMembers, { limit: 200 }, { enabled: isTeam, staleTime: 60_000 });
-  return (data?.data ?? []).map((person) => (person.accountId === me?.userId ? { ...person, name: person.name ?? me.name } : person));
+  const { data } = useQuery(
+    TeamService.method.listMembers,
+    { limit: 200 },
+    { enabled: isTeam, staleTime: 60_000 },
+  );
+  return (data?.data ?? []).map((person) =>
+    person.accountId === me?.userId ? { ...person, name: person.name ?? me.name } : person,
+  );
 }
 
 type Named<Id extends keyof TeamPerson> = Pick<TeamPerson, Id> & {
@@ -94,7 +117,9 @@ type Named<Id extends keyof TeamPerson> = Pick<TeamPerson, Id> & {
 };
 
 /** A member as a choice of a list, by the id in the team. */
-export const choiceOf = ({ teamUserId, name, email }: Named<"teamUserId">) => [teamUserId, name ?? email ?? teamUserId] as const;
+export const choiceOf = ({ teamUserId, name, email }: Named<"teamUserId">) =>
+  [teamUserId, name ?? email ?? teamUserId] as const;
 
 /** A member as a choice of a list, by the account. */
-export const accountChoiceOf = ({ accountId, name, email }: Named<"accountId">) => [accountId, name ?? email ?? accountId] as const;
+export const accountChoiceOf = ({ accountId, name, email }: Named<"accountId">) =>
+  [accountId, name ?? email ?? accountId] as const;

@@ -15,7 +15,9 @@ const text = words(
     onlyStricter: "Only stricter than the model's entry on the server.",
     hosts: "Hosts that need no approval",
     hostsHint: "One per line, also *.example.com. Empty: as the model has them.",
-    fact: { allow: "requests allowed", ask: "asks before requests", off: "no requests" } as Readonly<Record<string, string>>,
+    fact: { allow: "requests allowed", ask: "asks before requests", off: "no requests" } as Readonly<
+      Record<string, string>
+    >,
     noHost: (host: string) => `${host} is not a host. Write one as docs.example.com or *.example.com.`,
     modeHeld: (mode: string) => `Saved, but the model's entry is stricter. This holds: ${mode}.`,
     hostsHeld: (hosts: string) => `Saved. With the model's entry these hold: ${hosts}`,
@@ -31,7 +33,9 @@ const text = words(
     onlyStricter: "Nur strenger als der Eintrag des Modells auf dem Server.",
     hosts: "Hosts ohne Freigabe",
     hostsHint: "Je Zeile einer, auch *.example.com. Leer: wie beim Modell.",
-    fact: { allow: "Anfragen erlaubt", ask: "fragt vor Anfragen", off: "keine Anfragen" } as Readonly<Record<string, string>>,
+    fact: { allow: "Anfragen erlaubt", ask: "fragt vor Anfragen", off: "keine Anfragen" } as Readonly<
+      Record<string, string>
+    >,
     noHost: (host: string) => `${host} ist kein Host wie docs.example.com oder *.example.com.`,
     modeHeld: (mode: string) => `Gespeichert, aber der Eintrag des Modells ist strenger. Es gilt: ${mode}.`,
     hostsHeld: (hosts: string) => `Gespeichert. Mit dem Eintrag des Modells gelten: ${hosts}`,
@@ -44,14 +48,20 @@ export interface FetchDraft {
   readonly hosts: string;
 }
 
-export const draftOf = ({ mode, hosts }: AgentProfileFetch): FetchDraft => ({ mode, hosts: hosts.join("\n") });
+export const draftOf = ({ mode, hosts }: AgentProfileFetch): FetchDraft => ({
+  mode,
+  hosts: hosts.join("\n"),
+});
 
-const hostsIn = ({ hosts }: FetchDraft): readonly string[] => hosts.split(/\s+/).filter((host) => host !== "");
+const hostsIn = ({ hosts }: FetchDraft): readonly string[] =>
+  hosts.split(/\s+/).filter((host) => host !== "");
 
 /** The member of an update; absent when nothing was changed, so that a later entry of the model counts. */
 export function fetchEdit(draft: FetchDraft, { fetch }: Pick<AgentProfile, "fetch">) {
   const { mode, hosts } = fetch ? draftOf(fetch) : draft;
-  return mode === draft.mode && hosts === draft.hosts ? {} : { fetch: { mode: draft.mode, hosts: [...hostsIn(draft)] } };
+  return mode === draft.mode && hosts === draft.hosts
+    ? {}
+    : { fetch: { mode: draft.mode, hosts: [...hostsIn(draft)] } };
 }
 
 export interface FetchFaults {
@@ -61,9 +71,12 @@ export interface FetchFaults {
 
 /** Where the model's entry is stricter than what was saved. */
 export function stricterThan(draft: FetchDraft, held: AgentProfileFetch): FetchFaults {
-  const isCut = held.mode !== "off" && hostsIn(draft).some((host) => !held.hosts.includes(host.toLowerCase()));
+  const isCut =
+    held.mode !== "off" && hostsIn(draft).some((host) => !held.hosts.includes(host.toLowerCase()));
   return {
-    ...(draft.mode !== "" && draft.mode !== held.mode ? { mode: text.modeHeld(text.modes[held.mode] ?? held.mode) } : {}),
+    ...(draft.mode !== "" && draft.mode !== held.mode
+      ? { mode: text.modeHeld(text.modes[held.mode] ?? held.mode) }
+      : {}),
     ...(isCut ? { hosts: text.hostsHeld(held.hosts.join(", ") || "–") } : {}),
   };
 }
@@ -76,7 +89,9 @@ export function refusedHosts(error: unknown, draft: FetchDraft): FetchFaults | n
 
 /** The rule for requests, as a fact of a profile. */
 export const fetchFact = ({ mode, hosts }: AgentProfileFetch): string =>
-  [text.fact[mode] ?? mode, ...(mode === "ask" && hosts.length > 0 ? [`(${hosts.join(", ")})`] : [])].join(" ");
+  [text.fact[mode] ?? mode, ...(mode === "ask" && hosts.length > 0 ? [`(${hosts.join(", ")})`] : [])].join(
+    " ",
+  );
 
 interface FetchFieldsProps {
   readonly draft: FetchDraft;

@@ -88,7 +88,9 @@ const draft = "profile";
 
 function Profile() {
   const me = useMe();
-  return me.data ? <ProfileForm name={me.data.name ?? ""} locale={me.data.locale ?? ""} email={me.data.email ?? ""} /> : null;
+  return me.data ? (
+    <ProfileForm name={me.data.name ?? ""} locale={me.data.locale ?? ""} email={me.data.email ?? ""} />
+  ) : null;
 }
 
 function ProfileForm(known: { name: string; locale: string; email: string }) {
@@ -117,7 +119,14 @@ function ProfileForm(known: { name: string; locale: string; email: string }) {
         <input value={known.email} readOnly disabled />
       </label>
       <FormDraft name={draft}>
-        <TextField label={text.answers} hint={text.answersHint} maxLength={64} required value={tag} onValue={setTag} />
+        <TextField
+          label={text.answers}
+          hint={text.answersHint}
+          maxLength={64}
+          required
+          value={tag}
+          onValue={setTag}
+        />
       </FormDraft>
       <ErrorNote error={update.error} />
       <div className="actions">
@@ -184,9 +193,13 @@ const shownSessions = 5;
 function Sessions() {
   const sessions = useQuery(AccountService.method.listSessions, {});
   const [showsAll, setAll] = useState(false);
-  const found = (sessions.data?.data ?? []).toSorted((one, other) => Number(other.current) - Number(one.current));
+  const found = (sessions.data?.data ?? []).toSorted(
+    (one, other) => Number(other.current) - Number(one.current),
+  );
   const shown = showsAll ? found : found.slice(0, shownSessions);
-  const revoke = useMutation(AccountService.method.revokeSession, { onSuccess: () => void sessions.refetch() });
+  const revoke = useMutation(AccountService.method.revokeSession, {
+    onSuccess: () => void sessions.refetch(),
+  });
   return (
     <section className="stack tight">
       <h2>{text.sessions}</h2>
@@ -198,11 +211,17 @@ function Sessions() {
             <span className="main">
               <span>{session.current ? text.current : session.teamName || session.id.slice(0, 8)}</span>
               <small>
-                <Ago at={fromSeconds(session.createdAt)} /> · {text.ends} {formatDateTime(fromSeconds(session.expiresAt))}
+                <Ago at={fromSeconds(session.createdAt)} /> · {text.ends}{" "}
+                {formatDateTime(fromSeconds(session.expiresAt))}
               </small>
             </span>
             {!session.current && (
-              <button type="button" className="button" disabled={revoke.isPending} onClick={() => revoke.mutate({ id: session.id })}>
+              <button
+                type="button"
+                className="button"
+                disabled={revoke.isPending}
+                onClick={() => revoke.mutate({ id: session.id })}
+              >
                 {text.end}
               </button>
             )}

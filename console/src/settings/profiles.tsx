@@ -69,14 +69,25 @@ export function Profiles() {
               <small>{factsOf(profile).join(" · ")}</small>
             </span>
             {isOwner && (
-              <button type="button" className="button" aria-label={`${text.edit}: ${profile.id}`} onClick={() => setEdited(profile)}>
+              <button
+                type="button"
+                className="button"
+                aria-label={`${text.edit}: ${profile.id}`}
+                onClick={() => setEdited(profile)}
+              >
                 {text.edit}
               </button>
             )}
           </li>
         ))}
       </ul>
-      {edited && <ProfileDialog profile={edited} onClose={() => setEdited(undefined)} onSaved={() => void profiles.refetch()} />}
+      {edited && (
+        <ProfileDialog
+          profile={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={() => void profiles.refetch()}
+        />
+      )}
     </section>
   );
 }
@@ -101,7 +112,15 @@ const factsOf = ({
   ...(description === "" ? [] : [description]),
 ];
 
-function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; onClose: () => void; onSaved: () => void }) {
+function ProfileDialog({
+  profile,
+  onClose,
+  onSaved,
+}: {
+  profile: AgentProfile;
+  onClose: () => void;
+  onSaved: () => void;
+}) {
   const [title, setTitle] = useState(profile.title);
   const [description, setDescription] = useState(profile.description);
   const [concurrency, setConcurrency] = useState(`${profile.concurrency ?? ""}`);
@@ -113,7 +132,8 @@ function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; o
       if (Object.keys(heldFaults(agentProfile)).length === 0) onClose();
     },
   });
-  const heldFaults = (saved: AgentProfile | undefined) => (fetch && saved?.fetch ? stricterThan(fetch, saved.fetch) : {});
+  const heldFaults = (saved: AgentProfile | undefined) =>
+    fetch && saved?.fetch ? stricterThan(fetch, saved.fetch) : {};
   const refused = fetch ? refusedHosts(update.error, fetch) : null;
   const limits = { concurrency: Number(concurrency), timeLimitSeconds: Number(seconds) };
   const number = { type: "number", min: 1, hint: text.unlimited } as const;
@@ -135,10 +155,28 @@ function ProfileDialog({ profile, onClose, onSaved }: { profile: AgentProfile; o
       }
     >
       <TextField label={text.name} hint={text.restored} maxLength={100} value={title} onValue={setTitle} />
-      <TextField label={text.description} hint={text.restored} maxLength={1000} value={description} onValue={setDescription} />
-      <TextField label={text.concurrency} {...number} max={100_000} value={concurrency} onValue={setConcurrency} />
+      <TextField
+        label={text.description}
+        hint={text.restored}
+        maxLength={1000}
+        value={description}
+        onValue={setDescription}
+      />
+      <TextField
+        label={text.concurrency}
+        {...number}
+        max={100_000}
+        value={concurrency}
+        onValue={setConcurrency}
+      />
       <TextField label={text.time} {...number} max={2_592_000} value={seconds} onValue={setSeconds} />
-      {fetch && <FetchFields draft={fetch} faults={refused ?? heldFaults(update.data?.agentProfile)} onDraft={setFetch} />}
+      {fetch && (
+        <FetchFields
+          draft={fetch}
+          faults={refused ?? heldFaults(update.data?.agentProfile)}
+          onDraft={setFetch}
+        />
+      )}
     </FormDialog>
   );
 }

@@ -20,10 +20,16 @@ const titles: Readonly<Partial<Record<TeamMemberRole, string>>> = words(
 
 export const roleTitle = (role: TeamMemberRole): string => titles[role] ?? "";
 
-const optionsOf = (...roles: readonly TeamMemberRole[]) => roles.map((role) => [role, roleTitle(role)] as const);
+const optionsOf = (...roles: readonly TeamMemberRole[]) =>
+  roles.map((role) => [role, roleTitle(role)] as const);
 
 /** The roles that a member can be given. */
-export const memberRoles = optionsOf(TeamMemberRole.SUPER_ADMIN, TeamMemberRole.ADMIN, TeamMemberRole.MEMBER, TeamMemberRole.GUEST);
+export const memberRoles = optionsOf(
+  TeamMemberRole.SUPER_ADMIN,
+  TeamMemberRole.ADMIN,
+  TeamMemberRole.MEMBER,
+  TeamMemberRole.GUEST,
+);
 
 /** The roles that a group of the identity provider can give. */
 export const groupRoles = optionsOf(TeamMemberRole.ADMIN, TeamMemberRole.MEMBER, TeamMemberRole.GUEST);

@@ -8,10 +8,21 @@ import { AreaField, TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { words } from "../words.ts";
 
-const text = words({ name: "Name", message: "What should the agent do?" }, { name: "Name", message: "Was soll der Agent tun?" });
+const text = words(
+  { name: "Name", message: "What should the agent do?" },
+  { name: "Name", message: "Was soll der Agent tun?" },
+);
 
 /** The form of a new schedule. The list then shows its next time. */
-export function ScheduleDialog({ title, onClose, onMade }: { title: string; onClose: () => void; onMade: () => void }) {
+export function ScheduleDialog({
+  title,
+  onClose,
+  onMade,
+}: {
+  title: string;
+  onClose: () => void;
+  onMade: () => void;
+}) {
   const [name, setName] = useState("");
   const [content, setContent] = useState("");
   const [when, setWhen] = useState(() => newWhen("weekdays"));

@@ -82,19 +82,31 @@ export default function SchedulesPage() {
   const schedules = useInfiniteQuery(
     ScheduleService.method.listSchedules,
     { limit: 50, cursor: "" },
-    { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, refetchInterval: 15_000 },
+    {
+      pageParamKey: "cursor",
+      getNextPageParam: (page) => page.nextCursor || undefined,
+      refetchInterval: 15_000,
+    },
   );
   return (
     <ListPage
       about={text.about}
       list={schedules}
       items={schedules.data?.pages.flatMap(({ data }) => data)}
-      row={(schedule, onRemove) => <ScheduleRow key={schedule.id} {...{ schedule, onRemove }} onChanged={() => void schedules.refetch()} />}
+      row={(schedule, onRemove) => (
+        <ScheduleRow
+          key={schedule.id}
+          {...{ schedule, onRemove }}
+          onChanged={() => void schedules.refetch()}
+        />
+      )}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/schedule.create -H "x-service-api-key: $KEY" -d '${example}'`}
       add={{
         label: text.create,
-        dialog: ({ onClose, onDone }) => <ScheduleDialog title={text.create} onClose={onClose} onMade={onDone} />,
+        dialog: ({ onClose, onDone }) => (
+          <ScheduleDialog title={text.create} onClose={onClose} onMade={onDone} />
+        ),
       }}
       removal={{
         method: ScheduleService.method.deleteSchedule,
@@ -109,7 +121,15 @@ export default function SchedulesPage() {
   );
 }
 
-function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; onChanged: () => void; onRemove: () => void }) {
+function ScheduleRow({
+  schedule,
+  onChanged,
+  onRemove,
+}: {
+  schedule: Schedule;
+  onChanged: () => void;
+  onRemove: () => void;
+}) {
   const { id: scheduleId, status, lastTaskId } = schedule;
   const name = shownText(schedule.name);
   const pause = useMutation(ScheduleService.method.pauseSchedule, { onSuccess: onChanged });
@@ -140,7 +160,12 @@ function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; on
       <span className="actions">
         <span className={`badge ${titleOf(looks, status)}`}>{titleOf(text.states, status)}</span>
         {lastTaskId && (
-          <Link to="/app/$taskId" params={{ taskId: lastTaskId }} className="button" aria-label={`${text.openTask}: ${name}`}>
+          <Link
+            to="/app/$taskId"
+            params={{ taskId: lastTaskId }}
+            className="button"
+            aria-label={`${text.openTask}: ${name}`}
+          >
             {text.openTask}
           </Link>
         )}
@@ -165,7 +190,11 @@ function ScheduleRow({ schedule, onChanged, onRemove }: { schedule: Schedule; on
   );
 }
 
-function Times({ schedule: { cron, intervalSeconds, timeZone, at, nextRunAt, lastRunAt } }: { schedule: Schedule }) {
+function Times({
+  schedule: { cron, intervalSeconds, timeZone, at, nextRunAt, lastRunAt },
+}: {
+  schedule: Schedule;
+}) {
   return (
     <small>
       {cron && (

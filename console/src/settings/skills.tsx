@@ -14,7 +14,8 @@ import { ListPage } from "./list-page.tsx";
 
 const text = words(
   {
-    about: "A skill is a folder with instructions, and files if it needs them. Agents read it when a task calls for it.",
+    about:
+      "A skill is a folder with instructions, and files if it needs them. Agents read it when a task calls for it.",
     create: "Add skill",
     archive: "ZIP file",
     archiveHint: "With a SKILL.md that begins with a name and a description. At most 10 MB.",
@@ -30,7 +31,8 @@ const text = words(
     empty: "You have no skill yet.",
   },
   {
-    about: "Ein Skill ist ein Ordner mit Anweisungen und, wenn nötig, mit Dateien. Agenten lesen ihn, wenn eine Aufgabe ihn braucht.",
+    about:
+      "Ein Skill ist ein Ordner mit Anweisungen und, wenn nötig, mit Dateien. Agenten lesen ihn, wenn eine Aufgabe ihn braucht.",
     create: "Skill hinzufügen",
     archive: "ZIP-Datei",
     archiveHint: "Mit einer SKILL.md, die mit Name und Beschreibung beginnt. Höchstens 10 MB.",
@@ -55,10 +57,15 @@ export default function SkillsPage() {
       about={text.about}
       list={skills}
       items={skills.data?.data}
-      row={(skill, onRemove) => <SkillRow key={skill.id} {...{ skill, onRemove }} onChanged={() => skills.refetch()} />}
+      row={(skill, onRemove) => (
+        <SkillRow key={skill.id} {...{ skill, onRemove }} onChanged={() => skills.refetch()} />
+      )}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/skill.list -H "x-service-api-key: $KEY"`}
-      add={{ label: text.create, dialog: ({ onClose, onDone }) => <AddDialog onClose={onClose} onAdded={onDone} /> }}
+      add={{
+        label: text.create,
+        dialog: ({ onClose, onDone }) => <AddDialog onClose={onClose} onAdded={onDone} />,
+      }}
       removal={{
         method: SkillService.method.deleteSkill,
         input: ({ id }) => ({ id }),
@@ -71,7 +78,15 @@ export default function SkillsPage() {
 }
 
 /** The switch changes at once; the call counts as pending until the list has its result. */
-function SkillRow({ skill, onChanged, onRemove }: { skill: Skill; onChanged: () => Promise<unknown>; onRemove: () => void }) {
+function SkillRow({
+  skill,
+  onChanged,
+  onRemove,
+}: {
+  skill: Skill;
+  onChanged: () => Promise<unknown>;
+  onRemove: () => void;
+}) {
   const update = useMutation(SkillService.method.updateSkill, { onSuccess: onChanged });
   return (
     <li className="wrap">
@@ -80,7 +95,8 @@ function SkillRow({ skill, onChanged, onRemove }: { skill: Skill; onChanged: () 
         <strong>{skill.name}</strong>
         <span>{skill.description}</span>
         <small>
-          {titleOf(text.kinds, skill.ownerType)} · {formatBytes(skill.bytes)} · {text.changed} <Ago at={fromSeconds(skill.updatedAt)} />
+          {titleOf(text.kinds, skill.ownerType)} · {formatBytes(skill.bytes)} · {text.changed}{" "}
+          <Ago at={fromSeconds(skill.updatedAt)} />
         </small>
         <ErrorNote error={update.error} />
       </span>
@@ -95,7 +111,12 @@ function SkillRow({ skill, onChanged, onRemove }: { skill: Skill; onChanged: () 
           {text.on}
         </label>
         {skill.ownerType !== SkillOwnerType.OFFICIAL && (
-          <button type="button" className="button danger" aria-label={`${text.remove}: ${skill.name}`} onClick={onRemove}>
+          <button
+            type="button"
+            className="button danger"
+            aria-label={`${text.remove}: ${skill.name}`}
+            onClick={onRemove}
+          >
             {text.remove}
           </button>
         )}
@@ -117,10 +138,13 @@ function AddDialog({ onClose, onAdded }: { onClose: () => void; onAdded: () => v
     },
   });
   const choices = ([SkillOwnerType.PERSONAL, SkillOwnerType.TEAM, SkillOwnerType.PROJECT] as const).filter(
-    (type) => (type !== SkillOwnerType.TEAM || isTeam) && (type !== SkillOwnerType.PROJECT || projects.data?.data.length),
+    (type) =>
+      (type !== SkillOwnerType.TEAM || isTeam) &&
+      (type !== SkillOwnerType.PROJECT || projects.data?.data.length),
   );
   const found = projects.data?.data.map(({ id, name }) => [id, name] as const) ?? [];
-  const ofProject = ownerType === SkillOwnerType.PROJECT ? { projectId: projectId || found[0]?.[0] || "" } : {};
+  const ofProject =
+    ownerType === SkillOwnerType.PROJECT ? { projectId: projectId || found[0]?.[0] || "" } : {};
   return (
     <FormDialog
       title={text.create}
@@ -133,7 +157,12 @@ function AddDialog({ onClose, onAdded }: { onClose: () => void; onAdded: () => v
     >
       <label className="field">
         <span>{text.archive}</span>
-        <input type="file" accept=".zip" required onChange={({ target }) => void bytesOf(target.files?.[0]).then(setArchive)} />
+        <input
+          type="file"
+          accept=".zip"
+          required
+          onChange={({ target }) => void bytesOf(target.files?.[0]).then(setArchive)}
+        />
         <small>{text.archiveHint}</small>
       </label>
       <SelectField
@@ -149,4 +178,5 @@ function AddDialog({ onClose, onAdded }: { onClose: () => void; onAdded: () => v
   );
 }
 
-const bytesOf = async (file: File | undefined): Promise<Uint8Array | undefined> => file && new Uint8Array(await file.arrayBuffer());
+const bytesOf = async (file: File | undefined): Promise<Uint8Array | undefined> =>
+  file && new Uint8Array(await file.arrayBuffer());

@@ -16,11 +16,13 @@ const text = words(
     renameHint: "Commands of the operator that select the team by its name need the new one.",
     save: "Save",
     transfer: "Transfer ownership",
-    transferText: "The member becomes the owner, and you become a super admin. Enterprise keys of the team pass to the new owner.",
+    transferText:
+      "The member becomes the owner, and you become a super admin. Enterprise keys of the team pass to the new owner.",
     target: "New owner",
     password: "Your password",
     passwordHint: "Leave it empty if you signed in by single sign-on within the last five minutes.",
-    noCandidate: "Only an active super admin or admin can become the owner. Give a member one of these roles first.",
+    noCandidate:
+      "Only an active super admin or admin can become the owner. Give a member one of these roles first.",
   },
   {
     title: "Team",
@@ -29,11 +31,14 @@ const text = words(
     renameHint: "Befehle des Betreibers, die das Team nach Namen wählen, brauchen dann den neuen.",
     save: "Speichern",
     transfer: "Inhaberschaft übergeben",
-    transferText: "Das Mitglied wird Inhaber, Sie werden Super-Admin. Enterprise-Schlüssel des Teams gehen an den neuen Inhaber über.",
+    transferText:
+      "Das Mitglied wird Inhaber, Sie werden Super-Admin. Enterprise-Schlüssel des Teams gehen an den neuen Inhaber über.",
     target: "Neuer Inhaber",
     password: "Ihr Passwort",
-    passwordHint: "Leer lassen, wenn Sie sich in den letzten fünf Minuten per Single Sign-on angemeldet haben.",
-    noCandidate: "Nur ein aktiver Super-Admin oder Admin kann Inhaber werden. Geben Sie zuerst einem Mitglied eine dieser Rollen.",
+    passwordHint:
+      "Leer lassen, wenn Sie sich in den letzten fünf Minuten per Single Sign-on angemeldet haben.",
+    noCandidate:
+      "Nur ein aktiver Super-Admin oder Admin kann Inhaber werden. Geben Sie zuerst einem Mitglied eine dieser Rollen.",
   },
 );
 
@@ -66,7 +71,15 @@ export function TeamCard({ onTransferred }: { onTransferred: () => void }) {
   );
 }
 
-function RenameTeamDialog({ name: known, onClose, onDone }: { name: string; onClose: () => void; onDone: () => void }) {
+function RenameTeamDialog({
+  name: known,
+  onClose,
+  onDone,
+}: {
+  name: string;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const [name, setName] = useState(known);
   const rename = useMutation(TeamService.method.renameTeam, { onSuccess: onDone });
   return (
@@ -77,13 +90,22 @@ function RenameTeamDialog({ name: known, onClose, onDone }: { name: string; onCl
       {...{ onClose, error: rename.error, isPending: rename.isPending }}
       onSubmit={() => rename.mutate({ name })}
     >
-      <TextField label={text.name} hint={text.renameHint} required maxLength={100} value={name} onValue={setName} />
+      <TextField
+        label={text.name}
+        hint={text.renameHint}
+        required
+        maxLength={100}
+        value={name}
+        onValue={setName}
+      />
     </FormDialog>
   );
 }
 
 function TransferDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
-  const targets = useDirectory().filter(({ role }) => role === TeamMemberRole.SUPER_ADMIN || role === TeamMemberRole.ADMIN);
+  const targets = useDirectory().filter(
+    ({ role }) => role === TeamMemberRole.SUPER_ADMIN || role === TeamMemberRole.ADMIN,
+  );
   const [chosen, setTarget] = useState("");
   const teamUserId = chosen || (targets[0]?.teamUserId ?? "");
   const [password, setPassword] = useState("");
@@ -101,7 +123,12 @@ function TransferDialog({ onClose, onDone }: { onClose: () => void; onDone: () =
       ) : (
         <>
           <p>{text.transferText}</p>
-          <SelectField label={text.target} value={teamUserId} options={targets.map(choiceOf)} onValue={setTarget} />
+          <SelectField
+            label={text.target}
+            value={teamUserId}
+            options={targets.map(choiceOf)}
+            onValue={setTarget}
+          />
           <TextField
             label={text.password}
             hint={text.passwordHint}

@@ -13,7 +13,8 @@ const text = words(
     credits: "Credits",
   },
   {
-    label: (total: string, peak: string) => `Credits nach Tagen: ${total} insgesamt, ${peak} am höchsten Tag.`,
+    label: (total: string, peak: string) =>
+      `Credits nach Tagen: ${total} insgesamt, ${peak} am höchsten Tag.`,
     none: "In dieser Zeit wurden keine Credits verbraucht.",
     total: "insgesamt",
     table: "Als Tabelle zeigen",

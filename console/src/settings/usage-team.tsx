@@ -43,15 +43,21 @@ const ranges = ([7, 30, 90, 365] as const).map((days) => [days, text.ranges[days
 const daySeconds = 86_400;
 
 /** Start of the UTC day that is the first of so many days until today, in Unix seconds. */
-const firstDay = (days: number): bigint => BigInt((Math.floor(Date.now() / 1000 / daySeconds) - days + 1) * daySeconds);
+const firstDay = (days: number): bigint =>
+  BigInt((Math.floor(Date.now() / 1000 / daySeconds) - days + 1) * daySeconds);
 
 /** What the team spent by day and by person; members without an administrative role see their own. */
 export function TeamUsage() {
   const [days, setDays] = useState<(typeof ranges)[number][0]>(30);
   const role = useMe().data?.role;
-  const sees = role === TeamMemberRole.OWNER || role === TeamMemberRole.SUPER_ADMIN || role === TeamMemberRole.ADMIN;
+  const sees =
+    role === TeamMemberRole.OWNER || role === TeamMemberRole.SUPER_ADMIN || role === TeamMemberRole.ADMIN;
   const startDate = firstDay(days);
-  const statistic = useQuery(UsageService.method.getTeamUsageStatistic, { startDate }, { placeholderData: (kept) => kept });
+  const statistic = useQuery(
+    UsageService.method.getTeamUsageStatistic,
+    { startDate },
+    { placeholderData: (kept) => kept },
+  );
   return (
     <>
       <section className="card padded stack tight">
@@ -73,7 +79,11 @@ function PeopleUsage({ startDate }: { startDate: bigint }) {
   const log = useInfiniteQuery(
     UsageService.method.listTeamUsageLog,
     { limit: 20, cursor: "", startDate, sortBy: TeamUsageSort.CREDITS },
-    { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, placeholderData: (kept) => kept },
+    {
+      pageParamKey: "cursor",
+      getNextPageParam: (page) => page.nextCursor || undefined,
+      placeholderData: (kept) => kept,
+    },
   );
   const me = useMe().data;
   const rows = log.data?.pages.flatMap((page) => page.data);
@@ -99,7 +109,11 @@ function PeopleUsage({ startDate }: { startDate: bigint }) {
             <tbody>
               {rows.map((row) => (
                 <tr key={row.userId}>
-                  <td>{(row.userName !== row.email && row.userName) || (row.userId === me?.userId && me.name) || row.email}</td>
+                  <td>
+                    {(row.userName !== row.email && row.userName) ||
+                      (row.userId === me?.userId && me.name) ||
+                      row.email}
+                  </td>
                   <td className="number">{formatNumber(row.taskCount)}</td>
                   <td className="number">{formatNumber(row.credits)}</td>
                 </tr>
@@ -110,7 +124,12 @@ function PeopleUsage({ startDate }: { startDate: bigint }) {
       )}
       {log.hasNextPage && (
         <div className="actions">
-          <button type="button" className="button" disabled={log.isFetching} onClick={() => void log.fetchNextPage()}>
+          <button
+            type="button"
+            className="button"
+            disabled={log.isFetching}
+            onClick={() => void log.fetchNextPage()}
+          >
             {text.more}
           </button>
         </div>

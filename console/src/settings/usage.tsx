@@ -23,7 +23,8 @@ const text = words(
   },
   {
     left: "Verfügbare Credits",
-    leftText: "Was jetzt ausgegeben werden kann: der Rest des engsten Budgets oder was der Betreiber festgelegt hat.",
+    leftText:
+      "Was jetzt ausgegeben werden kann: der Rest des engsten Budgets oder was der Betreiber festgelegt hat.",
     entries: "Einträge",
     none: "Noch keine Aufgabe hat Credits verbraucht.",
     more: "Mehr",
@@ -67,7 +68,11 @@ function Entries() {
     <section className="stack tight">
       <h2>{text.entries}</h2>
       <ErrorNote error={entries.error} />
-      {found?.length === 0 && <Empty command={`curl -s ${location.origin}/v2/usage.list -H "x-service-api-key: $KEY"`}>{text.none}</Empty>}
+      {found?.length === 0 && (
+        <Empty command={`curl -s ${location.origin}/v2/usage.list -H "x-service-api-key: $KEY"`}>
+          {text.none}
+        </Empty>
+      )}
       {found && found.length > 0 && (
         <ul className="card rows">
           {found.map(({ taskId, title, credits, createdAt, type, collaborateInfos }) => (
@@ -83,7 +88,8 @@ function Entries() {
                 )}
                 <small>
                   {text.types[type as keyof typeof text.types]} · <Ago at={fromSeconds(createdAt)} />
-                  {collaborateInfos.length > 1 && ` · ${collaborateInfos.map(({ userName }) => userName).join(", ")}`}
+                  {collaborateInfos.length > 1 &&
+                    ` · ${collaborateInfos.map(({ userName }) => userName).join(", ")}`}
                 </small>
               </span>
               <strong>{formatNumber(credits)}</strong>
@@ -93,7 +99,12 @@ function Entries() {
       )}
       {entries.hasNextPage && (
         <div className="actions">
-          <button type="button" className="button" disabled={entries.isFetching} onClick={() => void entries.fetchNextPage()}>
+          <button
+            type="button"
+            className="button"
+            disabled={entries.isFetching}
+            onClick={() => void entries.fetchNextPage()}
+          >
             {text.more}
           </button>
         </div>

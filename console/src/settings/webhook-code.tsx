@@ -13,7 +13,8 @@ const text = words(
     keys: "Public keys of this server",
     keysText:
       "The platform's signature is checked with the RSA key, v1a of Standard Webhooks with the ed25519 key. Cache them for an hour.",
-    secretText: "v1 of Standard Webhooks is checked with the signing secret of the webhook. It is shown once, when the webhook is made.",
+    secretText:
+      "v1 of Standard Webhooks is checked with the signing secret of the webhook. It is shown once, when the webhook is made.",
   },
   {
     language: "Sprache",
@@ -30,7 +31,9 @@ const samples: ReadonlyMap<string, { readonly language: string; readonly code: s
   guide.split("\n### ").flatMap((section) => {
     const [, language, code] = /^```(\w+)\n(.*?)\n```$/ms.exec(section) ?? [];
     const [title = ""] = section.split("\n");
-    return language === undefined || code === undefined || title.startsWith("#") ? [] : [[title, { language, code }] as const];
+    return language === undefined || code === undefined || title.startsWith("#")
+      ? []
+      : [[title, { language, code }] as const];
   }),
 );
 const titles = [...samples.keys()];
@@ -42,7 +45,12 @@ export default function WebhookCode() {
   const sample = samples.get(title);
   return (
     <div className="stack">
-      <Tabs label={text.language} options={titles.map((each) => [each, each] as const)} value={title} onValue={setTitle}>
+      <Tabs
+        label={text.language}
+        options={titles.map((each) => [each, each] as const)}
+        value={title}
+        onValue={setTitle}
+      >
         {sample && <Code language={sample.language} text={sample.code} />}
       </Tabs>
       <h3>{text.keys}</h3>

@@ -54,7 +54,9 @@ export function WebhookDialog({ title, webhook, onClose, onSaved }: WebhookDialo
   const projects = useQuery(ProjectService.method.listProjects, {});
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [name, setName] = useState(webhook?.name ?? "");
-  const [types, setTypes] = useState(webhook?.eventTypes ?? [WebhookEventType.TASK_CREATED, WebhookEventType.TASK_STOPPED]);
+  const [types, setTypes] = useState(
+    webhook?.eventTypes ?? [WebhookEventType.TASK_CREATED, WebhookEventType.TASK_STOPPED],
+  );
   const [projectId, setProjectId] = useState(webhook?.projectId ?? "");
   const [label, setLabel] = useState(labelOf(webhook?.metadata));
   const create = useMutation(WebhookService.method.createWebhook, { onSuccess: onSaved });
@@ -64,22 +66,48 @@ export function WebhookDialog({ title, webhook, onClose, onSaved }: WebhookDialo
       onClose();
     },
   });
-  if (create.data) return <SigningSecret title={text.made} hint={text.madeText} secret={create.data.signingSecret} onClose={onClose} />;
+  if (create.data)
+    return (
+      <SigningSecret
+        title={text.made}
+        hint={text.madeText}
+        secret={create.data.signingSecret}
+        onClose={onClose}
+      />
+    );
   const metadata = metadataOf(label);
   const save = (): void => {
     const common = { url, name, eventTypes: types, projectId };
     if (!webhook) create.mutate({ ...common, metadata });
-    else update.mutate({ ...common, webhookId: webhook.id, metadata: { ...cleared(webhook.metadata), ...metadata } });
+    else
+      update.mutate({
+        ...common,
+        webhookId: webhook.id,
+        metadata: { ...cleared(webhook.metadata), ...metadata },
+      });
   };
   return (
     <FormDialog
       submit={webhook ? text.save : title}
-      {...{ title, onClose, error: create.error ?? update.error, isPending: create.isPending || update.isPending }}
+      {...{
+        title,
+        onClose,
+        error: create.error ?? update.error,
+        isPending: create.isPending || update.isPending,
+      }}
       draft={`webhook ${webhook?.id ?? "new"}`}
       isReady={types.length > 0}
       onSubmit={save}
     >
-      <TextField type="url" label={text.url} hint={text.urlHint} required maxLength={2048} value={url} onValue={setUrl} />
+      <TextField
+        type="url"
+        label={text.url}
+        hint={text.urlHint}
+        required
+        maxLength={2048}
+        value={url}
+        onValue={setUrl}
+      />
       <TextField label={text.name} maxLength={100} value={name} onValue={setName} />
       <fieldset className="stack tight">
         <legend className="legend">{text.events}</legend>
@@ -88,17 +116,28 @@ export function WebhookDialog({ title, webhook, onClose, onSaved }: WebhookDialo
             key={type}
             label={eventTitle(type)}
             checked={types.includes(type)}
-            onValue={(checked) => setTypes(checked ? [...types, type] : types.filter((other) => other !== type))}
+            onValue={(checked) =>
+              setTypes(checked ? [...types, type] : types.filter((other) => other !== type))
+            }
           />
         ))}
       </fieldset>
       <SelectField
         label={text.project}
         value={projectId}
-        options={[["", text.everyProject], ...(projects.data?.data.map((project) => [project.id, project.name] as const) ?? [])]}
+        options={[
+          ["", text.everyProject],
+          ...(projects.data?.data.map((project) => [project.id, project.name] as const) ?? []),
+        ]}
         onValue={setProjectId}
       />
-      <TextField label={text.label} hint={text.labelHint} pattern="[A-Za-z0-9_.\-]+=.+" value={label} onValue={setLabel} />
+      <TextField
+        label={text.label}
+        hint={text.labelHint}
+        pattern="[A-Za-z0-9_.\-]+=.+"
+        value={label}
+        onValue={setLabel}
+      />
     </FormDialog>
   );
 }
@@ -118,7 +157,17 @@ const cleared = (metadata: Readonly<Record<string, string>>): Record<string, str
   Object.fromEntries(Object.keys(metadata).map((key) => [key, ""]));
 
 /** A signing secret, shown once. */
-export const SigningSecret = ({ title, hint, secret, onClose }: { title: string; hint: string; secret: string; onClose: () => void }) => (
+export const SigningSecret = ({
+  title,
+  hint,
+  secret,
+  onClose,
+}: {
+  title: string;
+  hint: string;
+  secret: string;
+  onClose: () => void;
+}) => (
   <Dialog title={title} onClose={onClose}>
     <p>{hint}</p>
     <pre>{secret}</pre>

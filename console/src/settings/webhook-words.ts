@@ -2,7 +2,14 @@ import { WebhookEventType } from "#proto/webhook/v2/webhook_pb.ts";
 import { titleOf, words } from "../words.ts";
 
 const titles = words(
-  { 0: "Test request", 1: "Task created", 2: "Progress", 3: "Task done or waiting", 4: "Task failed", 5: "Task stopped by its user" },
+  {
+    0: "Test request",
+    1: "Task created",
+    2: "Progress",
+    3: "Task done or waiting",
+    4: "Task failed",
+    5: "Task stopped by its user",
+  },
   {
     0: "Testanfrage",
     1: "Aufgabe erstellt",

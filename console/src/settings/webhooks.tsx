@@ -18,7 +18,8 @@ const text = words(
     create: "New webhook",
     change: "Change",
     rotate: "New secret",
-    rotateText: "It is shown once. For 24 hours deliveries have a signature with each secret, so that none is refused.",
+    rotateText:
+      "It is shown once. For 24 hours deliveries have a signature with each secret, so that none is refused.",
     rotated: "Copy the new secret now",
     ping: "Send a test request",
     pause: "Pause",
@@ -34,7 +35,8 @@ const text = words(
     failed: "failed",
     pending: "pending",
     failing: "Every attempt has failed since",
-    pinged: (ok: boolean, why: string) => (ok ? `The test request arrived: ${why}.` : `The test request was refused: ${why}.`),
+    pinged: (ok: boolean, why: string) =>
+      ok ? `The test request arrived: ${why}.` : `The test request was refused: ${why}.`,
     more: "More",
     empty: "You have no webhook yet. Your server gets the events of your tasks with one.",
     verify: "How to verify a delivery",
@@ -67,7 +69,8 @@ const text = words(
     failed: "fehlgeschlagen",
     pending: "wartend",
     failing: "Jeder Versuch ist fehlgeschlagen seit",
-    pinged: (ok: boolean, why: string) => (ok ? `Die Testanfrage kam an: ${why}.` : `Die Testanfrage wurde abgewiesen: ${why}.`),
+    pinged: (ok: boolean, why: string) =>
+      ok ? `Die Testanfrage kam an: ${why}.` : `Die Testanfrage wurde abgewiesen: ${why}.`,
     more: "Mehr",
     empty: "Sie haben noch keinen Webhook. Mit einem erhält Ihr Server die Ereignisse Ihrer Aufgaben.",
     verify: "So prüfen Sie eine Zustellung",
@@ -91,13 +94,20 @@ export default function WebhooksPage() {
       list={webhooks}
       items={webhooks.data?.data}
       row={(webhook, onRemove) => (
-        <WebhookRow key={webhook.id} {...{ webhook, onRemove }} onChanged={refresh} onEdit={() => setEdited(webhook)} />
+        <WebhookRow
+          key={webhook.id}
+          {...{ webhook, onRemove }}
+          onChanged={refresh}
+          onEdit={() => setEdited(webhook)}
+        />
       )}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/webhook.create -H "x-service-api-key: $KEY" -d '{"url": "https://hooks.example.com/in"}'`}
       add={{
         label: text.create,
-        dialog: ({ onClose, onDone }) => <WebhookDialog title={text.create} webhook={undefined} onClose={onClose} onSaved={onDone} />,
+        dialog: ({ onClose, onDone }) => (
+          <WebhookDialog title={text.create} webhook={undefined} onClose={onClose} onSaved={onDone} />
+        ),
       }}
       removal={{
         method: WebhookService.method.deleteWebhook,
@@ -108,7 +118,14 @@ export default function WebhooksPage() {
       }}
     >
       <Verify />
-      {edited && <WebhookDialog title={text.change} webhook={edited} onClose={() => setEdited(undefined)} onSaved={refresh} />}
+      {edited && (
+        <WebhookDialog
+          title={text.change}
+          webhook={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={refresh}
+        />
+      )}
     </ListPage>
   );
 }
@@ -153,7 +170,8 @@ function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
   const ping = useMutation(WebhookService.method.pingWebhook);
   const update = useMutation(WebhookService.method.updateWebhook, { onSuccess: onChanged });
   const rotate = useMutation(WebhookService.method.rotateWebhookSecret);
-  const setStatus = (): void => update.mutate({ webhookId, status: isActive ? WebhookStatus.INACTIVE : WebhookStatus.ACTIVE });
+  const setStatus = (): void =>
+    update.mutate({ webhookId, status: isActive ? WebhookStatus.INACTIVE : WebhookStatus.ACTIVE });
   const outcome = ping.data?.attempt;
   const health = useQuery(WebhookService.method.getWebhookHealth, { webhookId });
   const isFailing = isActive && health.data?.failingSince !== undefined;
@@ -166,14 +184,20 @@ function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
         <small>{webhook.eventTypes.map(eventTitle).join(", ")}</small>
         {health.data && <Health health={health.data} />}
         {webhook.inactiveReason && <small className="fault">{webhook.inactiveReason}</small>}
-        {ping.data && <small role="status">{text.pinged(ping.data.delivered, `${outcome?.status ?? outcome?.failure ?? ""}`)}</small>}
+        {ping.data && (
+          <small role="status">
+            {text.pinged(ping.data.delivered, `${outcome?.status ?? outcome?.failure ?? ""}`)}
+          </small>
+        )}
         <ErrorNote error={ping.error ?? update.error ?? rotate.error} />
       </span>
       <span className="actions">
         {isFailing ? (
           <span className="badge fail">{text.isFailing}</span>
         ) : (
-          <span className={`badge ${isActive ? "done" : "rest"}`}>{isActive ? text.active : text.inactive}</span>
+          <span className={`badge ${isActive ? "done" : "rest"}`}>
+            {isActive ? text.active : text.inactive}
+          </span>
         )}
         <button
           type="button"
@@ -197,7 +221,12 @@ function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
       </span>
       {isOpen && <Deliveries webhookId={webhookId} />}
       {rotate.data && (
-        <SigningSecret title={text.rotated} hint={text.rotateText} secret={rotate.data.signingSecret} onClose={rotate.reset} />
+        <SigningSecret
+          title={text.rotated}
+          hint={text.rotateText}
+          secret={rotate.data.signingSecret}
+          onClose={rotate.reset}
+        />
       )}
     </li>
   );
@@ -206,8 +235,8 @@ function WebhookRow({ webhook, onChanged, onEdit, onRemove }: RowProps) {
 function Health({ health }: { health: GetWebhookHealthResponse }) {
   return (
     <small className={health.failingSince === undefined ? "" : "fault"}>
-      {formatNumber(health.delivered)} {text.delivered} · {formatNumber(health.failed)} {text.failed} · {formatNumber(health.pending)}{" "}
-      {text.pending}
+      {formatNumber(health.delivered)} {text.delivered} · {formatNumber(health.failed)} {text.failed} ·{" "}
+      {formatNumber(health.pending)} {text.pending}
       {health.failingSince !== undefined && (
         <>
           {" "}

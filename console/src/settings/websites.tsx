@@ -21,7 +21,8 @@ const text = words(
     empty: "You have no website yet. Ask an agent to make one.",
   },
   {
-    about: "Websites, die Ihre Aufgaben erstellt haben. Eine veröffentlichte Website hat eine eigene Adresse.",
+    about:
+      "Websites, die Ihre Aufgaben erstellt haben. Eine veröffentlichte Website hat eine eigene Adresse.",
     newTask: "Neue Aufgabe",
     open: "Aufgabe",
     changed: "geändert",
@@ -38,7 +39,8 @@ export default function WebsitesPage() {
     {
       pageParamKey: "cursor",
       getNextPageParam: (page) => page.nextCursor || undefined,
-      refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isPublishing)) ? 1_000 : 15_000),
+      refetchInterval: ({ state }) =>
+        state.data?.pages.some(({ data }) => data.some(isPublishing)) ? 1_000 : 15_000,
     },
   );
   return (
@@ -46,7 +48,9 @@ export default function WebsitesPage() {
       about={text.about}
       list={sites}
       items={sites.data?.pages.flatMap(({ data }) => data)}
-      row={(website) => <SiteRow key={website.websiteId} website={website} onDone={() => void sites.refetch()} />}
+      row={(website) => (
+        <SiteRow key={website.websiteId} website={website} onDone={() => void sites.refetch()} />
+      )}
       empty={text.empty}
       command={`curl -s ${location.origin}/v2/website.list -H "x-service-api-key: $KEY"`}
       start={
@@ -79,7 +83,9 @@ function SiteRow({ website, onDone }: { website: Website; onDone: () => void }) 
         </small>
       </span>
       <span className="actions">
-        <span className={`badge ${titleOf(looks, publishStatus)}`}>{titleOf(site.states, publishStatus)}</span>
+        <span className={`badge ${titleOf(looks, publishStatus)}`}>
+          {titleOf(site.states, publishStatus)}
+        </span>
         <Link to="/app/$taskId" params={{ taskId }} className="button">
           {text.open}
         </Link>

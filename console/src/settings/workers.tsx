@@ -20,7 +20,8 @@ const text = words(
     profiles: "Profiles",
     profilesHint: "Separated by blanks; empty for all profiles that remote workers run.",
     labels: "Labels",
-    labelsHint: "What the machine has, for example gpu. Separated by blanks; profiles with labels need all of theirs.",
+    labelsHint:
+      "What the machine has, for example gpu. Separated by blanks; profiles with labels need all of theirs.",
     withLabels: (names: string) => `labels ${names}`,
     none: "There is no worker yet. The operator can make its credential on the server too.",
     allProfiles: "all profiles",
@@ -35,14 +36,16 @@ const text = words(
   },
   {
     title: "Worker",
-    about: "Ein Worker ist ein eigenes Programm, das Agenten dieses Bereichs ausführt. Jeder braucht Zugangsdaten.",
+    about:
+      "Ein Worker ist ein eigenes Programm, das Agenten dieses Bereichs ausführt. Jeder braucht Zugangsdaten.",
     create: "Neuer Worker",
     made: "Kopieren Sie die Zugangsdaten jetzt",
     name: "Name",
     profiles: "Profile",
     profilesHint: "Durch Leerzeichen getrennt; leer für alle Profile, die entfernte Worker ausführen.",
     labels: "Labels",
-    labelsHint: "Was die Maschine hat, zum Beispiel gpu. Durch Leerzeichen getrennt; Profile mit Labels brauchen alle ihre Labels.",
+    labelsHint:
+      "Was die Maschine hat, zum Beispiel gpu. Durch Leerzeichen getrennt; Profile mit Labels brauchen alle ihre Labels.",
     withLabels: (names: string) => `Labels ${names}`,
     none: "Es gibt noch keinen Worker. Der Betreiber kann seine Zugangsdaten auch auf dem Server erstellen.",
     allProfiles: "alle Profile",
@@ -86,7 +89,9 @@ export function Workers() {
             </p>
           ),
       )}
-      {workers.data?.data.length === 0 && <Empty command="atp worker-key --name machine-1">{text.none}</Empty>}
+      {workers.data?.data.length === 0 && (
+        <Empty command="atp worker-key --name machine-1">{text.none}</Empty>
+      )}
       {workers.data && workers.data.data.length > 0 && (
         <ul className="card rows">
           {workers.data.data.map((worker) => (
@@ -100,14 +105,21 @@ export function Workers() {
   );
 }
 
-function WorkerRow({ worker: { name, profiles, labels, runs, lastSeenAt }, onRevoke }: { worker: Worker; onRevoke: () => void }) {
+function WorkerRow({
+  worker: { name, profiles, labels, runs, lastSeenAt },
+  onRevoke,
+}: {
+  worker: Worker;
+  onRevoke: () => void;
+}) {
   return (
     <li>
       <Icon name="terminal" />
       <span className="main">
         <strong>{name}</strong>
         <small>
-          {profiles.join(", ") || text.allProfiles} · {labels.length > 0 && `${text.withLabels(labels.join(", "))} · `}
+          {profiles.join(", ") || text.allProfiles} ·{" "}
+          {labels.length > 0 && `${text.withLabels(labels.join(", "))} · `}
           {text.runs(runs)} ·{" "}
           {lastSeenAt === undefined ? (
             text.unused
@@ -118,7 +130,12 @@ function WorkerRow({ worker: { name, profiles, labels, runs, lastSeenAt }, onRev
           )}
         </small>
       </span>
-      <button type="button" className="button danger" aria-label={`${text.revoke}: ${name}`} onClick={onRevoke}>
+      <button
+        type="button"
+        className="button danger"
+        aria-label={`${text.revoke}: ${name}`}
+        onClick={onRevoke}
+      >
         {text.revoke}
       </button>
     </li>
@@ -149,7 +166,15 @@ function NewWorkerDialog({ onClose, onMade }: { onClose: () => void; onMade: () 
 /** The names in a text that a person has typed. */
 const namesIn = (typed: string): string[] => [...new Set(typed.split(/[\s,]+/).filter(Boolean))];
 
-function RevokeDialog({ worker, onClose, onRevoked }: { worker: Worker; onClose: () => void; onRevoked: () => void }) {
+function RevokeDialog({
+  worker,
+  onClose,
+  onRevoked,
+}: {
+  worker: Worker;
+  onClose: () => void;
+  onRevoked: () => void;
+}) {
   const revoke = useMutation(WorkerService.method.revokeWorker, {
     onSuccess: () => {
       onRevoked();

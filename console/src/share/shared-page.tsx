@@ -35,14 +35,21 @@ const text = words(
   },
 );
 
-/** A shared task, for all people who may see it. Private, deleted and unknown tasks give one identical page. */
+/**
+ * A shared task, for all people who may see it. Private, deleted and unknown tasks give one identical page.
+ */
 export function SharedPage() {
   const { taskId } = useParams({ from: "/share/$taskId" });
   const shared = useQuery(SharedTaskService.method.getSharedTask, { taskId });
   const events = useSharedEvents(taskId, shared.isSuccess);
   const task = shared.data?.task;
   useTitle(task ? shownText(task.title) : shared.error ? text.missing : undefined);
-  if (shared.error) return ConnectError.from(shared.error).code === Code.NotFound ? <Missing /> : <ErrorNote error={shared.error} />;
+  if (shared.error)
+    return ConnectError.from(shared.error).code === Code.NotFound ? (
+      <Missing />
+    ) : (
+      <ErrorNote error={shared.error} />
+    );
   return (
     <main className={styles.page} aria-labelledby="title">
       <header>
@@ -55,8 +62,10 @@ export function SharedPage() {
         )}
       </header>
       {events.map(({ seq, content }) => {
-        if (content.case === "userMessage") return <MessageView key={seq} title={text.asked} message={content.value} isOwn />;
-        if (content.case === "assistantMessage") return <MessageView key={seq} title={text.answered} message={content.value} />;
+        if (content.case === "userMessage")
+          return <MessageView key={seq} title={text.asked} message={content.value} isOwn />;
+        if (content.case === "assistantMessage")
+          return <MessageView key={seq} title={text.answered} message={content.value} />;
         return null;
       })}
       <footer className="small">
@@ -66,7 +75,15 @@ export function SharedPage() {
   );
 }
 
-const MessageView = ({ title, message, isOwn = false }: { title: string; message: SharedMessage; isOwn?: boolean }) => (
+const MessageView = ({
+  title,
+  message,
+  isOwn = false,
+}: {
+  title: string;
+  message: SharedMessage;
+  isOwn?: boolean;
+}) => (
   <article className={isOwn ? styles.own : ""} aria-label={title}>
     <Markdown text={message.content} keepsLines={isOwn} />
     {message.attachments.length > 0 && (
@@ -99,8 +116,12 @@ function useSharedEvents(taskId: string, isShared: boolean): readonly SharedEven
     const stop = new AbortController();
     const follow = async (): Promise<void> => {
       const client = clientOf(SharedTaskService);
-      for await (const { event } of client.watchSharedTask({ taskId, keepAlive: true }, { signal: stop.signal }))
-        if (event) setEvents((known) => (known.some(({ seq }) => seq === event.seq) ? known : [...known, event]));
+      for await (const { event } of client.watchSharedTask(
+        { taskId, keepAlive: true },
+        { signal: stop.signal },
+      ))
+        if (event)
+          setEvents((known) => (known.some(({ seq }) => seq === event.seq) ? known : [...known, event]));
     };
     // A stream that ends leaves what it has shown; a reload continues it.
     follow().catch(() => undefined);

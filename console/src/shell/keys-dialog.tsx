@@ -4,8 +4,22 @@ import { type Key, type KeyPlace, keys } from "./keys.ts";
 import styles from "./shell.module.css";
 
 const text = words(
-  { ctrl: "Ctrl", title: "Keys", after: "then", everywhere: "Everywhere", list: "In lists", task: "In a task" },
-  { ctrl: "Strg", title: "Tasten", after: "dann", everywhere: "Überall", list: "In Listen", task: "In einer Aufgabe" },
+  {
+    ctrl: "Ctrl",
+    title: "Keys",
+    after: "then",
+    everywhere: "Everywhere",
+    list: "In lists",
+    task: "In a task",
+  },
+  {
+    ctrl: "Strg",
+    title: "Tasten",
+    after: "dann",
+    everywhere: "Überall",
+    list: "In Listen",
+    task: "In einer Aufgabe",
+  },
 );
 
 const places: readonly KeyPlace[] = ["everywhere", "list", "task"];

@@ -36,7 +36,12 @@ export const keys = {
   previous: key("list", "k", "Previous row", "Vorige Zeile"),
   search: key("list", "/", "Search", "Suchen"),
   allow: key("task", "Ctrl+Enter", "Allow what waits", "Erlauben, was wartet"),
-  refuse: key("task", "r", "Refuse it, or say what to do instead", "Ablehnen, oder sagen, was stattdessen zu tun ist"),
+  refuse: key(
+    "task",
+    "r",
+    "Refuse it, or say what to do instead",
+    "Ablehnen, oder sagen, was stattdessen zu tun ist",
+  ),
   send: key("task", "Ctrl+Enter", "In the field of a message: send it", "Im Feld einer Nachricht: senden"),
 } as const satisfies Readonly<Record<string, Key>>;
 
@@ -44,7 +49,8 @@ export type KeyName = keyof typeof keys;
 
 /** Whether the person types: keys belong to the field then. */
 export const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
 
@@ -55,14 +61,19 @@ export function isKey(event: Press, wanted: string): boolean {
   return event.key.toLowerCase() === wanted.replace("Ctrl+", "").toLowerCase();
 }
 
-/** Binds keys while the component is shown. Fields and open dialogs keep their keys, but the palette opens from a field too. */
+/**
+ * Binds keys while the component is shown. Fields and open dialogs keep their keys, but the palette opens
+ * from a field too.
+ */
 export function useKeys(actions: Readonly<Partial<Record<KeyName, () => void>>>): void {
   const latest = useRef(actions);
   latest.current = actions;
   useEffect(() => {
     let before = "";
     const press = (event: KeyboardEvent): void => {
-      const name = event.defaultPrevented ? undefined : nameOf(event, before, Object.keys(latest.current) as KeyName[]);
+      const name = event.defaultPrevented
+        ? undefined
+        : nameOf(event, before, Object.keys(latest.current) as KeyName[]);
       if (!["Control", "Meta", "Shift"].includes(event.key)) before = isTyping(event.target) ? "" : event.key;
       if (name === undefined) return;
       event.preventDefault();
@@ -82,7 +93,9 @@ const nameOf = (event: KeyboardEvent, before: string, bound: readonly KeyName[])
     // A key that is held down decides nothing about what comes next.
     if (event.repeat && keys[name].place === "task") return false;
     if (!first.startsWith("Ctrl+") && !lettersOn()) return false;
-    return second === undefined ? before !== "g" && isKey(event, first) : before === first && isKey(event, second);
+    return second === undefined
+      ? before !== "g" && isKey(event, first)
+      : before === first && isKey(event, second);
   });
 
 /** Whether the latest input was of the keyboard. */

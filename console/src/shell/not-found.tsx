@@ -4,7 +4,11 @@ import { words } from "../words.ts";
 
 const text = words(
   { title: "Page not found", body: "There is no such page, or you cannot see it.", home: "To the tasks" },
-  { title: "Seite nicht gefunden", body: "Diese Seite gibt es nicht, oder Sie dürfen sie nicht sehen.", home: "Zu den Aufgaben" },
+  {
+    title: "Seite nicht gefunden",
+    body: "Diese Seite gibt es nicht, oder Sie dürfen sie nicht sehen.",
+    home: "Zu den Aufgaben",
+  },
 );
 
 export function NotFound() {

@@ -6,7 +6,8 @@ import styles from "./shell.module.css";
 const text = words(
   {
     password: "Your new password is set. All your other sessions have ended.",
-    recovery: "You signed in with a recovery code, which is used up. Under sign-in and security you see how many are left.",
+    recovery:
+      "You signed in with a recovery code, which is used up. Under sign-in and security you see how many are left.",
     close: "Close",
   },
   {
@@ -17,7 +18,10 @@ const text = words(
   },
 );
 
-/** The notice that the address named when the page was loaded. It is taken from the address, so that a reload does not repeat it. */
+/**
+ * The notice that the address named when the page was loaded. It is taken from the address, so that a reload
+ * does not repeat it.
+ */
 const notice = takeNotice();
 
 function takeNotice(): string | null {
@@ -39,7 +43,12 @@ export function Notice() {
       <Icon name="done" />
       <span role="status">{notice}</span>
       <span className="spacer" />
-      <button type="button" className="button ghost square" aria-label={text.close} onClick={() => setOpen(false)}>
+      <button
+        type="button"
+        className="button ghost square"
+        aria-label={text.close}
+        onClick={() => setOpen(false)}
+      >
         <Icon name="close" />
       </button>
     </div>

@@ -115,7 +115,9 @@ function useEntries(typed: string): readonly Entry[] {
           run: () => void switchSpace(space.id).catch(() => location.assign("/")),
         }),
       ),
-    ...places.map(({ to, label, icon }): Entry => ({ id: to, label, icon, run: () => void router.navigate({ to }) })),
+    ...places.map(
+      ({ to, label, icon }): Entry => ({ id: to, label, icon, run: () => void router.navigate({ to }) }),
+    ),
     { id: "light", label: text.light, icon: "gear", run: () => chooseTheme("light") },
     { id: "dark", label: text.dark, icon: "gear", run: () => chooseTheme("dark") },
     ...(found.data?.data ?? []).map(

@@ -40,7 +40,9 @@ const text = words(
 
 export const Root = () => <Outlet />;
 
-/** The frame of all pages for signed-in people: navigation, palette, and the note that a session has ended. */
+/**
+ * The frame of all pages for signed-in people: navigation, palette, and the note that a session has ended.
+ */
 export function Shell() {
   const me = useMe();
   const isSignedOut = useSignedOut();
@@ -93,7 +95,13 @@ function SideBar() {
           {places
             .filter(({ admins }) => !admins || isAdmin)
             .map(({ to, label, icon }) => (
-              <Link key={to} to={to} activeOptions={{ exact: to === "/" || to === "/settings" }} title={label} className={styles.place}>
+              <Link
+                key={to}
+                to={to}
+                activeOptions={{ exact: to === "/" || to === "/settings" }}
+                title={label}
+                className={styles.place}
+              >
                 <Icon name={icon} />
                 <span>{label}</span>
               </Link>

@@ -35,7 +35,13 @@ export function SpaceMenu({ name }: { name: string | undefined }) {
   };
   return (
     <div className={styles.spaces}>
-      <button type="button" className={styles.brand} aria-label={text.change(shown)} title={text.change(shown)} popoverTarget={id}>
+      <button
+        type="button"
+        className={styles.brand}
+        aria-label={text.change(shown)}
+        title={text.change(shown)}
+        popoverTarget={id}
+      >
         <Icon name="mark" />
         <span>{shown}</span>
         <Icon name="choose" />

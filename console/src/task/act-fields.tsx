@@ -43,14 +43,19 @@ function Field(props: FieldProps) {
   if (field.type === "boolean")
     return (
       <label className="check">
-        <input type="checkbox" checked={value === true} onChange={(event) => onChange(event.target.checked)} />
+        <input
+          type="checkbox"
+          checked={value === true}
+          onChange={(event) => onChange(event.target.checked)}
+        />
         {label}
       </label>
     );
   if (field.items?.type === "object") return <SecretFields {...props} />;
   if (field.type === "array" && itemsOf(name, params)) return <ItemsField {...props} />;
   if (field.type === "array") return <LinesField {...props} />;
-  if (!field.enum) return <TextField label={label} value={String(value ?? "")} fault={faults[name]} onValue={onChange} />;
+  if (!field.enum)
+    return <TextField label={label} value={String(value ?? "")} fault={faults[name]} onValue={onChange} />;
   return (
     <Select
       label={label}
@@ -72,7 +77,11 @@ interface SelectProps {
 const Select = ({ label, value, options, fault, onChange }: SelectProps) => (
   <label className="field">
     <span>{label}</span>
-    <select value={value} aria-invalid={fault !== undefined} onChange={(event) => onChange(event.target.value)}>
+    <select
+      value={value}
+      aria-invalid={fault !== undefined}
+      onChange={(event) => onChange(event.target.value)}
+    >
       {options.map(([of, words]) => (
         <option key={of} value={of}>
           {words}
@@ -85,12 +94,25 @@ const Select = ({ label, value, options, fault, onChange }: SelectProps) => (
 
 /** One of the person's browsers that are online. */
 function BrowserField({ name, value, faults, onChange }: FieldProps) {
-  const { data } = useQuery(BrowserService.method.listOnlineBrowserClients, {}, { refetchInterval: 5_000, retry: false });
+  const { data } = useQuery(
+    BrowserService.method.listOnlineBrowserClients,
+    {},
+    { refetchInterval: 5_000, retry: false },
+  );
   const browsers = data?.data ?? [];
-  if (data && browsers.length === 0) return <small className={faults[name] ? "fault" : ""}>{text.noBrowser}</small>;
-  const options = browsers.map(({ clientId, clientName }) => [clientId, shownText(clientName || clientId)] as const);
+  if (data && browsers.length === 0)
+    return <small className={faults[name] ? "fault" : ""}>{text.noBrowser}</small>;
+  const options = browsers.map(
+    ({ clientId, clientName }) => [clientId, shownText(clientName || clientId)] as const,
+  );
   return (
-    <Select label={text.browser} value={String(value ?? "")} options={[["", "–"], ...options]} fault={faults[name]} onChange={onChange} />
+    <Select
+      label={text.browser}
+      value={String(value ?? "")}
+      options={[["", "–"], ...options]}
+      fault={faults[name]}
+      onChange={onChange}
+    />
   );
 }
 
@@ -99,7 +121,9 @@ function ItemsField({ name, params, value, faults, onChange }: FieldProps) {
   const items = itemsOf(name, params) ?? [];
   const chosen = Array.isArray(value) ? value : items.map((item) => item.value);
   const toggle = (item: JsonValue): void => {
-    const next = items.map(({ value: each }) => each).filter((each) => (each === item ? !chosen.includes(each) : chosen.includes(each)));
+    const next = items
+      .map(({ value: each }) => each)
+      .filter((each) => (each === item ? !chosen.includes(each) : chosen.includes(each)));
     // All of them is the same as no limit.
     onChange(next.length === items.length ? null : next);
   };
@@ -119,7 +143,9 @@ function ItemsField({ name, params, value, faults, onChange }: FieldProps) {
 
 const LinesField = ({ name, field, value, onChange }: FieldProps) => (
   <label className="field">
-    <span>{name === "indices" ? text.indicesLines : name === "selectedAccountIds" ? text.accounts : labelOf(name)}</span>
+    <span>
+      {name === "indices" ? text.indicesLines : name === "selectedAccountIds" ? text.accounts : labelOf(name)}
+    </span>
     <textarea
       aria-description={text.lines}
       defaultValue={Array.isArray(value) ? value.join("\n") : ""}
@@ -155,14 +181,24 @@ function SecretFields({ params, value, faults, onChange }: FieldProps) {
           required
           value={rows.find(({ key }) => key === name)?.value ?? ""}
           fault={faults[name]}
-          onValue={(typed) => onChange([...rows.filter(({ key }) => key !== name), { key: name, value: typed }].map((row) => ({ ...row })))}
+          onValue={(typed) =>
+            onChange(
+              [...rows.filter(({ key }) => key !== name), { key: name, value: typed }].map((row) => ({
+                ...row,
+              })),
+            )
+          }
         />
       ))}
     </div>
   );
 }
 
-function FreeSecrets({ rows, faults, onChange }: Pick<FieldProps, "faults" | "onChange"> & { rows: readonly Secret[] }) {
+function FreeSecrets({
+  rows,
+  faults,
+  onChange,
+}: Pick<FieldProps, "faults" | "onChange"> & { rows: readonly Secret[] }) {
   const shown = rows.length > 0 ? rows : [{ key: "", value: "" }];
   const change = (index: number, part: Partial<Secret>): void =>
     onChange(shown.map((row, at) => (at === index ? { ...row, ...part } : { ...row })));
@@ -187,7 +223,11 @@ function FreeSecrets({ rows, faults, onChange }: Pick<FieldProps, "faults" | "on
         </div>
       ))}
       <p>
-        <button type="button" className="button" onClick={() => onChange([...shown.map((row) => ({ ...row })), { key: "", value: "" }])}>
+        <button
+          type="button"
+          className="button"
+          onClick={() => onChange([...shown.map((row) => ({ ...row })), { key: "", value: "" }])}
+        >
           {text.addRow}
         </button>
       </p>

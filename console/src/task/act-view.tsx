@@ -43,15 +43,25 @@ function groupsOf(rows: readonly Row[]): readonly Group[] {
   return groups;
 }
 
-/** The path without its last member: `messages[0]` of `messages[0].to[1]`. A member in quotes belongs to the last one. */
+/**
+ * The path without its last member: `messages[0]` of `messages[0].to[1]`. A member in quotes belongs to the
+ * last one.
+ */
 const ownerOf = (path: string): string => /^([^"]*)\.[^."]*$/.exec(path.replace(/\[".*$/s, ""))?.[1] ?? "";
 
 /** `messages[0]` as `Messages 1`: people count from one. A member in quotes stays as it is. */
 const nameOf = (path: string): string =>
-  (shownText(path).match(/\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/gsu) ?? [path]).map(stepOf).join("").replace(" · ", "");
+  (shownText(path).match(/\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/gsu) ?? [path])
+    .map(stepOf)
+    .join("")
+    .replace(" · ", "");
 
 const stepOf = (step: string): string =>
-  step.startsWith('["') ? ` · ${step}` : step.startsWith("[") ? ` ${Number(step.slice(1, -1)) + 1}` : ` · ${inWords(step)}`;
+  step.startsWith('["')
+    ? ` · ${step}`
+    : step.startsWith("[")
+      ? ` ${Number(step.slice(1, -1)) + 1}`
+      : ` · ${inWords(step)}`;
 
 const groupOf = ({ path, rows }: Group): ReactNode => (
   <>

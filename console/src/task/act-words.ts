@@ -6,7 +6,8 @@ export const text = words(
     allow: "Allow",
     refuse: "Refuse",
     instead: "Say what to do instead",
-    tooLarge: "This is too large to be shown whole here, so it cannot be allowed here. Ask the agent for smaller parts.",
+    tooLarge:
+      "This is too large to be shown whole here, so it cannot be allowed here. Ask the agent for smaller parts.",
     notHere: "What the agent wants to do is not known here, so it cannot be allowed here.",
     fillIn: "Fill this in, or refuse.",
     chooseOne: "Choose at least one, or refuse.",
@@ -88,7 +89,8 @@ const known = words<Readonly<Record<string, string>>>(
 );
 
 /** The words of a member: a known text, or its name in words. */
-export const labelOf = (name: string): string => (Object.hasOwn(known, name) ? known[name] : undefined) ?? inWords(name);
+export const labelOf = (name: string): string =>
+  (Object.hasOwn(known, name) ? known[name] : undefined) ?? inWords(name);
 
 /** A name of a member with blanks and a capital: `event_id` as `Event id`. */
 export const inWords = (name: string): string =>

@@ -26,14 +26,18 @@ interface ApprovalProps {
   readonly onInstead: () => void;
 }
 
-/** The approval that a task waits for: every row of the act, then the members of the decision, then the buttons that decide. */
+/**
+ * The approval that a task waits for: every row of the act, then the members of the decision, then the
+ * buttons that decide.
+ */
 export function ApprovalCard({ taskId, waiting, tool, onInstead }: ApprovalProps) {
   const { waitingDescription, waitingForEventType } = waiting;
   const rows = useMemo(() => (tool ? rowsWithin(tool.params) : undefined), [tool]);
   const card = useRef<HTMLElement>(null);
   useKeyboardFocus(card);
   const title = shownText(catalogued(waitingDescription) || inWords(waitingForEventType));
-  const longer = tool?.description && tool.description !== waitingDescription ? shownText(tool.description) : "";
+  const longer =
+    tool?.description && tool.description !== waitingDescription ? shownText(tool.description) : "";
   return (
     <section ref={card} tabIndex={-1} data-act className={taskStyles.ask} aria-label={title}>
       <h2>

@@ -44,7 +44,11 @@ export function Attachment({ file }: { file: Attached }) {
       </span>
       {isOpen && (
         <Dialog title={file.filename} onClose={() => setOpen(false)}>
-          {rasters.test(type) ? <img className={styles.preview} src={file.url} alt={file.filename} /> : <TextPreview file={file} />}
+          {rasters.test(type) ? (
+            <img className={styles.preview} src={file.url} alt={file.filename} />
+          ) : (
+            <TextPreview file={file} />
+          )}
         </Dialog>
       )}
     </>
@@ -57,7 +61,11 @@ function TextPreview({ file }: { file: Attached }) {
   useState(() => void readStart(file.url).then(setContent, setError));
   if (error !== undefined) return <ErrorNote error={error} />;
   if (content === undefined) return null;
-  return file.contentType?.startsWith("text/csv") ? <CsvPreview content={content} /> : <pre className={styles.previewText}>{content}</pre>;
+  return file.contentType?.startsWith("text/csv") ? (
+    <CsvPreview content={content} />
+  ) : (
+    <pre className={styles.previewText}>{content}</pre>
+  );
 }
 
 /** The first part of a text; the rest is not downloaded. */
@@ -66,7 +74,8 @@ async function readStart(address: string): Promise<string> {
   if (!response.ok || !response.body) throw new Error(String(response.status));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let content = "";
-  for (let part = await reader.read(); !part.done && content.length < previewMax; part = await reader.read()) content += part.value;
+  for (let part = await reader.read(); !part.done && content.length < previewMax; part = await reader.read())
+    content += part.value;
   void reader.cancel();
   return content;
 }
@@ -90,7 +99,9 @@ const cellOf = (cell: string): ReactNode => <td>{cell}</td>;
 export function parseCsv(content: string, rowsMax: number): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
-  for (const [, separator = "", quoted, plain = ""] of content.matchAll(/(^|,|\r?\n)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/g)) {
+  for (const [, separator = "", quoted, plain = ""] of content.matchAll(
+    /(^|,|\r?\n)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/g,
+  )) {
     if (separator.endsWith("\n")) {
       rows.push(row);
       row = [];

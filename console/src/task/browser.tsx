@@ -15,7 +15,11 @@ const browsersEveryMs = 10_000;
  * @param change is another value when the task may have selected a browser.
  */
 export function TaskBrowser({ taskId, change }: { taskId: string; change: number | undefined }) {
-  const browsers = useQuery(BrowserService.method.listOnlineBrowserClients, {}, { refetchInterval: browsersEveryMs, retry: false });
+  const browsers = useQuery(
+    BrowserService.method.listOnlineBrowserClients,
+    {},
+    { refetchInterval: browsersEveryMs, retry: false },
+  );
   const { refetch } = browsers;
   useEffect(() => {
     if (change !== undefined) void refetch();

@@ -13,65 +13,74 @@ import { titleOfUse } from "./use-words.ts";
 import { text } from "./words.ts";
 
 /** One part of the conversation. */
-export const ItemView = memo(({ item, stepCount, initials }: { item: Item; stepCount: number; initials: string }) => {
-  switch (item.kind) {
-    case "user":
-      return (
-        <Message
-          by={text.you}
-          at={item.at}
-          avatar={initials}
-          className={styles.own}
-          note={item.sending && !item.sending.isSent ? text.sending : undefined}
-        >
-          <Markdown text={item.message.content} keepsLines />
-          <Attachments files={item.message.attachments} />
-          {item.sending && item.sending.files.length > 0 && <p className="small">{item.sending.files.join(", ")}</p>}
-        </Message>
-      );
-    case "agent":
-      return (
-        <Message by={text.agent} at={item.at} className="" copied={item.isGrowing ? "" : item.message.content}>
-          <Markdown text={item.message.content} isGrowing={item.isGrowing === true} />
-          <Attachments files={item.message.attachments} />
-        </Message>
-      );
-    case "error":
-      return (
-        <div className="notice bad">
-          <Icon name="failed" />
-          <div>
-            <strong>{text.error}</strong> <span className="small">{item.message.errorType}</span>
-            <p>{item.message.content}</p>
+export const ItemView = memo(
+  ({ item, stepCount, initials }: { item: Item; stepCount: number; initials: string }) => {
+    switch (item.kind) {
+      case "user":
+        return (
+          <Message
+            by={text.you}
+            at={item.at}
+            avatar={initials}
+            className={styles.own}
+            note={item.sending && !item.sending.isSent ? text.sending : undefined}
+          >
+            <Markdown text={item.message.content} keepsLines />
+            <Attachments files={item.message.attachments} />
+            {item.sending && item.sending.files.length > 0 && (
+              <p className="small">{item.sending.files.join(", ")}</p>
+            )}
+          </Message>
+        );
+      case "agent":
+        return (
+          <Message
+            by={text.agent}
+            at={item.at}
+            className=""
+            copied={item.isGrowing ? "" : item.message.content}
+          >
+            <Markdown text={item.message.content} isGrowing={item.isGrowing === true} />
+            <Attachments files={item.message.attachments} />
+          </Message>
+        );
+      case "error":
+        return (
+          <div className="notice bad">
+            <Icon name="failed" />
+            <div>
+              <strong>{text.error}</strong> <span className="small">{item.message.errorType}</span>
+              <p>{item.message.content}</p>
+            </div>
           </div>
-        </div>
-      );
-    case "step":
-      return (
-        <div className={styles.step}>
-          <span>
-            {text.step(item.number, stepCount)} · {item.title}
-          </span>
-        </div>
-      );
-    case "work":
-      return <Work uses={item.uses} />;
-    case "output":
-      return (
-        <section className="card padded stack tight" aria-label={text.result}>
-          <h3>{item.result.success ? text.result : text.outputFailed}</h3>
-          {item.result.error && <p>{item.result.error}</p>}
-          <Code text={JSON.stringify(item.result.value ?? {}, null, 2)} language="json" />
-        </section>
-      );
-    case "stopped":
-      return (
-        <div className={styles.step}>
-          <span>{text.stopped}</span>
-        </div>
-      );
-  }
-});
+        );
+      case "step":
+        return (
+          <div className={styles.step}>
+            <span>
+              {text.step(item.number, stepCount)} · {item.title}
+            </span>
+          </div>
+        );
+      case "work":
+        return <Work uses={item.uses} />;
+      case "output":
+        return (
+          <section className="card padded stack tight" aria-label={text.result}>
+            <h3>{item.result.success ? text.result : text.outputFailed}</h3>
+            {item.result.error && <p>{item.result.error}</p>}
+            <Code text={JSON.stringify(item.result.value ?? {}, null, 2)} language="json" />
+          </section>
+        );
+      case "stopped":
+        return (
+          <div className={styles.step}>
+            <span>{text.stopped}</span>
+          </div>
+        );
+    }
+  },
+);
 
 function Message({
   by,
@@ -183,7 +192,9 @@ const Json = ({ title, value }: { title: string; value: unknown }) => (
   <div>
     <small>{title}</small>
     <pre className={styles.json}>
-      {typeof value === "string" ? value : JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? String(part) : part), 2)}
+      {typeof value === "string"
+        ? value
+        : JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? String(part) : part), 2)}
     </pre>
   </div>
 );

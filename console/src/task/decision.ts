@@ -21,7 +21,9 @@ export const fieldsOf = (schema: Schema): readonly (readonly [name: string, fiel
 
 /** The first values of a form. */
 export const initialValues = (schema: Schema): JsonObject =>
-  Object.fromEntries(fieldsOf(schema).flatMap(([name, field]) => (field.default === undefined ? [] : [[name, field.default]])));
+  Object.fromEntries(
+    fieldsOf(schema).flatMap(([name, field]) => (field.default === undefined ? [] : [[name, field.default]])),
+  );
 
 /** What a button decides. */
 export interface Choice {
@@ -31,7 +33,10 @@ export interface Choice {
   readonly takesForm: boolean;
 }
 
-/** What can be decided: the first choice allows. `refusal` is null where a refusal decides nothing: a message says what to do instead. */
+/**
+ * What can be decided: the first choice allows. `refusal` is null where a refusal decides nothing: a message
+ * says what to do instead.
+ */
 export interface Choices {
   readonly allows: readonly [Choice, ...Choice[]];
   readonly refusal: Choice | null;
@@ -43,7 +48,11 @@ const refusing = ["reject", "skip"];
 export function choicesOf(kind: string, schema: Schema, values: JsonObject): Choices {
   const actions = (schema.properties?.["action"]?.enum ?? []).map(String);
   const refused = actions.find((action) => refusing.includes(action));
-  const choice = (action: string): Choice => ({ label: labelOf(action), input: { action }, takesForm: action === "select" });
+  const choice = (action: string): Choice => ({
+    label: labelOf(action),
+    input: { action },
+    takesForm: action === "select",
+  });
   const [first, ...others] = actions.filter((action) => action !== refused).map(choice);
   if (first) return { allows: [first, ...others], refusal: refused === undefined ? null : choice(refused) };
   const hasAccept = schema.properties?.["accept"] !== undefined;
@@ -57,4 +66,6 @@ export function choicesOf(kind: string, schema: Schema, values: JsonObject): Cho
 
 /** Leaves out members that were not filled in. */
 export const keepFilled = (values: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "" && value !== false && value !== null));
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== "" && value !== false && value !== null),
+  );

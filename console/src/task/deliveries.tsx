@@ -25,7 +25,11 @@ export function TaskDeliveries({ taskId }: { taskId: string }) {
   const deliveries = useInfiniteQuery(
     WebhookService.method.listDeliveries,
     { taskId, limit: 20, cursor: "" },
-    { pageParamKey: "cursor", getNextPageParam: (page) => page.nextCursor || undefined, refetchInterval: 5_000 },
+    {
+      pageParamKey: "cursor",
+      getNextPageParam: (page) => page.nextCursor || undefined,
+      refetchInterval: 5_000,
+    },
   );
   const found = deliveries.data?.pages.flatMap(({ data }) => data);
   const nameOf = (id: string): string => {

@@ -19,7 +19,10 @@ interface OlderPage {
 
 /** The events of a task, kept up to date. */
 export interface TaskEvents {
-  /** Events without gaps: the newest page and what came later, and older pages once requested. And the text that is being written. */
+  /**
+   * Events without gaps: the newest page and what came later, and older pages once requested. And the text
+   * that is being written.
+   */
   readonly feed: Feed;
   readonly isLoaded: boolean;
   readonly hasOlder: boolean;
@@ -29,7 +32,10 @@ export interface TaskEvents {
   readonly connection: Connection;
 }
 
-/** Loads the newest events of a task, and follows it while the tab is visible. Each event comes once; a cut leaves no gap. */
+/**
+ * Loads the newest events of a task, and follows it while the tab is visible. Each event comes once; a cut
+ * leaves no gap.
+ */
 export function useTaskEvents(taskId: string): TaskEvents {
   const [feed, setFeed] = useState(emptyFeed);
   const [isLoaded, setLoaded] = useState(false);
@@ -73,7 +79,10 @@ export function useTaskEvents(taskId: string): TaskEvents {
       setLoaded(true);
     };
     const stream = async (signal: AbortSignal, heard: () => void): Promise<void> => {
-      const responses = clientOf(TaskService).watchTask({ taskId, afterSeq: lastSeq.current, keepAlive: true, deltas: true }, { signal });
+      const responses = clientOf(TaskService).watchTask(
+        { taskId, afterSeq: lastSeq.current, keepAlive: true, deltas: true },
+        { signal },
+      );
       for await (const { event, delta } of responses) {
         heard();
         if (event) append(event);
@@ -82,7 +91,13 @@ export function useTaskEvents(taskId: string): TaskEvents {
     };
     const poll = async (signal: AbortSignal): Promise<void> => {
       for (let hasMore = true; hasMore; ) {
-        const request = { taskId, afterSeq: lastSeq.current, limit: pageSize, order: SortOrder.ASC, verbose: true };
+        const request = {
+          taskId,
+          afterSeq: lastSeq.current,
+          limit: pageSize,
+          order: SortOrder.ASC,
+          verbose: true,
+        };
         const page = await clientOf(TaskService).listMessages(request, { signal });
         for (const event of page.messages) append(event);
         hasMore = page.hasMore;
@@ -102,7 +117,10 @@ export function useTaskEvents(taskId: string): TaskEvents {
       setOlder(undefined);
       try {
         for (let count = 0; cursor !== undefined && count < max; count += 1) {
-          const page: OlderPage = await clientOf(TaskService).listMessages({ ...newestFirst, taskId, cursor }, { signal });
+          const page: OlderPage = await clientOf(TaskService).listMessages(
+            { ...newestFirst, taskId, cursor },
+            { signal },
+          );
           found.push(...page.messages);
           cursor = page.hasMore ? page.nextCursor : undefined;
         }

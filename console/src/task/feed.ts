@@ -29,7 +29,10 @@ export interface Feed {
 export const emptyFeed: Feed = { events: [], live: null, newest: undefined, shown: new Map() };
 
 /** Adds newer events, and parts of texts, in the order of their arrival (spec/api.md 8.72). */
-export function addToFeed({ events, live, newest, shown }: Feed, news: readonly (TaskEvent | TextDelta)[]): Feed {
+export function addToFeed(
+  { events, live, newest, shown }: Feed,
+  news: readonly (TaskEvent | TextDelta)[],
+): Feed {
   const all = [...events];
   const named = new Map(shown);
   let open = live;
@@ -39,13 +42,18 @@ export function addToFeed({ events, live, newest, shown }: Feed, news: readonly 
       const joined = withPart(last, { ...item, key: `live ${item.messageKey}` });
       if (!joined) continue;
       last = joined;
-      open = { ...joined, type: item.type, afterSeq: open?.key === joined.key ? open.afterSeq : (all.at(-1)?.seq ?? 0) };
+      open = {
+        ...joined,
+        type: item.type,
+        afterSeq: open?.key === joined.key ? open.afterSeq : (all.at(-1)?.seq ?? 0),
+      };
       continue;
     }
     all.push(item);
     if (open === null || !endsText(item, open)) continue;
     const { key, afterSeq, type, text } = open;
-    if (item.type === type && text !== "" && ![...named.values()].some((other) => other.key === key)) named.set(item.id, { key, afterSeq });
+    if (item.type === type && text !== "" && ![...named.values()].some((other) => other.key === key))
+      named.set(item.id, { key, afterSeq });
     open = null;
     if (last) last = { ...last, text: "" };
   }

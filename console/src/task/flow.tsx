@@ -25,7 +25,10 @@ interface FlowProps {
   readonly end: ReactNode;
 }
 
-/** The conversation. Only the visible items are in the page. It follows new items, unless the reader has scrolled up. */
+/**
+ * The conversation. Only the visible items are in the page. It follows new items, unless the reader has
+ * scrolled up.
+ */
 export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, loadAll, end }: FlowProps) {
   const scroller = useRef<HTMLElement>(null);
   const isFollowing = useRef(true);
@@ -40,8 +43,8 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, lo
     overscan: 6,
     paddingStart: 24,
   });
-  // While the end is followed, the list corrects nothing itself: its corrections would move the page away from the end. The last item
-  // grows at its end, below what is read.
+  // While the end is followed, the list corrects nothing itself: its corrections would move the page away
+  // from the end. The last item grows at its end, below what is read.
   list.shouldAdjustScrollPositionOnItemSizeChange = (item) =>
     !isFollowing.current && item.index < items.length - 1 && item.start < (list.scrollOffset ?? 0);
   /** The card that was shown from its beginning. */
@@ -53,14 +56,18 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, lo
     element.scrollTop = element.scrollHeight;
     // An act that is longer than the page is read from its beginning; its buttons are below it.
     const card = element.querySelector("[data-act]");
-    if (card === null || card === begun.current || card.clientHeight < element.clientHeight + followPx) return;
+    if (card === null || card === begun.current || card.clientHeight < element.clientHeight + followPx)
+      return;
     begun.current = card;
     isFollowing.current = false;
     isPlacing.current = true;
     setSeen(items.length);
     toTop(element, card, settleFrames);
   };
-  /** Goes to the beginning of a card, and again while the items above it are measured, until the reader scrolls. */
+  /**
+   * Goes to the beginning of a card, and again while the items above it are measured, until the reader
+   * scrolls.
+   */
   const toTop = (element: Element, card: Element, frames: number): void => {
     if (!isPlacing.current || !card.isConnected) return;
     element.scrollTop += card.getBoundingClientRect().top - element.getBoundingClientRect().top - 12;
@@ -82,7 +89,8 @@ export function Flow({ items, stepCount, initials, sent, hasOlder, loadOlder, lo
     if (!element || isPlacing.current || element.scrollTop === leftAt.current) return;
     leftAt.current = Number.NaN;
     const below = element.scrollHeight - element.scrollTop - element.clientHeight;
-    // The list corrects the place when items are measured. Farther away, something else scrolled: a search in the page, or the focus.
+    // The list corrects the place when items are measured. Farther away, something else scrolled: a search in
+    // the page, or the focus.
     isFollowing.current = below <= (isFollowing.current ? element.clientHeight : followPx);
     if (!isFollowing.current) return;
     setSeen(items.length);

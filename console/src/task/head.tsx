@@ -48,7 +48,13 @@ export function Head({ task, status, runState, plan, connection }: HeadProps) {
         </span>
         <span className="spacer" />
         <ConnectionNote connection={connection} isActive={isActive} />
-        <button type="button" className="button ghost square" aria-label={text.share} title={text.share} onClick={() => setDialog("share")}>
+        <button
+          type="button"
+          className="button ghost square"
+          aria-label={text.share}
+          title={text.share}
+          onClick={() => setDialog("share")}
+        >
           <Icon name="share" />
         </button>
         {isActive && task && (

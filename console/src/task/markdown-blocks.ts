@@ -21,7 +21,10 @@ export const nothingParsed: Grown = { blocks: [], done: "", doneBlocks: [] };
 /** Blocks at the end that a longer text may change: the last one, and one that it may join. */
 const openBlocks = 2;
 
-/** Parses a text of which a part was parsed before. Only its last blocks are parsed again, so that its cost does not grow with the text. */
+/**
+ * Parses a text of which a part was parsed before. Only its last blocks are parsed again, so that its cost
+ * does not grow with the text.
+ */
 export function parseGrown(before: Grown, text: string): Grown {
   const { done, doneBlocks } = text.startsWith(before.done) ? before : nothingParsed;
   const last = parse(text.slice(done.length));

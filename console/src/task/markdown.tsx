@@ -16,7 +16,10 @@ interface MarkdownProps {
   readonly keepsLines?: boolean;
 }
 
-/** Markdown as elements of a closed set: HTML stays text, images become links, and links lead only to web and mail addresses. */
+/**
+ * Markdown as elements of a closed set: HTML stays text, images become links, and links lead only to web and
+ * mail addresses.
+ */
 export const Markdown = memo(({ text, isGrowing = false, keepsLines = false }: MarkdownProps) => {
   const before = useRef(nothingParsed);
   const blocks = useMemo(() => {
@@ -25,7 +28,9 @@ export const Markdown = memo(({ text, isGrowing = false, keepsLines = false }: M
     before.current = parseGrown(before.current, text);
     return before.current.blocks;
   }, [text, isGrowing]);
-  const className = [styles.markdown, isGrowing && styles.growing, keepsLines && styles.lines].filter(Boolean).join(" ");
+  const className = [styles.markdown, isGrowing && styles.growing, keepsLines && styles.lines]
+    .filter(Boolean)
+    .join(" ");
   if (blocks === null) return <div className={className}>{text}</div>;
   return (
     <div className={className} dir="auto" aria-busy={isGrowing}>
@@ -40,7 +45,8 @@ export function safeAddress(address: string): string | undefined {
   return ["http:", "https:", "mailto:"].includes(new URL(address).protocol) ? address : undefined;
 }
 
-const childrenOf = (node: { children: readonly Nodes[] }): ReactNode => staticParts(node.children.map(elementOf));
+const childrenOf = (node: { children: readonly Nodes[] }): ReactNode =>
+  staticParts(node.children.map(elementOf));
 
 function link(address: string, content: ReactNode): ReactNode {
   const safe = safeAddress(address);
@@ -96,15 +102,22 @@ function elementOf(node: Nodes): ReactNode {
         </div>
       );
     default:
-      return "children" in node ? childrenOf(node as { children: readonly Nodes[] }) : "value" in node ? String(node.value) : null;
+      return "children" in node
+        ? childrenOf(node as { children: readonly Nodes[] })
+        : "value" in node
+          ? String(node.value)
+          : null;
   }
 }
 
 /** The parts of a list item. Its box has the first paragraph as its label. */
 function itemOf({ checked, spread, children }: ListItem): ReactNode {
-  const parts = children.map((child) => (child.type === "paragraph" && !spread ? childrenOf(child) : elementOf(child)));
+  const parts = children.map((child) =>
+    child.type === "paragraph" && !spread ? childrenOf(child) : elementOf(child),
+  );
   if (typeof checked !== "boolean") return staticParts(parts);
-  const [first, ...others] = children[0]?.type === "paragraph" ? [childrenOf(children[0]), ...parts.slice(1)] : ["", ...parts];
+  const [first, ...others] =
+    children[0]?.type === "paragraph" ? [childrenOf(children[0]), ...parts.slice(1)] : ["", ...parts];
   const label = (
     <label>
       <input type="checkbox" checked={checked} disabled readOnly />
@@ -130,4 +143,8 @@ function tableOf({ align, children }: Table): ReactNode {
 }
 
 const cellOf = (cell: TableCell, align: AlignType | undefined, isHead: boolean): ReactNode =>
-  createElement(isHead ? "th" : "td", { "data-align": align, scope: isHead ? "col" : undefined }, childrenOf(cell));
+  createElement(
+    isHead ? "th" : "td",
+    { "data-align": align, scope: isHead ? "col" : undefined },
+    childrenOf(cell),
+  );

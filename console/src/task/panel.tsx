@@ -3,7 +3,12 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useMemo, useState } from "react";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
 import type { TaskAttachment } from "#proto/task/v2/task_attachment_pb.ts";
-import { type PlanStep, PlanStepStatus, type TaskEvent, TaskEventSchema } from "#proto/task/v2/task_event_pb.ts";
+import {
+  type PlanStep,
+  PlanStepStatus,
+  type TaskEvent,
+  TaskEventSchema,
+} from "#proto/task/v2/task_event_pb.ts";
 import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
@@ -21,7 +26,15 @@ import { Tools } from "./tools.tsx";
 import { text } from "./words.ts";
 
 /** Plan, files, subtasks and facts of a task, beside its conversation. */
-export function Panel({ task, timeline, events }: { task: Task | undefined; timeline: Timeline; events: readonly TaskEvent[] }) {
+export function Panel({
+  task,
+  timeline,
+  events,
+}: {
+  task: Task | undefined;
+  timeline: Timeline;
+  events: readonly TaskEvent[];
+}) {
   const [showsEvents, setShowsEvents] = useState(false);
   const files = useMemo(() => filesOf(timeline), [timeline]);
   const { plan, status = task?.status } = timeline;
@@ -53,13 +66,19 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
         </section>
       )}
       {task && <TaskWebsite taskId={task.id} change={events.findLast(changesWebsite)?.seq} />}
-      {task && usesBrowsers(task) && <TaskBrowser taskId={task.id} change={events.findLast(changesState)?.seq} />}
+      {task && usesBrowsers(task) && (
+        <TaskBrowser taskId={task.id} change={events.findLast(changesState)?.seq} />
+      )}
       {task && <Subtasks task={task} />}
       {task && <Pushes taskId={task.id} />}
       {task && <Details task={task} />}
       <section className={styles.tools}>
         {task && <Tools taskId={task.id} events={events} />}
-        <button type="button" className={`button ghost ${styles.events}`} onClick={() => setShowsEvents(true)}>
+        <button
+          type="button"
+          className={`button ghost ${styles.events}`}
+          onClick={() => setShowsEvents(true)}
+        >
           <Icon name="terminal" />
           {text.rawEvents}
         </button>
@@ -70,7 +89,8 @@ export function Panel({ task, timeline, events }: { task: Task | undefined; time
 }
 
 /** A browser is selected while the task waits, and is free when it has ended. */
-const usesBrowsers = ({ status }: Task): boolean => status === TaskStatus.RUNNING || status === TaskStatus.WAITING;
+const usesBrowsers = ({ status }: Task): boolean =>
+  status === TaskStatus.RUNNING || status === TaskStatus.WAITING;
 
 const changesState = ({ payload }: TaskEvent): boolean => payload.case === "statusUpdate";
 
@@ -78,7 +98,9 @@ const changesState = ({ payload }: TaskEvent): boolean => payload.case === "stat
 const changesWebsite = ({ payload }: TaskEvent): boolean =>
   payload.case === "statusUpdate" || (payload.case === "toolUsed" && payload.value.tool === "save_site");
 
-const stepIcons: Readonly<Record<PlanStepStatus, { readonly icon: IconName; readonly tone: string | undefined }>> = {
+const stepIcons: Readonly<
+  Record<PlanStepStatus, { readonly icon: IconName; readonly tone: string | undefined }>
+> = {
   [PlanStepStatus.UNSPECIFIED]: { icon: "todo", tone: "" },
   [PlanStepStatus.TODO]: { icon: "todo", tone: "" },
   [PlanStepStatus.DOING]: { icon: "running", tone: styles.now },
@@ -92,7 +114,8 @@ const stoppedStep = { icon: "stop", tone: "" } as const;
 function Step({ step, status }: { step: PlanStep; status: TaskStatus | undefined }) {
   const isOpen = step.status === PlanStepStatus.DOING;
   const hasEnded = status === TaskStatus.STOPPED || status === TaskStatus.ERROR;
-  const { icon, tone } = isOpen && hasEnded ? stoppedStep : (stepIcons[step.status] ?? stepIcons[PlanStepStatus.TODO]);
+  const { icon, tone } =
+    isOpen && hasEnded ? stoppedStep : (stepIcons[step.status] ?? stepIcons[PlanStepStatus.TODO]);
   const { startedAt, endAt } = step;
   return (
     <li className={tone}>
@@ -171,7 +194,9 @@ const Pair = ({ name, value }: { name: string; value: string }) => (
 
 /** The files of all messages, each once, newest first. */
 function filesOf({ items }: Timeline): readonly TaskAttachment[] {
-  const all = items.flatMap((item) => (item.kind === "agent" || item.kind === "user" ? item.message.attachments : []));
+  const all = items.flatMap((item) =>
+    item.kind === "agent" || item.kind === "user" ? item.message.attachments : [],
+  );
   return [...new Map(all.map((file) => [file.filename, file])).values()].toReversed();
 }
 

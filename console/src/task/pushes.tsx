@@ -41,7 +41,10 @@ export function Pushes({ taskId }: { taskId: string }) {
         {pushes.map((push) => (
           <li key={push.id}>
             <span title={push.url}>
-              {hostOf(push)} {push.status === WebhookStatus.INACTIVE && <small title={push.inactiveReason}>{text.over}</small>}
+              {hostOf(push)}{" "}
+              {push.status === WebhookStatus.INACTIVE && (
+                <small title={push.inactiveReason}>{text.over}</small>
+              )}
             </span>
             <button type="button" className="button ghost small" onClick={() => setLeaving(push)}>
               {text.remove}

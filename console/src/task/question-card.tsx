@@ -15,7 +15,9 @@ interface QuestionProps {
 /** Longer options are below each other. */
 const shortMax = 40;
 
-/** The question that a task waits for, with its suggested answers. Free text goes through the composer below. */
+/**
+ * The question that a task waits for, with its suggested answers. Free text goes through the composer below.
+ */
 export function QuestionCard({ question, onAnswer, isBusy }: QuestionProps) {
   const { options = [], selectionMode } = question.questionExpectation ?? {};
   const [chosen, setChosen] = useState<readonly string[]>([]);

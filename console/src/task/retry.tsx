@@ -1,6 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { useMutation } from "@tanstack/react-query";
-import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
+import {
+  ContentPartSchema,
+  ContentPartType,
+  type Message,
+  MessageSchema,
+} from "#proto/task/v2/message_pb.ts";
 import type { TaskAttachment } from "#proto/task/v2/task_attachment_pb.ts";
 import type { UserMessage } from "#proto/task/v2/task_event_pb.ts";
 import { uploadFile } from "../api/upload.ts";
@@ -20,7 +25,8 @@ export function Retry({ message: { content, attachments }, isBusy, onSend }: Ret
   const again = useMutation({
     mutationFn: async () => {
       const files = await Promise.all(attachments.map(uploadAgain));
-      const texts = content === "" ? [] : [create(ContentPartSchema, { type: ContentPartType.TEXT, text: content })];
+      const texts =
+        content === "" ? [] : [create(ContentPartSchema, { type: ContentPartType.TEXT, text: content })];
       const names = attachments.map(({ filename }) => filename);
       // A note at the composer shows its error.
       await onSend(create(MessageSchema, { content: [...texts, ...files] }), names).catch(() => undefined);
@@ -30,7 +36,12 @@ export function Retry({ message: { content, attachments }, isBusy, onSend }: Ret
     <>
       <ErrorNote error={again.error} />
       <p>
-        <button type="button" className="button" disabled={isBusy || again.isPending} onClick={() => again.mutate()}>
+        <button
+          type="button"
+          className="button"
+          disabled={isBusy || again.isPending}
+          onClick={() => again.mutate()}
+        >
           <Icon name="again" />
           {text.retry}
         </button>

@@ -15,6 +15,15 @@ export interface Sending {
   readonly isSent: boolean;
 }
 
-/** The event of a sent message, once it has come. Until the server has answered, the same text of another tab counts as well. */
-export const arrivalOf = ({ afterSeq, content, isSent }: Sending, events: readonly TaskEvent[]): TaskEvent | undefined =>
-  events.find(({ seq, payload }) => seq > afterSeq && payload.case === "userMessage" && (isSent || payload.value.content === content));
+/**
+ * The event of a sent message, once it has come. Until the server has answered, the same text of another tab
+ * counts as well.
+ */
+export const arrivalOf = (
+  { afterSeq, content, isSent }: Sending,
+  events: readonly TaskEvent[],
+): TaskEvent | undefined =>
+  events.find(
+    ({ seq, payload }) =>
+      seq > afterSeq && payload.case === "userMessage" && (isSent || payload.value.content === content),
+  );

@@ -46,7 +46,10 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/^Waits for (\d+) subtasks$/, "Wartet auf $1 Teilaufgaben"],
   [/^Waits for one of (\d+) subtasks$/, "Wartet auf eine von $1 Teilaufgaben"],
   [/^Continues: (\d+) of (\d+) subtasks ended$/, "Geht weiter: $1 von $2 Teilaufgaben beendet"],
-  [/^Continues with your message: (\d+) of (\d+) subtasks ended$/, "Geht mit Ihrer Nachricht weiter: $1 von $2 Teilaufgaben beendet"],
+  [
+    /^Continues with your message: (\d+) of (\d+) subtasks ended$/,
+    "Geht mit Ihrer Nachricht weiter: $1 von $2 Teilaufgaben beendet",
+  ],
   [
     /^Continues after the time of its wait: (\d+) of (\d+) subtasks ended$/,
     "Geht nach dem Zeitlimit weiter: $1 von $2 Teilaufgaben beendet",
@@ -59,7 +62,10 @@ const german: ReadonlyMap<string, string> = new Map([
   ...Object.entries(kindTexts).map(([kind, text]) => [kinds[kind as KindName].description, text] as const),
 ]);
 
-/** A text that the server writes, in German; null for one that is not in its catalogue: an agent or a person wrote it. */
+/**
+ * A text that the server writes, in German; null for one that is not in its catalogue: an agent or a person
+ * wrote it.
+ */
 export function germanOf(text: string): string | null {
   const found = german.get(text);
   if (found !== undefined) return found;

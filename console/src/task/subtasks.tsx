@@ -12,7 +12,8 @@ const shownMax = 50;
 /** While a subtask runs, the states are read again after this many milliseconds. */
 export const subtasksEveryMs = 2000;
 
-const allOf = ({ running, waiting, stopped, error }: SubtaskCounts): number => running + waiting + stopped + error;
+const allOf = ({ running, waiting, stopped, error }: SubtaskCounts): number =>
+  running + waiting + stopped + error;
 
 /** The task that started this one, and the subtasks of this one with their states. */
 export function Subtasks({ task }: { task: Task }) {
@@ -58,7 +59,9 @@ function List({ task, subtasks }: { task: Task; subtasks: SubtaskCounts }) {
           <Row key={subtask.id} task={subtask} />
         ))}
       </ul>
-      {all > shown.length && shown.length > 0 && <p className="small">{text.moreSubtasks(all - shown.length)}</p>}
+      {all > shown.length && shown.length > 0 && (
+        <p className="small">{text.moreSubtasks(all - shown.length)}</p>
+      )}
     </section>
   );
 }

@@ -3,7 +3,12 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef } from "react";
-import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
+import {
+  ContentPartSchema,
+  ContentPartType,
+  type Message,
+  MessageSchema,
+} from "#proto/task/v2/message_pb.ts";
 import type { TaskEvent } from "#proto/task/v2/task_event_pb.ts";
 import { RunState, type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { type GetTaskResponse, TaskService } from "#proto/task/v2/task_service_pb.ts";
@@ -36,15 +41,19 @@ const waits = (task: Pick<Task, "runState"> | undefined): boolean =>
   task?.runState === RunState.QUEUED || task?.runState === RunState.WAITING_FOR_WORKER;
 
 /** The task's fields change without an event while it is queued, and while subtasks run. */
-const refetchEvery = (task: Task | undefined): number | false => (waits(task) || task?.hasRunningBackgroundJobs ? subtasksEveryMs : false);
+const refetchEvery = (task: Task | undefined): number | false =>
+  waits(task) || task?.hasRunningBackgroundJobs ? subtasksEveryMs : false;
 
 /** What a task that waits for an agent waits for; undefined for any other. */
-const waitText = (detail: Pick<GetTaskResponse, "task" | "queuePosition"> | undefined): string | undefined => {
+const waitText = (
+  detail: Pick<GetTaskResponse, "task" | "queuePosition"> | undefined,
+): string | undefined => {
   if (detail?.task?.runState === RunState.WAITING_FOR_WORKER) return text.noWorker;
   return detail?.queuePosition === undefined ? undefined : text.queued(detail.queuePosition);
 };
 
-const textOf = ({ content }: Message): string => content.find(({ type }) => type === ContentPartType.TEXT)?.text ?? "";
+const textOf = ({ content }: Message): string =>
+  content.find(({ type }) => type === ContentPartType.TEXT)?.text ?? "";
 
 const changesTask = ({ payload }: TaskEvent): boolean =>
   payload.case === "statusUpdate" || (payload.case === "toolUsed" && payload.value.tool.endsWith("subtask"));
@@ -53,7 +62,11 @@ const changesTask = ({ payload }: TaskEvent): boolean =>
 export function TaskPage() {
   const { taskId } = useParams({ from: "/shell/app/$taskId" });
   const me = useMe();
-  const detail = useQuery(TaskService.method.getTask, { taskId }, { refetchInterval: ({ state }) => refetchEvery(state.data?.task) });
+  const detail = useQuery(
+    TaskService.method.getTask,
+    { taskId },
+    { refetchInterval: ({ state }) => refetchEvery(state.data?.task) },
+  );
   const { feed, isLoaded, hasOlder, loadOlder, loadAll, connection } = useTaskEvents(taskId);
   const { events } = feed;
   const { sending, follow } = useSending(taskId, events);
@@ -64,7 +77,9 @@ export function TaskPage() {
   const lastAnswer = useRef("");
   const answer = (content: string): void => {
     lastAnswer.current = content;
-    const message = create(MessageSchema, { content: [create(ContentPartSchema, { type: ContentPartType.TEXT, text: content })] });
+    const message = create(MessageSchema, {
+      content: [create(ContentPartSchema, { type: ContentPartType.TEXT, text: content })],
+    });
     void post(message).catch(() => undefined);
   };
   const answerAgain = (): void => answer(lastAnswer.current);
@@ -115,11 +130,20 @@ export function TaskPage() {
             <>
               {!isLoaded && connection.kind !== "ended" && <Late>{text.connecting}</Late>}
               {status === TaskStatus.RUNNING && isLoaded && (
-                <p className={styles.thinking}>{(!isStale && waitText(detail.data)) || catalogued(timeline.brief) || text.thinking}</p>
+                <p className={styles.thinking}>
+                  {(!isStale && waitText(detail.data)) || catalogued(timeline.brief) || text.thinking}
+                </p>
               )}
-              {status === TaskStatus.ERROR && isLoaded && last && <Retry message={last.message} isBusy={send.isPending} onSend={post} />}
+              {status === TaskStatus.ERROR && isLoaded && last && (
+                <Retry message={last.message} isBusy={send.isPending} onSend={post} />
+              )}
               {waiting && question && (
-                <QuestionCard key={waiting.waitingForEventId} question={question} onAnswer={answer} isBusy={send.isPending} />
+                <QuestionCard
+                  key={waiting.waitingForEventId}
+                  question={question}
+                  onAnswer={answer}
+                  isBusy={send.isPending}
+                />
               )}
               {waiting && !question && (
                 <ApprovalCard
@@ -141,7 +165,9 @@ export function TaskPage() {
               placeholder={question ? text.answer : text.message}
               isBusy={send.isPending}
               onSend={post}
-              note={(retry) => <SendNote send={send} connection={connection} onRetry={retry ?? answerAgain} />}
+              note={(retry) => (
+                <SendNote send={send} connection={connection} onRetry={retry ?? answerAgain} />
+              )}
             >
               {waiting && !question && <span className="small">{text.dropsQuestion}</span>}
             </Composer>

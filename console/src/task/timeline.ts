@@ -21,7 +21,11 @@ export type Item = { readonly key: string; readonly at: number } & (
       /** Set while the event of the message has not come. */
       readonly sending?: Sending;
     }
-  | { readonly kind: "agent"; readonly message: Pick<AssistantMessage, "content" | "attachments">; readonly isGrowing?: boolean }
+  | {
+      readonly kind: "agent";
+      readonly message: Pick<AssistantMessage, "content" | "attachments">;
+      readonly isGrowing?: boolean;
+    }
   | { readonly kind: "error"; readonly message: ErrorMessage }
   | { readonly kind: "step"; readonly title: string; readonly number: number }
   | { readonly kind: "work"; readonly uses: readonly Use[] }
@@ -50,7 +54,10 @@ export interface Timeline {
   readonly brief: string;
 }
 
-/** Makes the timeline of a task from its verbose events, the text that is being written, and the message that is being sent. */
+/**
+ * Makes the timeline of a task from its verbose events, the text that is being written, and the message that
+ * is being sent.
+ */
 export function timelineOf({ events, live, shown }: Feed, sending?: Sending): Timeline {
   const arrived = sending && arrivalOf(sending, events);
   const items: Item[] = [];
@@ -112,7 +119,14 @@ export function timelineOf({ events, live, shown }: Feed, sending?: Sending): Ti
         const known = tools.get(payload.value.actionId);
         const before = known?.group[known.index];
         // Later events of one use replace the earlier one in its place.
-        if (known && before) known.group[known.index] = { kind: "tool", key: before.key, at: before.at, endedAt: at, tool: payload.value };
+        if (known && before)
+          known.group[known.index] = {
+            kind: "tool",
+            key: before.key,
+            at: before.at,
+            endedAt: at,
+            tool: payload.value,
+          };
         else addUse({ kind: "tool", key, at, tool: payload.value });
         break;
       }
@@ -132,7 +146,8 @@ export function timelineOf({ events, live, shown }: Feed, sending?: Sending): Ti
     items.push({ kind: "user", key, at, message: { content, attachments: [] }, sending });
   }
   const waitingId = waiting?.waitingForEventId;
-  const waitedFor = waitingId === undefined ? undefined : events.findLast(({ id }) => id === waitingId)?.payload;
+  const waitedFor =
+    waitingId === undefined ? undefined : events.findLast(({ id }) => id === waitingId)?.payload;
   return {
     items,
     plan,
@@ -156,4 +171,5 @@ function inPlace(events: readonly TaskEvent[], shown: Feed["shown"]): readonly T
 }
 
 /** The number of steps that are done. */
-export const doneSteps = (plan: readonly PlanStep[]): number => plan.filter(({ status }) => status === PlanStepStatus.DONE).length;
+export const doneSteps = (plan: readonly PlanStep[]): number =>
+  plan.filter(({ status }) => status === PlanStepStatus.DONE).length;

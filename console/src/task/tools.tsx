@@ -13,7 +13,10 @@ const text = words(
 const Inspector = lazy(async () => ({ default: (await import("./inspector/inspector.tsx")).Inspector }));
 const TaskDeliveries = lazy(async () => ({ default: (await import("./deliveries.tsx")).TaskDeliveries }));
 
-/** Buttons of the panel for people who develop: how the task was run, and what webhooks got. Their code is loaded on demand. */
+/**
+ * Buttons of the panel for people who develop: how the task was run, and what webhooks got. Their code is
+ * loaded on demand.
+ */
 export function Tools({ taskId, events }: { taskId: string; events: readonly TaskEvent[] }) {
   const [open, setOpen] = useState<keyof typeof text>();
   return (
@@ -28,7 +31,13 @@ export function Tools({ taskId, events }: { taskId: string; events: readonly Tas
       </button>
       {open && (
         <Dialog title={text[open]} isWide onClose={() => setOpen(undefined)}>
-          <Suspense>{open === "inspector" ? <Inspector taskId={taskId} events={events} /> : <TaskDeliveries taskId={taskId} />}</Suspense>
+          <Suspense>
+            {open === "inspector" ? (
+              <Inspector taskId={taskId} events={events} />
+            ) : (
+              <TaskDeliveries taskId={taskId} />
+            )}
+          </Suspense>
         </Dialog>
       )}
     </>

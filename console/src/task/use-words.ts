@@ -35,12 +35,20 @@ const verbList: Readonly<Record<string, Verb>> = {
 
 /** By both forms in which tools name what they do: `Read report.md`, `Reading report.md`. */
 const verbs: ReadonlyMap<string, Verb> = new Map(
-  Object.entries(verbList).flatMap(([forms, found]) => forms.split(" ").map((form) => [form, found] as const)),
+  Object.entries(verbList).flatMap(([forms, found]) =>
+    forms.split(" ").map((form) => [form, found] as const),
+  ),
 );
 
-const text = words({ failed: "failed", undone: "undone" }, { failed: "fehlgeschlagen", undone: "rückgängig gemacht" });
+const text = words(
+  { failed: "failed", undone: "undone" },
+  { failed: "fehlgeschlagen", undone: "rückgängig gemacht" },
+);
 
-/** The use of a tool: `Read report.md` once it has ended, `Reading report.md failed`. A use that waits has its name and its short text. */
+/**
+ * The use of a tool: `Read report.md` once it has ended, `Reading report.md failed`. A use that waits has its
+ * name and its short text.
+ */
 export function titleOfUse({ tool, message, brief, status }: ToolUsed): string {
   const said = message?.action ? `${message.action} ${message.param}` : brief;
   const [, first = "", object = ""] = /^(\p{L}+):?\s+(.+)$/su.exec(said) ?? [];

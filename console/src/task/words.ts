@@ -16,7 +16,8 @@ export const text = words(
     panel: "About this task",
     plan: "Plan",
     doneOf: (done: number, all: number) => `${done} of ${all} done`,
-    step: (number: number, all: number) => (all === 0 ? "Step" : `Step ${number} of ${Math.max(number, all)}`),
+    step: (number: number, all: number) =>
+      all === 0 ? "Step" : `Step ${number} of ${Math.max(number, all)}`,
     subtasks: "Subtasks",
     endedOf: (ended: number, all: number) => `${ended} of ${all} ended`,
     moreSubtasks: (count: number) => `and ${count} more`,
@@ -86,7 +87,8 @@ export const text = words(
     panel: "Über diese Aufgabe",
     plan: "Plan",
     doneOf: (done: number, all: number) => `${done} von ${all} fertig`,
-    step: (number: number, all: number) => (all === 0 ? "Schritt" : `Schritt ${number} von ${Math.max(number, all)}`),
+    step: (number: number, all: number) =>
+      all === 0 ? "Schritt" : `Schritt ${number} von ${Math.max(number, all)}`,
     subtasks: "Teilaufgaben",
     endedOf: (ended: number, all: number) => `${ended} von ${all} beendet`,
     moreSubtasks: (count: number) => `und ${count} weitere`,
@@ -118,14 +120,16 @@ export const text = words(
     sending: "Wird gesendet…",
     unsent: "Ihre Nachricht ist noch nicht gesendet.",
     retry: "Noch einmal versuchen",
-    stillWaits: "Sie haben abgelehnt, und die Aufgabe wartet weiter. Schreiben Sie, was stattdessen zu tun ist, oder stoppen Sie sie.",
+    stillWaits:
+      "Sie haben abgelehnt, und die Aufgabe wartet weiter. Schreiben Sie, was stattdessen zu tun ist, oder stoppen Sie sie.",
     rawEvents: "Ereignisse",
     events: "Alle Ereignisse, wie die API sie liefert",
     close: "Schließen",
     save: "Speichern",
     title: "Titel",
     removeTitle: "Diese Aufgabe löschen?",
-    removeText: "Ihre Nachrichten, Dateien und ihre Website werden gelöscht. Das lässt sich nicht rückgängig machen.",
+    removeText:
+      "Ihre Nachrichten, Dateien und ihre Website werden gelöscht. Das lässt sich nicht rückgängig machen.",
     visibility: { 0: "Privat", 1: "Privat", 2: "Team", 3: "Öffentlich" },
     visibilityText: {
       1: "Nur Sie können sie öffnen.",
@@ -136,9 +140,12 @@ export const text = words(
     shareHidden: "Nie gezeigt: Werkzeuge, Überlegungen, Kosten, Namen und Adressen.",
     error: "Fehlgeschlagen",
     thinking: "Arbeitet…",
-    noWorker: "Seit einer Minute hat kein Worker dieses Profils den Server aufgerufen. Die Aufgabe startet, sobald einer es tut.",
+    noWorker:
+      "Seit einer Minute hat kein Worker dieses Profils den Server aufgerufen. Die Aufgabe startet, sobald einer es tut.",
     queued: (place: number) =>
-      place >= 100 ? "In der Warteschlange auf Platz 100 oder später" : `In der Warteschlange auf Platz ${place}`,
+      place >= 100
+        ? "In der Warteschlange auf Platz 100 oder später"
+        : `In der Warteschlange auf Platz ${place}`,
     download: "Herunterladen",
     preview: "Vorschau",
   },

@@ -1,6 +1,19 @@
 import { create } from "@bufbuild/protobuf";
-import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { ContentPartSchema, ContentPartType, type Message, MessageSchema } from "#proto/task/v2/message_pb.ts";
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
+import {
+  ContentPartSchema,
+  ContentPartType,
+  type Message,
+  MessageSchema,
+} from "#proto/task/v2/message_pb.ts";
 import { type Upload, uploadFile } from "../api/upload.ts";
 import { isKey, keys } from "../shell/keys.ts";
 import { useDraft } from "../ui/draft.ts";
@@ -35,7 +48,10 @@ interface ComposerProps {
   readonly isBusy: boolean;
   /** Sends a message with the names of its files; a rejection brings the text and the files back. */
   readonly onSend: (message: Message, files: readonly string[]) => Promise<unknown>;
-  /** What is said above the field about a message that could not be sent. `send` sends what is in the field; undefined if nothing is. */
+  /**
+   * What is said above the field about a message that could not be sent. `send` sends what is in the field;
+   * undefined if nothing is.
+   */
   readonly note?: (send: (() => void) | undefined) => ReactNode;
   /** More controls in the line of the button. */
   readonly children?: ReactNode;
@@ -43,10 +59,18 @@ interface ComposerProps {
 }
 
 /**
- * A message with its files: typed, pasted or dropped. The text survives a reload and the end of a session. It leaves the field as soon
- * as it is sent; its draft stays until the server has it.
+ * A message with its files: typed, pasted or dropped. The text survives a reload and the end of a session. It
+ * leaves the field as soon as it is sent; its draft stays until the server has it.
  */
-export function Composer({ draft, placeholder, isBusy, onSend, note, children, autoFocus = false }: ComposerProps) {
+export function Composer({
+  draft,
+  placeholder,
+  isBusy,
+  onSend,
+  note,
+  children,
+  autoFocus = false,
+}: ComposerProps) {
   const [kept, setKept] = useDraft(draft);
   const [isSending, setSending] = useState(false);
   /** What is typed while a message is being sent. */
@@ -61,7 +85,8 @@ export function Composer({ draft, placeholder, isBusy, onSend, note, children, a
   const [isOver, setOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   const isUploading = uploads.some(({ fileId, error }) => fileId === undefined && error === undefined);
-  const canSend = !isBusy && !isSending && !isUploading && (typed.trim() !== "" || uploads.some(({ fileId }) => fileId));
+  const canSend =
+    !isBusy && !isSending && !isUploading && (typed.trim() !== "" || uploads.some(({ fileId }) => fileId));
 
   const send = async (): Promise<void> => {
     if (!canSend) return;
@@ -165,9 +190,19 @@ function Attached({ uploads, onRemove }: { uploads: readonly Upload[]; onRemove:
           <Icon name="file" />
           <span>
             {name} <small>{error === undefined ? formatBytes(size) : text.failed}</small>
-            <progress value={progress} max={1} aria-label={name} hidden={progress === 1 || error !== undefined} />
+            <progress
+              value={progress}
+              max={1}
+              aria-label={name}
+              hidden={progress === 1 || error !== undefined}
+            />
           </span>
-          <button type="button" className="button ghost square" aria-label={text.remove(name)} onClick={() => onRemove(key)}>
+          <button
+            type="button"
+            className="button ghost square"
+            aria-label={text.remove(name)}
+            onClick={() => onRemove(key)}
+          >
             <Icon name="close" />
           </button>
         </li>
@@ -177,8 +212,13 @@ function Attached({ uploads, onRemove }: { uploads: readonly Upload[]; onRemove:
 }
 
 function messageOf(typed: string, uploads: readonly Upload[]): Message {
-  const files = uploads.flatMap(({ fileId }) => (fileId ? [create(ContentPartSchema, { type: ContentPartType.FILE, fileId })] : []));
-  const content = typed.trim() === "" ? files : [create(ContentPartSchema, { type: ContentPartType.TEXT, text: typed }), ...files];
+  const files = uploads.flatMap(({ fileId }) =>
+    fileId ? [create(ContentPartSchema, { type: ContentPartType.FILE, fileId })] : [],
+  );
+  const content =
+    typed.trim() === ""
+      ? files
+      : [create(ContentPartSchema, { type: ContentPartType.TEXT, text: typed }), ...files];
   return create(MessageSchema, { content });
 }
 

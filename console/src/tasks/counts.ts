@@ -11,7 +11,10 @@ const everyMs = 30_000;
 /** The shortest time between two reads that changes cause. */
 const pauseMs = 1_000;
 
-/** The numbers of tasks by state, exact for those that wait or run. A hidden tab reads them too: its title and icon show them. */
+/**
+ * The numbers of tasks by state, exact for those that wait or run. A hidden tab reads them too: its title and
+ * icon show them.
+ */
 export const useCounts = ({ status: _, ...filters }: TaskFilters = {}) =>
   useQuery(
     schema,
@@ -27,6 +30,8 @@ export function refreshCounts(): void {
   isDue = true;
   setTimeout(() => {
     isDue = false;
-    void queryClient.invalidateQueries({ queryKey: createConnectQueryKey({ schema, cardinality: "finite" }) });
+    void queryClient.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema, cardinality: "finite" }),
+    });
   }, pauseMs);
 }

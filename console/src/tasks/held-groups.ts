@@ -5,8 +5,8 @@ import { type Group, holdPlaces } from "./merge.ts";
 const holdMs = 5_000;
 
 /**
- * The groups to show. While a pointer moves over them, or the keyboard is in them, every row keeps its place: nothing may move away below
- * a press.
+ * The groups to show. While a pointer moves over them, or the keyboard is in them, every row keeps its place:
+ * nothing may move away below a press.
  *
  * @param list what changes with the filters: another list shows at once.
  */
@@ -32,7 +32,12 @@ export function useHeldGroups<G extends Group>(newest: readonly G[], list: strin
     onPointerDown: point,
     onPointerLeave: release,
     onFocus: ({ target }: FocusEvent) => target.matches(":focus-visible") && hold(),
-    onBlur: ({ currentTarget, relatedTarget }: FocusEvent) => !currentTarget.contains(relatedTarget) && release(),
+    onBlur: ({ currentTarget, relatedTarget }: FocusEvent) =>
+      !currentTarget.contains(relatedTarget) && release(),
   };
-  return { ...(isHeld ? holdPlaces(held.groups, newest) : { groups: newest, changed: 0 }), release, handlers };
+  return {
+    ...(isHeld ? holdPlaces(held.groups, newest) : { groups: newest, changed: 0 }),
+    release,
+    handlers,
+  };
 }

@@ -22,7 +22,9 @@ const pollMs = 4_000;
 const pageParamKey = "cursor";
 const schema = TaskService.method.listTasks;
 
-/** The lists of the page, in its order: what needs an answer, longest wait first; what runs; what has ended. */
+/**
+ * The lists of the page, in its order: what needs an answer, longest wait first; what runs; what has ended.
+ */
 export const sectionIds = ["waiting", "running", "ended"] as const;
 export type SectionId = (typeof sectionIds)[number];
 
@@ -38,7 +40,8 @@ const statesOf = (id: SectionId, wanted: TaskStatus | undefined): readonly TaskS
 
 function inputOf(id: SectionId, { status, ...filters }: TaskFilters) {
   const input = { limit: 50, cursor: "", ...filters };
-  if (id !== "waiting") return { ...input, orderBy: TaskOrder.UPDATED_AT, statuses: [...statesOf(id, status)] };
+  if (id !== "waiting")
+    return { ...input, orderBy: TaskOrder.UPDATED_AT, statuses: [...statesOf(id, status)] };
   return { ...input, orderBy: TaskOrder.WAITING_SINCE, order: SortOrder.ASC, status: TaskStatus.WAITING };
 }
 
@@ -58,7 +61,11 @@ function useSection(id: SectionId, filters: TaskFilters) {
 /** The tasks that match the filters in their lists, kept up to date by one WatchTasks. */
 export function useLiveTasks(filters: TaskFilters) {
   const [connection, setConnection] = useState<Connection>({ kind: "waiting", until: 0 });
-  const sections = [useSection("waiting", filters), useSection("running", filters), useSection("ended", filters)] as const;
+  const sections = [
+    useSection("waiting", filters),
+    useSection("running", filters),
+    useSection("ended", filters),
+  ] as const;
   const { query, status, projectId, createdByApp } = filters;
   useEffect(() => {
     const stop = new AbortController();
@@ -80,11 +87,21 @@ function sourceOf(filters: TaskFilters) {
   const lists = sectionIds
     .filter((id) => statesOf(id, status).length > 0)
     .map((id) => {
-      const queryKey = createConnectQueryKey({ schema, transport, input: inputOf(id, filters), pageParamKey, cardinality: "infinite" });
+      const queryKey = createConnectQueryKey({
+        schema,
+        transport,
+        input: inputOf(id, filters),
+        pageParamKey,
+        cardinality: "infinite",
+      });
       return { id, states: statesOf(id, status), queryKey };
     });
   const reload = async (): Promise<void> => {
-    await Promise.all(lists.map(({ queryKey }) => queryClient.refetchQueries({ queryKey, exact: true }, { throwOnError: true })));
+    await Promise.all(
+      lists.map(({ queryKey }) =>
+        queryClient.refetchQueries({ queryKey, exact: true }, { throwOnError: true }),
+      ),
+    );
   };
   let cursor: string | undefined;
   return {
@@ -95,14 +112,23 @@ function sourceOf(filters: TaskFilters) {
     },
     pollMs,
     stream: async (signal: AbortSignal, heard: () => void): Promise<void> => {
-      const request = { ...ofAnyState, follow: true, keepAlive: true, ...(cursor !== undefined && { cursor }) };
+      const request = {
+        ...ofAnyState,
+        follow: true,
+        keepAlive: true,
+        ...(cursor !== undefined && { cursor }),
+      };
       for await (const response of clientOf(TaskService).watchTasks(request, { signal })) {
         heard();
         if (response.resync) await reload();
         for (const { id, states, queryKey } of lists)
           queryClient.setQueryData<InfiniteData<ListTasksResponse>>(queryKey, (known) => {
             if (!known) return known;
-            const pages = mergePages(known.pages, changesIn(states, response), id === "waiting" ? "last" : "first");
+            const pages = mergePages(
+              known.pages,
+              changesIn(states, response),
+              id === "waiting" ? "last" : "first",
+            );
             if (id === "waiting" && countOf(pages) !== countOf(known.pages)) refreshCounts();
             return { ...known, pages };
           });
@@ -112,4 +138,5 @@ function sourceOf(filters: TaskFilters) {
   };
 }
 
-const countOf = (pages: readonly ListTasksResponse[]): number => pages.reduce((sum, { data }) => sum + data.length, 0);
+const countOf = (pages: readonly ListTasksResponse[]): number =>
+  pages.reduce((sum, { data }) => sum + data.length, 0);

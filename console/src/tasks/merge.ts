@@ -14,13 +14,20 @@ interface TaskPage {
 }
 
 /**
- * Applies changes to the pages of a list. A task keeps its place while its state stays. New tasks and tasks in a new state come to one
- * end of the list: to the last one only if all of its pages are loaded, because otherwise a later page brings them.
+ * Applies changes to the pages of a list. A task keeps its place while its state stays. New tasks and tasks
+ * in a new state come to one end of the list: to the last one only if all of its pages are loaded, because
+ * otherwise a later page brings them.
  */
-export function mergePages<P extends TaskPage>(pages: readonly P[], { tasks, removedIds }: Changes, end: "first" | "last"): P[] {
+export function mergePages<P extends TaskPage>(
+  pages: readonly P[],
+  { tasks, removedIds }: Changes,
+  end: "first" | "last",
+): P[] {
   const known = new Map(pages.flatMap(({ data }) => data).map((task) => [task.id, task]));
   const stays = ({ id, status }: Task): boolean => known.get(id)?.status === status;
-  const inPlace = new Map(tasks.filter(stays).map((task) => [task.id, withWait(task, known.get(task.id)?.waitingSince)]));
+  const inPlace = new Map(
+    tasks.filter(stays).map((task) => [task.id, withWait(task, known.get(task.id)?.waitingSince)]),
+  );
   const begun = ({ status, updatedAt }: Task) => (status === TaskStatus.WAITING ? updatedAt : undefined);
   const moved = tasks.filter((task) => !stays(task)).map((task) => withWait(task, begun(task)));
   const gone = new Set([...removedIds, ...moved.map(({ id }) => id)]);
@@ -32,8 +39,12 @@ export function mergePages<P extends TaskPage>(pages: readonly P[], { tasks, rem
   });
 }
 
-/** Only lists say since when a task waits: a change keeps that time, or has its own when the task begins to wait. */
-const withWait = (task: Task, waitingSince: bigint | undefined): Task => (waitingSince === undefined ? task : { ...task, waitingSince });
+/**
+ * Only lists say since when a task waits: a change keeps that time, or has its own when the task begins to
+ * wait.
+ */
+const withWait = (task: Task, waitingSince: bigint | undefined): Task =>
+  waitingSince === undefined ? task : { ...task, waitingSince };
 
 /** Tasks below one heading. */
 export interface Group {
@@ -42,19 +53,27 @@ export interface Group {
 }
 
 /**
- * Keeps every shown row in its place while a person is about to press one. A row has the newest texts only while its state stays: another
- * state has other buttons.
+ * Keeps every shown row in its place while a person is about to press one. A row has the newest texts only
+ * while its state stays: another state has other buttons.
  *
  * @returns the rows to show, and how many tasks have another place in the newest groups.
  */
-export function holdPlaces<G extends Group>(shown: readonly G[], newest: readonly G[]): { groups: readonly G[]; changed: number } {
+export function holdPlaces<G extends Group>(
+  shown: readonly G[],
+  newest: readonly G[],
+): { groups: readonly G[]; changed: number } {
   const latest = new Map(newest.flatMap(({ tasks }) => tasks).map((task) => [task.id, task]));
   const groupIds = new Map(shown.flatMap(({ id, tasks }) => tasks.map((task) => [task.id, id])));
   const newestOf = (task: Task): Task => {
     const found = latest.get(task.id);
     return found?.status === task.status ? found : task;
   };
-  const moved = newest.flatMap(({ id, tasks }) => tasks.filter((task) => groupIds.get(task.id) !== id)).length;
+  const moved = newest.flatMap(({ id, tasks }) =>
+    tasks.filter((task) => groupIds.get(task.id) !== id),
+  ).length;
   const gone = [...groupIds.keys()].filter((id) => !latest.has(id)).length;
-  return { groups: shown.map((group) => ({ ...group, tasks: group.tasks.map(newestOf) })), changed: moved + gone };
+  return {
+    groups: shown.map((group) => ({ ...group, tasks: group.tasks.map(newestOf) })),
+    changed: moved + gone,
+  };
 }

@@ -32,7 +32,8 @@ const text = words(
     scheduleName: "Name of the schedule",
     textOnly: "A schedule takes a text without files. Remove the files, or start the task now.",
     hint: "Press Ctrl+Enter to start. The agent works on its own and shows every step.",
-    scheduleHint: "Sending creates the schedule. It starts one task at each time; you find it in the settings.",
+    scheduleHint:
+      "Sending creates the schedule. It starts one task at each time; you find it in the settings.",
   },
   {
     title: "Neue Aufgabe",
@@ -45,9 +46,11 @@ const text = words(
     structured: "Das Ergebnis ist JSON nach einem Schema",
     later: "Zu bestimmten Zeiten statt jetzt starten",
     scheduleName: "Name des Zeitplans",
-    textOnly: "Ein Zeitplan hat einen Text ohne Dateien. Entfernen Sie die Dateien, oder starten Sie die Aufgabe jetzt.",
+    textOnly:
+      "Ein Zeitplan hat einen Text ohne Dateien. Entfernen Sie die Dateien, oder starten Sie die Aufgabe jetzt.",
     hint: "Strg+Eingabe startet. Der Agent arbeitet selbständig und zeigt jeden Schritt.",
-    scheduleHint: "Senden erstellt den Zeitplan. Er startet zu jeder Zeit eine Aufgabe; Sie finden ihn in den Einstellungen.",
+    scheduleHint:
+      "Senden erstellt den Zeitplan. Er startet zu jeder Zeit eine Aufgabe; Sie finden ihn in den Einstellungen.",
   },
 );
 
@@ -76,7 +79,8 @@ export function NewTaskPage() {
   const [name, setName] = useState("");
   const [hasFiles, setHasFiles] = useState(false);
   const schema = isStructured ? readTyped(typedSchema) : { kind: "none" as const };
-  const isBlocked = schema.kind === "invalid" || isUnfinished(tools) || (isLater && "fault" in readWhen(when, Date.now()));
+  const isBlocked =
+    schema.kind === "invalid" || isUnfinished(tools) || (isLater && "fault" in readWhen(when, Date.now()));
 
   const taskOf = (message: Message) => ({
     message: { ...message, ...toolMembersOf(tools) },
@@ -122,14 +126,19 @@ export function NewTaskPage() {
           <SelectField
             label={text.project}
             value={projectId}
-            options={[["", text.noProject], ...(projects.data?.data ?? []).map(({ id, name: title }) => [id, title] as const)]}
+            options={[
+              ["", text.noProject],
+              ...(projects.data?.data ?? []).map(({ id, name: title }) => [id, title] as const),
+            ]}
             onValue={setProjectId}
           />
         )}
         <SelectField
           label={text.profile}
           value={agentProfile}
-          options={(profiles.data?.data ?? []).map(({ id, title, isDefault }) => [isDefault ? "" : id, title] as const)}
+          options={(profiles.data?.data ?? []).map(
+            ({ id, title, isDefault }) => [isDefault ? "" : id, title] as const,
+          )}
           onValue={setProfile}
         />
       </div>
@@ -162,4 +171,7 @@ export function NewTaskPage() {
 
 /** The first line of a message names its schedule. */
 const nameOf = ({ content }: Message): string =>
-  (content.find(({ type }) => type === ContentPartType.TEXT)?.text ?? "").trim().split("\n")[0]?.slice(0, nameMax) || text.title;
+  (content.find(({ type }) => type === ContentPartType.TEXT)?.text ?? "")
+    .trim()
+    .split("\n")[0]
+    ?.slice(0, nameMax) || text.title;

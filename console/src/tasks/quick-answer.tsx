@@ -13,12 +13,18 @@ import { text } from "./words.ts";
 /** Whether the server says that a row shows all that is decided. */
 export const canDecideHere = ({ statusDetail }: Task): boolean => statusDetail?.isWhole === true;
 
-/** The buttons of a task that waits: an act that the row shows whole is decided in the list, everything else on the task's page. */
+/**
+ * The buttons of a task that waits: an act that the row shows whole is decided in the list, everything else
+ * on the task's page.
+ */
 export function QuickAnswer({ task }: { task: Task }) {
-  const confirm = useMutation(TaskService.method.confirmAction, { onSettled: () => void queryClient.invalidateQueries() });
+  const confirm = useMutation(TaskService.method.confirmAction, {
+    onSettled: () => void queryClient.invalidateQueries(),
+  });
   const { waitingForEventId = "", waitingForEventType = "" } = task.statusDetail ?? {};
   const isDone = confirm.isPending || confirm.isSuccess;
-  const decide = (input: JsonObject): void => confirm.mutate({ taskId: task.id, eventId: waitingForEventId, input });
+  const decide = (input: JsonObject): void =>
+    confirm.mutate({ taskId: task.id, eventId: waitingForEventId, input });
   const refuse = canRefuse(waitingForEventType) ? (
     <button type="button" className="button" disabled={isDone} onClick={() => decide({ accept: false })}>
       {text.refuse}
@@ -33,7 +39,12 @@ export function QuickAnswer({ task }: { task: Task }) {
       <ErrorNote error={confirm.error} />
       {canDecideHere(task) && (
         <>
-          <button type="button" className="button primary" disabled={isDone} onClick={() => decide({ accept: true })}>
+          <button
+            type="button"
+            className="button primary"
+            disabled={isDone}
+            onClick={() => decide({ accept: true })}
+          >
             {text.allow}
           </button>
           {refuse}

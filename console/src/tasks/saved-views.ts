@@ -14,7 +14,10 @@ export const viewNameMax = 40;
 let known: { readonly text: string; readonly views: readonly SavedView[] } = { text: "", views: [] };
 const listeners = new Set<() => void>();
 
-/** The saved views by name. What is stored can be of another version or of a person: everything else is left out. */
+/**
+ * The saved views by name. What is stored can be of another version or of a person: everything else is left
+ * out.
+ */
 function readViews(): readonly SavedView[] {
   const text = localStorage.getItem(key) ?? "[]";
   if (text !== known.text) known = { text, views: parseViews(text) };
@@ -31,10 +34,13 @@ function parseViews(text: string): readonly SavedView[] {
 }
 
 function viewOf(stored: unknown): SavedView[] {
-  if (typeof stored !== "object" || stored === null || !("name" in stored) || !("search" in stored)) return [];
+  if (typeof stored !== "object" || stored === null || !("name" in stored) || !("search" in stored))
+    return [];
   const { name, search } = stored;
   if (typeof name !== "string" || typeof search !== "object" || search === null) return [];
-  const texts = Object.entries(search).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const texts = Object.entries(search).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
   return [{ name, search: filtersIn(Object.fromEntries(texts)) }];
 }
 
@@ -56,7 +62,9 @@ function write(views: readonly SavedView[]): void {
 /** Saves filters under a name; an earlier view of the name is replaced. */
 export const saveView = (view: SavedView): void =>
   write(
-    [...readViews().filter(({ name }) => name !== view.name), view].toSorted((a, b) => a.name.localeCompare(b.name)).slice(0, viewsMax),
+    [...readViews().filter(({ name }) => name !== view.name), view]
+      .toSorted((a, b) => a.name.localeCompare(b.name))
+      .slice(0, viewsMax),
   );
 
 export const removeView = (name: string): void => write(readViews().filter((view) => view.name !== name));

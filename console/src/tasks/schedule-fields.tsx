@@ -23,7 +23,8 @@ const text = words(
     unit: "Unit",
     units: { minutes: "minutes", hours: "hours", days: "days" },
     cron: "Times (cron)",
-    cronHint: "Minute, hour, day of the month, month, day of the week. For example 30 8 1 * *: at 8:30 on the first of each month.",
+    cronHint:
+      "Minute, hour, day of the month, month, day of the week. For example 30 8 1 * *: at 8:30 on the first of each month.",
     zone: "Time zone",
     next: "Next times",
     zoneOf: (zone: string) => `in ${zone}`,
@@ -45,7 +46,8 @@ const text = words(
     unit: "Einheit",
     units: { minutes: "Minuten", hours: "Stunden", days: "Tage" },
     cron: "Zeiten (Cron)",
-    cronHint: "Minute, Stunde, Tag des Monats, Monat, Wochentag. Zum Beispiel 30 8 1 * *: um 8:30 am Ersten jedes Monats.",
+    cronHint:
+      "Minute, Stunde, Tag des Monats, Monat, Wochentag. Zum Beispiel 30 8 1 * *: um 8:30 am Ersten jedes Monats.",
     zone: "Zeitzone",
     next: "Nächste Zeiten",
     zoneOf: (zone: string) => `in ${zone}`,
@@ -59,7 +61,8 @@ const kinds = ["weekdays", "daily", "weekly", "hourly", "interval", "once", "own
 export function ScheduleFields({ when, onWhen }: { when: When; onWhen: (when: When) => void }) {
   const now = useNow();
   const read = readWhen(when, now);
-  const faultOf = (field: string): string | undefined => ("fault" in read && read.field === field ? read.fault : undefined);
+  const faultOf = (field: string): string | undefined =>
+    "fault" in read && read.field === field ? read.fault : undefined;
   const change = (edit: Partial<When>): void => onWhen({ ...when, ...edit });
   return (
     <>
@@ -109,7 +112,11 @@ export function ScheduleFields({ when, onWhen }: { when: When; onWhen: (when: Wh
         />
       )}
       {when.kind !== "interval" && (
-        <ZoneField value={when.timeZone} fault={faultOf("timeZone")} onValue={(timeZone) => change({ timeZone })} />
+        <ZoneField
+          value={when.timeZone}
+          fault={faultOf("timeZone")}
+          onValue={(timeZone) => change({ timeZone })}
+        />
       )}
       <NextTimes read={read} zone={when.kind === "interval" ? undefined : when.timeZone} />
     </>

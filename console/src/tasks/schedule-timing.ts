@@ -17,7 +17,12 @@ const text = words(
 );
 
 /** The ready-made cron expressions. */
-export const crons = { weekdays: "0 9 * * 1-5", daily: "0 9 * * *", weekly: "0 9 * * 1", hourly: "0 * * * *" } as const;
+export const crons = {
+  weekdays: "0 9 * * 1-5",
+  daily: "0 9 * * *",
+  weekly: "0 9 * * 1",
+  hourly: "0 * * * *",
+} as const;
 
 export const units = { minutes: 60, hours: 3_600, days: 86_400 } as const;
 
@@ -68,12 +73,16 @@ export function readWhen(when: When, now: number): ReadWhen {
 function readInterval({ every, unit }: When, now: number): ReadWhen {
   const seconds = /^\d{1,9}$/.test(every.trim()) ? Number(every) * units[unit] : 0;
   if (seconds < 60 || seconds > intervalMax) return { field: "every", fault: text.every };
-  return { settings: { intervalSeconds: BigInt(seconds) }, times: timesOf({ intervalSeconds: seconds }, now) };
+  return {
+    settings: { intervalSeconds: BigInt(seconds) },
+    times: timesOf({ intervalSeconds: seconds }, now),
+  };
 }
 
 function readOnce({ at }: When, timeZone: string, now: number): ReadWhen {
   const local = Date.parse(`${at}Z`);
-  if (!/^\d{4,6}-\d{2}-\d{2}T\d{2}:\d{2}/.test(at) || Number.isNaN(local)) return { field: "at", fault: text.at };
+  if (!/^\d{4,6}-\d{2}-\d{2}T\d{2}:\d{2}/.test(at) || Number.isNaN(local))
+    return { field: "at", fault: text.at };
   const moment = new Date(localTime(timeZone).toInstant(local)).toISOString();
   const read = attempt("at", () => readMoment(moment, "", now));
   return typeof read === "number" ? { settings: { at: moment, timeZone }, times: [read] } : read;
@@ -87,7 +96,11 @@ function readTimes(typed: string, timeZone: string, now: number): ReadWhen {
 }
 
 const timesOf = (timing: Partial<Timing>, now: number): readonly number[] =>
-  nextTimes({ cron: null, intervalSeconds: null, moment: null, timeZone: "UTC", anchorAt: now, ...timing }, now, shownTimes);
+  nextTimes(
+    { cron: null, intervalSeconds: null, moment: null, timeZone: "UTC", anchorAt: now, ...timing },
+    now,
+    shownTimes,
+  );
 
 type Fault = Extract<ReadWhen, { readonly fault: string }>;
 

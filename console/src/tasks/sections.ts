@@ -13,7 +13,10 @@ export interface Nested {
   readonly below: ReadonlyMap<string, readonly Task[]>;
 }
 
-/** Folds subtasks below their root, where a list has it. A subtask that waits for the person keeps its own row. */
+/**
+ * Folds subtasks below their root, where a list has it. A subtask that waits for the person keeps its own
+ * row.
+ */
 export function nestSubtasks(tasks: readonly Task[]): Nested {
   const known = new Set(tasks.map(({ id }) => id));
   const rootOf = ({ rootTaskId, status }: Task): string =>

@@ -28,7 +28,9 @@ const text = words(
 );
 
 /** The word, icon and colour of each state: colour is never the only sign. */
-const states: Readonly<Record<TaskStatus, { readonly word: string; readonly icon: IconName; readonly tone: string }>> = {
+const states: Readonly<
+  Record<TaskStatus, { readonly word: string; readonly icon: IconName; readonly tone: string }>
+> = {
   [TaskStatus.UNSPECIFIED]: { word: text.unknown, icon: "todo", tone: "rest" },
   [TaskStatus.RUNNING]: { word: text.running, icon: "running", tone: "run" },
   [TaskStatus.WAITING]: { word: text.waiting, icon: "hand", tone: "wait" },
@@ -64,7 +66,9 @@ export function StateBadge({ status, outcome, runState = RunState.UNSPECIFIED }:
       </span>
     );
   const isStopped = status === TaskStatus.STOPPED && outcome === TaskOutcome.STOPPED;
-  const { word, icon, tone } = isStopped ? stoppedByPerson : (states[status] ?? states[TaskStatus.UNSPECIFIED]);
+  const { word, icon, tone } = isStopped
+    ? stoppedByPerson
+    : (states[status] ?? states[TaskStatus.UNSPECIFIED]);
   return (
     <span className={`badge ${tone}`}>
       <Icon name={icon} className={status === TaskStatus.RUNNING ? "spin" : ""} />

@@ -20,11 +20,17 @@ function aboutOf(
   parentTitle: string | undefined | null,
 ): string {
   const isMarked = parentTaskId !== undefined && parentTitle !== null;
-  const marks = isMarked ? [parentTitle === undefined ? text.subtask : text.subtaskOf(shownText(parentTitle))] : [];
+  const marks = isMarked
+    ? [parentTitle === undefined ? text.subtask : text.subtaskOf(shownText(parentTitle))]
+    : [];
   const labels = [...marks, ...Object.entries(metadata).map(([key, value]) => `${key}: ${value}`)];
-  if (status === TaskStatus.WAITING && statusDetail) return [shownText(catalogued(statusDetail.waitingDescription)), ...labels].join(" · ");
+  if (status === TaskStatus.WAITING && statusDetail)
+    return [shownText(catalogued(statusDetail.waitingDescription)), ...labels].join(" · ");
   const isRunning = status === TaskStatus.RUNNING;
-  const step = isRunning && planProgress ? [text.step(Math.min(planProgress.done + 1, planProgress.total), planProgress.total)] : [];
+  const step =
+    isRunning && planProgress
+      ? [text.step(Math.min(planProgress.done + 1, planProgress.total), planProgress.total)]
+      : [];
   return [...step, ...(isRunning && brief ? [shownText(catalogued(brief))] : []), ...labels].join(" · ");
 }
 
@@ -43,7 +49,12 @@ export const TaskRow = memo(({ task, below, parentTitle }: RowProps) => {
     <>
       <Row task={task} parentTitle={parentTitle}>
         {task.subtasks && below.length > 0 && (
-          <button type="button" className={styles.fold} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <button
+            type="button"
+            className={styles.fold}
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
             <Icon name="next" />
             {endedOf(task.subtasks)}
           </button>
@@ -76,7 +87,10 @@ interface OneProps {
 }
 
 const Row = ({ task, parentTitle, isBelow = false, children }: OneProps) => (
-  <li data-row className={`${styles.row} ${task.status === TaskStatus.WAITING ? styles.waiting : ""} ${isBelow ? styles.below : ""}`}>
+  <li
+    data-row
+    className={`${styles.row} ${task.status === TaskStatus.WAITING ? styles.waiting : ""} ${isBelow ? styles.below : ""}`}
+  >
     <span className={styles.state}>
       <StateBadge status={task.status} outcome={task.outcome} runState={task.runState} />
       {task.waitingSince !== undefined && <Waits since={fromSeconds(task.waitingSince)} />}
@@ -94,7 +108,9 @@ const Row = ({ task, parentTitle, isBelow = false, children }: OneProps) => (
       <QuickAnswer key={task.statusDetail?.waitingForEventId} task={task} />
     ) : (
       <>
-        <span className={styles.cost}>{task.creditUsage ? text.credits(formatNumber(task.creditUsage)) : ""}</span>
+        <span className={styles.cost}>
+          {task.creditUsage ? text.credits(formatNumber(task.creditUsage)) : ""}
+        </span>
         <span className={styles.time}>
           <Ago at={fromSeconds(task.updatedAt)} />
         </span>

@@ -101,9 +101,19 @@ export function TasksPage() {
         {groups
           .filter(({ tasks }) => tasks.length > 0)
           .map(({ id, tasks }) => (
-            <Section key={id} title={headings[id]} count={countIn(id, tasks.length)} list={sections.find((section) => section.id === id)}>
+            <Section
+              key={id}
+              title={headings[id]}
+              count={countIn(id, tasks.length)}
+              list={sections.find((section) => section.id === id)}
+            >
               {tasks.map((task) => (
-                <TaskRow key={task.id} task={task} below={below.get(task.id) ?? none} parentTitle={titles.get(task.parentTaskId ?? "")} />
+                <TaskRow
+                  key={task.id}
+                  task={task}
+                  below={below.get(task.id) ?? none}
+                  parentTitle={titles.get(task.parentTaskId ?? "")}
+                />
               ))}
             </Section>
           ))}
@@ -129,7 +139,12 @@ const Section = ({ title, count, list, children }: SectionProps) => (
     <ul className="card">{children}</ul>
     {list?.hasNextPage && (
       <p className={styles.more}>
-        <button type="button" className="button" disabled={list.list.isFetchingNextPage} onClick={() => void list.list.fetchNextPage()}>
+        <button
+          type="button"
+          className="button"
+          disabled={list.list.isFetchingNextPage}
+          onClick={() => void list.list.fetchNextPage()}
+        >
           {text.more}
         </button>
       </p>
@@ -205,7 +220,9 @@ function Filters({ search }: { search: TasksSearch }) {
           className={`input ${styles.project}`}
           aria-label={text.allProjects}
           value={search.project ?? ""}
-          onChange={(event) => void navigate({ to: "/", search: (old) => without({ ...old, project: event.target.value }) })}
+          onChange={(event) =>
+            void navigate({ to: "/", search: (old) => without({ ...old, project: event.target.value }) })
+          }
         >
           <option value="">{text.allProjects}</option>
           {projects.data?.data.map(({ id, name }) => (
@@ -220,7 +237,8 @@ function Filters({ search }: { search: TasksSearch }) {
 }
 
 /** Leaves out empty filters, so that the address stays short. */
-const without = (search: TasksSearch): TasksSearch => Object.fromEntries(Object.entries(search).filter(([, value]) => value !== ""));
+const without = (search: TasksSearch): TasksSearch =>
+  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== ""));
 
 const Nothing = () => (
   <Empty

@@ -31,7 +31,12 @@ export interface ToolChoice {
   readonly skillIds: readonly string[];
 }
 
-export const usualTools: ToolChoice = { connectors: "usual", connectorIds: [], skills: "usual", skillIds: [] };
+export const usualTools: ToolChoice = {
+  connectors: "usual",
+  connectorIds: [],
+  skills: "usual",
+  skillIds: [],
+};
 
 /** The members of a message that say what its task may use. Without a chosen connector the task has none. */
 export const toolMembersOf = ({ connectors, connectorIds, skills, skillIds }: ToolChoice) => ({
@@ -41,12 +46,22 @@ export const toolMembersOf = ({ connectors, connectorIds, skills, skillIds }: To
 });
 
 /** Whether a choice is not made yet: a task always has the skills that are on, unless others are named. */
-export const isUnfinished = ({ skills, skillIds }: ToolChoice): boolean => skills === "chosen" && skillIds.length === 0;
+export const isUnfinished = ({ skills, skillIds }: ToolChoice): boolean =>
+  skills === "chosen" && skillIds.length === 0;
 
-const modesOf = <T extends string>(modes: Readonly<Record<T, string>>) => Object.entries(modes) as [T, string][];
+const modesOf = <T extends string>(modes: Readonly<Record<T, string>>) =>
+  Object.entries(modes) as [T, string][];
 
 /** Chooses the connectors and the skills of a new task. */
-export function ToolsFields({ projectId, value, onValue }: { projectId: string; value: ToolChoice; onValue: (value: ToolChoice) => void }) {
+export function ToolsFields({
+  projectId,
+  value,
+  onValue,
+}: {
+  projectId: string;
+  value: ToolChoice;
+  onValue: (value: ToolChoice) => void;
+}) {
   const connectors = useQuery(ConnectorService.method.listConnectors, {});
   const skills = useQuery(SkillService.method.listSkills, projectId === "" ? {} : { projectId });
   return (
@@ -84,7 +99,9 @@ export function ToolsFields({ projectId, value, onValue }: { projectId: string; 
 }
 
 interface ChoicesProps {
-  readonly of: readonly { readonly id: string; readonly name: string; readonly description?: string }[] | undefined;
+  readonly of:
+    | readonly { readonly id: string; readonly name: string; readonly description?: string }[]
+    | undefined;
   readonly none: string;
   readonly chosen: readonly string[];
   readonly onChosen: (ids: readonly string[]) => void;

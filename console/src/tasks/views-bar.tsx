@@ -5,7 +5,14 @@ import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { words } from "../words.ts";
-import { filtersIn, removeView, type SavedView, saveView, useSavedViews, viewNameMax } from "./saved-views.ts";
+import {
+  filtersIn,
+  removeView,
+  type SavedView,
+  saveView,
+  useSavedViews,
+  viewNameMax,
+} from "./saved-views.ts";
 import styles from "./tasks.module.css";
 import type { TasksSearch } from "./tasks-page.tsx";
 
@@ -30,14 +37,18 @@ const text = words(
   },
 );
 
-/** The saved views of this browser. Filters that are not saved yet can be; an address can bring a name with it. */
+/**
+ * The saved views of this browser. Filters that are not saved yet can be; an address can bring a name with
+ * it.
+ */
 export function ViewsBar({ search }: { search: TasksSearch }) {
   const navigate = useNavigate({ from: "/" });
   const views = useSavedViews();
   const [isSaving, setSaving] = useState(false);
   const { view: current, ...rest } = search;
   const filters = filtersIn({ ...rest });
-  const isShown = ({ name, search: saved }: SavedView): boolean => name === current && JSON.stringify(saved) === JSON.stringify(filters);
+  const isShown = ({ name, search: saved }: SavedView): boolean =>
+    name === current && JSON.stringify(saved) === JSON.stringify(filters);
   const isSaved = views.some(isShown);
   const canSave = Object.keys(filters).length > 0 && !isSaved;
   if (views.length === 0 && !canSave) return null;
@@ -52,14 +63,22 @@ export function ViewsBar({ search }: { search: TasksSearch }) {
         const isCurrent = isShown(view);
         return (
           <span key={name} className={isCurrent ? styles.chosen : ""}>
-            <Link to="/" search={{ ...view.search, view: name }} aria-current={isCurrent ? "true" : undefined}>
+            <Link
+              to="/"
+              search={{ ...view.search, view: name }}
+              aria-current={isCurrent ? "true" : undefined}
+            >
               {name}
             </Link>
             {isCurrent && (
               <Menu
                 label={text.more(name)}
                 entries={[
-                  { label: text.copy, icon: "copy", run: () => void navigator.clipboard.writeText(location.href) },
+                  {
+                    label: text.copy,
+                    icon: "copy",
+                    run: () => void navigator.clipboard.writeText(location.href),
+                  },
                   { label: text.remove, icon: "bin", danger: true, run: () => leave(name) },
                 ]}
               />
@@ -88,11 +107,32 @@ export function ViewsBar({ search }: { search: TasksSearch }) {
   );
 }
 
-function SaveDialog({ name: proposed, onSave, onClose }: { name: string; onSave: (name: string) => void; onClose: () => void }) {
+function SaveDialog({
+  name: proposed,
+  onSave,
+  onClose,
+}: {
+  name: string;
+  onSave: (name: string) => void;
+  onClose: () => void;
+}) {
   const [name, setName] = useState(proposed);
   return (
-    <FormDialog title={text.save} submit={text.save} isReady={name.trim() !== ""} onSubmit={() => onSave(name.trim())} onClose={onClose}>
-      <TextField label={text.name} hint={text.hint} required maxLength={viewNameMax} value={name} onValue={setName} />
+    <FormDialog
+      title={text.save}
+      submit={text.save}
+      isReady={name.trim() !== ""}
+      onSubmit={() => onSave(name.trim())}
+      onClose={onClose}
+    >
+      <TextField
+        label={text.name}
+        hint={text.hint}
+        required
+        maxLength={viewNameMax}
+        value={name}
+        onValue={setName}
+      />
     </FormDialog>
   );
 }

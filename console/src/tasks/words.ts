@@ -20,7 +20,8 @@ export const text = words(
     refuse: "Refuse",
     instead: "Say what to do instead",
     firstSteps: "First steps",
-    empty: "An agent works on a task independently, and asks you when it needs a decision. Give it the first one.",
+    empty:
+      "An agent works on a task independently, and asks you when it needs a decision. Give it the first one.",
     nothing: "No task matches these filters.",
     clear: "Clear the filters",
     credits: (count: string) => `${count} cr`,
@@ -50,7 +51,8 @@ export const text = words(
     refuse: "Ablehnen",
     instead: "Sagen, was stattdessen zu tun ist",
     firstSteps: "Erste Schritte",
-    empty: "Ein Agent bearbeitet eine Aufgabe selbständig und fragt Sie, wenn er eine Entscheidung braucht. Geben Sie ihm die erste.",
+    empty:
+      "Ein Agent bearbeitet eine Aufgabe selbständig und fragt Sie, wenn er eine Entscheidung braucht. Geben Sie ihm die erste.",
     nothing: "Keine Aufgabe passt zu diesen Filtern.",
     clear: "Filter löschen",
     credits: (count: string) => `${count} Cr.`,

@@ -24,14 +24,26 @@ export function CallDialog<I extends DescMessage, O extends DescMessage>(props: 
     },
   });
   return (
-    <FormDialog danger onSubmit={() => call.mutate(input)} error={call.error} isPending={call.isPending} {...{ title, submit, onClose }}>
+    <FormDialog
+      danger
+      onSubmit={() => call.mutate(input)}
+      error={call.error}
+      isPending={call.isPending}
+      {...{ title, submit, onClose }}
+    >
       <p>{children}</p>
     </FormDialog>
   );
 }
 
 /** A button that loads the next page of a list; nothing without one. */
-export const MoreButton = ({ list, label }: { list: { hasNextPage: boolean; fetchNextPage: () => unknown }; label: string }) =>
+export const MoreButton = ({
+  list,
+  label,
+}: {
+  list: { hasNextPage: boolean; fetchNextPage: () => unknown };
+  label: string;
+}) =>
   list.hasNextPage ? (
     <div className="actions">
       <button type="button" className="button" onClick={() => void list.fetchNextPage()}>

@@ -5,7 +5,15 @@ import { Icon } from "./icons.tsx";
 const text = words({ copy: "Copy", copied: "Copied" }, { copy: "Kopieren", copied: "Kopiert" });
 
 /** A value that is copied by a press; it says so for two seconds. A quiet one has no border. */
-export function Copy({ value, label = text.copy, isQuiet = false }: { value: string; label?: string; isQuiet?: boolean }) {
+export function Copy({
+  value,
+  label = text.copy,
+  isQuiet = false,
+}: {
+  value: string;
+  label?: string;
+  isQuiet?: boolean;
+}) {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(value);

@@ -5,7 +5,10 @@ import { useModal } from "./modal.ts";
 
 const text = words({ close: "Close" }, { close: "Schließen" });
 
-/** A modal dialog that is open while it is rendered. Escape and a press outside close it, and a wide one also a button. */
+/**
+ * A modal dialog that is open while it is rendered. Escape and a press outside close it, and a wide one also
+ * a button.
+ */
 export function Dialog({
   title,
   onClose,

@@ -8,8 +8,8 @@ interface Typed {
 }
 
 /**
- * A text that survives a reload, the end of the session and of the tab. It belongs to the signed-in person: other people who use the
- * browser do not see it.
+ * A text that survives a reload, the end of the session and of the tab. It belongs to the signed-in person:
+ * other people who use the browser do not see it.
  */
 export function useDraft(name: string): [string, (typed: string) => void] {
   const person = useMe().data?.userId;

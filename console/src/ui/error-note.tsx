@@ -20,8 +20,10 @@ const text = words(
     slow: "Zu viele Anfragen. Warten Sie einen Moment und versuchen Sie es erneut.",
     forbidden: "Dazu fehlt Ihnen die Berechtigung. Fragen Sie den Inhaber des Teams.",
     gone: "Es existiert nicht, oder Sie dürfen es nicht sehen.",
-    signedOut: "Sie sind abgemeldet. Ihre Eingaben bleiben erhalten: melden Sie sich an, und versuchen Sie es erneut.",
-    inside: "Auf dem Server ist ein Fehler aufgetreten. Er wurde protokolliert. Versuchen Sie es gleich noch einmal.",
+    signedOut:
+      "Sie sind abgemeldet. Ihre Eingaben bleiben erhalten: melden Sie sich an, und versuchen Sie es erneut.",
+    inside:
+      "Auf dem Server ist ein Fehler aufgetreten. Er wurde protokolliert. Versuchen Sie es gleich noch einmal.",
     signIn: "In neuem Tab anmelden",
     request: "Anfrage",
     retry: "Erneut versuchen",
@@ -39,7 +41,10 @@ const texts: Readonly<Partial<Record<Code, string>>> = {
   [Code.Internal]: text.inside,
 };
 
-/** Says what happened, what to do, and the id of the request. The server's own text names fields and limits: it is shown too. */
+/**
+ * Says what happened, what to do, and the id of the request. The server's own text names fields and limits:
+ * it is shown too.
+ */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (error === null || error === undefined) return null;
   const failure = ConnectError.from(error);

@@ -13,15 +13,28 @@ interface TextProps extends Labelled {
   readonly onValue: (value: string) => void;
 }
 
-/** A text input with its label. A `fault` marks the value as invalid and says why. A form with a draft keeps the text, but no password. */
+/**
+ * A text input with its label. A `fault` marks the value as invalid and says why. A form with a draft keeps
+ * the text, but no password.
+ */
 export const TextField = ({ onValue, ...props }: TextProps & Omit<ComponentProps<"input">, "onChange">) =>
-  props.type === "password" ? <Input {...props} onValue={onValue} /> : <KeptInput {...props} onValue={onValue} />;
+  props.type === "password" ? (
+    <Input {...props} onValue={onValue} />
+  ) : (
+    <KeptInput {...props} onValue={onValue} />
+  );
 
 const KeptInput = ({ onValue, ...props }: TextProps & Omit<ComponentProps<"input">, "onChange">) => (
   <Input {...props} onValue={useKeptText(props.label, onValue)} />
 );
 
-function Input({ label, hint, fault, onValue, ...input }: TextProps & Omit<ComponentProps<"input">, "onChange">) {
+function Input({
+  label,
+  hint,
+  fault,
+  onValue,
+  ...input
+}: TextProps & Omit<ComponentProps<"input">, "onChange">) {
   const noteId = useId();
   const note = fault ?? hint;
   return (
@@ -43,7 +56,13 @@ function Input({ label, hint, fault, onValue, ...input }: TextProps & Omit<Compo
 }
 
 /** A text of several lines, otherwise as TextField. */
-export function AreaField({ label, hint, fault, onValue, ...area }: TextProps & Omit<ComponentProps<"textarea">, "onChange">) {
+export function AreaField({
+  label,
+  hint,
+  fault,
+  onValue,
+  ...area
+}: TextProps & Omit<ComponentProps<"textarea">, "onChange">) {
   const noteId = useId();
   const note = fault ?? hint;
   const keep = useKeptText(label, onValue);
@@ -111,7 +130,12 @@ export function SelectField<T extends string | number>({
 }
 
 /** A choice of yes or no with its label and a note. */
-export const CheckField = ({ label, hint, checked, onValue }: Labelled & { checked: boolean; onValue: (checked: boolean) => void }) => (
+export const CheckField = ({
+  label,
+  hint,
+  checked,
+  onValue,
+}: Labelled & { checked: boolean; onValue: (checked: boolean) => void }) => (
   <label className="check">
     <input type="checkbox" checked={checked} onChange={(event) => onValue(event.target.checked)} />
     <span>

@@ -30,12 +30,16 @@ interface FormDialogProps {
   readonly isReady?: boolean;
   /** Whether the action takes something away. */
   readonly danger?: boolean;
-  /** The name under which the typed texts are kept, with the id of what is changed; absent: they are not kept. */
+  /**
+   * The name under which the typed texts are kept, with the id of what is changed; absent: they are not kept.
+   */
   readonly draft?: string;
   readonly children: ReactNode;
 }
 
-/** A dialog with a form or a question: cancel, or submit. The error of the call is shown above the buttons. */
+/**
+ * A dialog with a form or a question: cancel, or submit. The error of the call is shown above the buttons.
+ */
 export function FormDialog({
   title,
   submit,
@@ -64,7 +68,11 @@ export function FormDialog({
           <button type="button" className="button" onClick={close.discarding}>
             {text.cancel}
           </button>
-          <button type="submit" className={`button ${danger ? "danger" : "primary"}`} disabled={isPending || !isReady}>
+          <button
+            type="submit"
+            className={`button ${danger ? "danger" : "primary"}`}
+            disabled={isPending || !isReady}
+          >
             {submit}
           </button>
         </div>
@@ -73,7 +81,10 @@ export function FormDialog({
   );
 }
 
-/** The ends of a form: Cancel forgets what was typed, Escape and a press outside keep it. A form that goes while it is sent was sent. */
+/**
+ * The ends of a form: Cancel forgets what was typed, Escape and a press outside keep it. A form that goes
+ * while it is sent was sent.
+ */
 function useDraftEnd(draft: string | undefined, isPending: boolean, onClose: () => void) {
   const isSent = useRef(false);
   useEffect(() => {
@@ -98,7 +109,15 @@ function useDraftEnd(draft: string | undefined, isPending: boolean, onClose: () 
 }
 
 /** A secret, once, with a button that copies it. */
-export const SecretDialog = ({ title, secret, onClose }: { title: string; secret: string; onClose: () => void }) => (
+export const SecretDialog = ({
+  title,
+  secret,
+  onClose,
+}: {
+  title: string;
+  secret: string;
+  onClose: () => void;
+}) => (
   <Dialog title={title} onClose={onClose}>
     <p>{text.once}</p>
     <pre>{secret}</pre>

@@ -1,4 +1,12 @@
-import { createContext, type ReactNode, useContext, useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from "react";
 import { useMe } from "../api/me.ts";
 
 /** The texts of one form that were typed, by the label of their field. They live as long as the tab. */
@@ -12,8 +20,8 @@ const Context = createContext<Kept>({ read: () => undefined, write: () => undefi
 const keyOf = (name: string): string => `form:${name}`;
 
 /**
- * Keeps what is typed into the text fields of a form: it survives a reload of the tab and the end of the session. It belongs to the
- * signed-in person, and never has passwords and other secrets.
+ * Keeps what is typed into the text fields of a form: it survives a reload of the tab and the end of the
+ * session. It belongs to the signed-in person, and never has passwords and other secrets.
  *
  * @param name tells this form from all others, with the id of what it changes; undefined: nothing is kept.
  */
@@ -24,19 +32,28 @@ export function FormDraft({ name, children }: { name: string | undefined; childr
     return {
       read: (field) => textsOf(name, person)[field],
       write: (field, typed) =>
-        sessionStorage.setItem(keyOf(name), JSON.stringify({ person, texts: { ...textsOf(name, person), [field]: typed } })),
+        sessionStorage.setItem(
+          keyOf(name),
+          JSON.stringify({ person, texts: { ...textsOf(name, person), [field]: typed } }),
+        ),
     };
   }, [name, person]);
   return <Context value={kept}>{children}</Context>;
 }
 
-/** What a person has typed into a form. The storage can have the texts of another person, or of an older version. */
+/**
+ * What a person has typed into a form. The storage can have the texts of another person, or of an older
+ * version.
+ */
 function textsOf(name: string, person: string): Readonly<Record<string, string>> {
   const stored: unknown = JSON.parse(sessionStorage.getItem(keyOf(name)) ?? "null");
-  if (typeof stored !== "object" || stored === null || !("person" in stored) || !("texts" in stored)) return {};
+  if (typeof stored !== "object" || stored === null || !("person" in stored) || !("texts" in stored))
+    return {};
   const { person: owner, texts } = stored;
   if (owner !== person || typeof texts !== "object" || texts === null) return {};
-  return Object.fromEntries(Object.entries(texts).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  return Object.fromEntries(
+    Object.entries(texts).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
 }
 
 /** Forgets the texts of a form: it was sent, or the person cancels. */

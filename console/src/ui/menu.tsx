@@ -15,7 +15,13 @@ export function Menu({ label, entries }: { label: string; entries: readonly Menu
   const list = useRef<HTMLDivElement>(null);
   return (
     <span className={styles.menu}>
-      <button type="button" className="button ghost square" aria-label={label} title={label} popoverTarget={id}>
+      <button
+        type="button"
+        className="button ghost square"
+        aria-label={label}
+        title={label}
+        popoverTarget={id}
+      >
         <Icon name="more" />
       </button>
       <div ref={list} id={id} popover="auto" className={styles.list}>

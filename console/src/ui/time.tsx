@@ -18,7 +18,12 @@ const exact = new Intl.DateTimeFormat(locale, {
 const numbers = new Intl.NumberFormat(locale);
 const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"].map(
   (unit) =>
-    new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: unit === "byte" ? "long" : "short", maximumFractionDigits: 1 }),
+    new Intl.NumberFormat(locale, {
+      style: "unit",
+      unit,
+      unitDisplay: unit === "byte" ? "long" : "short",
+      maximumFractionDigits: 1,
+    }),
 );
 
 /** A time of the API, in Unix seconds, as milliseconds. */

@@ -9,7 +9,9 @@ const show = (): void => {
   document.title = `${count}${title === "" ? product : `${title} · ${product}`}`;
 };
 
-/** The title of the tab while a page is shown: its own, and the product's. Undefined while it is not known. */
+/**
+ * The title of the tab while a page is shown: its own, and the product's. Undefined while it is not known.
+ */
 export function useTitle(text: string | undefined): void {
   useEffect(() => {
     title = text ?? "";
@@ -21,7 +23,10 @@ export function useTitle(text: string | undefined): void {
   }, [text]);
 }
 
-/** Puts the number of tasks that wait for the person before the title, and a dot on the icon while it is not 0. */
+/**
+ * Puts the number of tasks that wait for the person before the title, and a dot on the icon while it is not
+ * 0.
+ */
 export function showWaits(count: number, icon: string): void {
   waits = count;
   show();

@@ -34,7 +34,13 @@ export function AddForm({ draft, label, hint, type = "text", submit, call, fault
       }}
     >
       <FormDraft name={draft}>
-        <TextField {...{ label, hint, type, fault }} required maxLength={254} value={typed} onValue={setTyped} />
+        <TextField
+          {...{ label, hint, type, fault }}
+          required
+          maxLength={254}
+          value={typed}
+          onValue={setTyped}
+        />
       </FormDraft>
       <ErrorNote error={call.error} />
       <div className="actions">

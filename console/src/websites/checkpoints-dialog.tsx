@@ -10,7 +10,15 @@ import { isOnline, isPublishing, nameOf, type Site } from "./site.ts";
 import { text } from "./words.ts";
 
 /** The checkpoints of a website, newest first. While it is online, each saved one can be served instead. */
-export function CheckpointsDialog({ site, onClose, onDone }: { site: Site; onClose: () => void; onDone: () => void }) {
+export function CheckpointsDialog({
+  site,
+  onClose,
+  onDone,
+}: {
+  site: Site;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const { websiteId } = site;
   const list = useQuery(WebsiteService.method.listWebsiteCheckpoints, { websiteId });
   const rollBack = useMutation(WebsiteService.method.rollbackWebsite, { onSuccess: onDone });
@@ -30,7 +38,11 @@ export function CheckpointsDialog({ site, onClose, onDone }: { site: Site; onClo
             checkpoint={checkpoint}
             isLive={place === livePlace}
             label={
-              canChoose && checkpoint.status === CheckpointStatus.SUCCESS ? (place < livePlace ? text.rollForward : text.rollBack) : ""
+              canChoose && checkpoint.status === CheckpointStatus.SUCCESS
+                ? place < livePlace
+                  ? text.rollForward
+                  : text.rollBack
+                : ""
             }
             isBusy={rollBack.isPending || isPublishing(site)}
             onChoose={() => rollBack.mutate({ websiteId, versionId: checkpoint.versionId })}
@@ -50,13 +62,21 @@ interface RowProps {
   readonly onChoose: () => void;
 }
 
-const CheckpointRow = ({ checkpoint: { message, createdAt, status }, isLive, label, isBusy, onChoose }: RowProps) => (
+const CheckpointRow = ({
+  checkpoint: { message, createdAt, status },
+  isLive,
+  label,
+  isBusy,
+  onChoose,
+}: RowProps) => (
   <li className="flush">
     <span className="main">
       <strong>{message}</strong>
       <small>{formatDateTime(fromSeconds(createdAt))}</small>
     </span>
-    {titleOf(text.checkpointStates, status) && <span className="badge rest">{titleOf(text.checkpointStates, status)}</span>}
+    {titleOf(text.checkpointStates, status) && (
+      <span className="badge rest">{titleOf(text.checkpointStates, status)}</span>
+    )}
     {isLive && (
       <span className="badge done">
         <Icon name="done" />
@@ -64,7 +84,13 @@ const CheckpointRow = ({ checkpoint: { message, createdAt, status }, isLive, lab
       </span>
     )}
     {!isLive && label !== "" && (
-      <button type="button" className="button" aria-label={`${label}: ${message}`} disabled={isBusy} onClick={onChoose}>
+      <button
+        type="button"
+        className="button"
+        aria-label={`${label}: ${message}`}
+        disabled={isBusy}
+        onClick={onChoose}
+      >
         {label}
       </button>
     )}

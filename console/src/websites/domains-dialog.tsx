@@ -12,7 +12,8 @@ import { nameOf, type Site } from "./site.ts";
 import { text } from "./words.ts";
 
 /** What is no host name: an address with a scheme, a path or spaces. The server applies all rules. */
-const domainFault = (typed: string): string | undefined => (/[/:\s@]/.test(typed.trim()) ? text.domainForm : undefined);
+const domainFault = (typed: string): string | undefined =>
+  /[/:\s@]/.test(typed.trim()) ? text.domainForm : undefined;
 
 /** The own domains of a website: add one, set its record, check it, remove it. */
 export function DomainsDialog({ site, onClose }: { site: Site; onClose: () => void }) {
@@ -29,7 +30,12 @@ export function DomainsDialog({ site, onClose }: { site: Site; onClose: () => vo
       {found?.length === 0 && <p>{text.noDomain}</p>}
       <ul className="rows">
         {found?.map((domain) => (
-          <DomainRow key={domain.domain} {...{ websiteId, domain }} onChecked={refresh} onRemove={() => setRemoved(domain.domain)} />
+          <DomainRow
+            key={domain.domain}
+            {...{ websiteId, domain }}
+            onChecked={refresh}
+            onRemove={() => setRemoved(domain.domain)}
+          />
         ))}
       </ul>
       <AddForm
@@ -66,7 +72,12 @@ interface RowProps {
   readonly onRemove: () => void;
 }
 
-function DomainRow({ websiteId, domain: { domain, status, txtName, txtValue }, onChecked, onRemove }: RowProps) {
+function DomainRow({
+  websiteId,
+  domain: { domain, status, txtName, txtValue },
+  onChecked,
+  onRemove,
+}: RowProps) {
   const verify = useMutation(WebsiteService.method.verifyWebsiteDomain, { onSuccess: onChecked });
   return (
     <li className="wrap flush">
@@ -86,7 +97,12 @@ function DomainRow({ websiteId, domain: { domain, status, txtName, txtValue }, o
             {text.verify}
           </button>
         )}
-        <button type="button" className="button danger" aria-label={`${text.unlink}: ${domain}`} onClick={onRemove}>
+        <button
+          type="button"
+          className="button danger"
+          aria-label={`${text.unlink}: ${domain}`}
+          onClick={onRemove}
+        >
           {text.unlink}
         </button>
       </span>

@@ -13,7 +13,15 @@ import { ViewersDialog } from "./viewers-dialog.tsx";
 import { text } from "./words.ts";
 
 /** What a person can do with a website. */
-export type Act = "publish" | "checkpoints" | "change" | "viewers" | "domains" | "rename" | "unpublish" | "remove";
+export type Act =
+  | "publish"
+  | "checkpoints"
+  | "change"
+  | "viewers"
+  | "domains"
+  | "rename"
+  | "unpublish"
+  | "remove";
 
 interface DialogProps {
   readonly site: Site;
@@ -102,11 +110,22 @@ function ChangeDialog({ site, ...end }: DialogProps) {
   );
 }
 
-const useVisibility = (site: Site) => useState<WebsiteVisibility>(site.visibility || WebsiteVisibility.PRIVATE);
+const useVisibility = (site: Site) =>
+  useState<WebsiteVisibility>(site.visibility || WebsiteVisibility.PRIVATE);
 
-function Visibility({ value, onValue }: { value: WebsiteVisibility; onValue: (value: WebsiteVisibility) => void }) {
+function Visibility({
+  value,
+  onValue,
+}: {
+  value: WebsiteVisibility;
+  onValue: (value: WebsiteVisibility) => void;
+}) {
   const { isTeam } = useRole();
-  const choices = [WebsiteVisibility.PRIVATE, ...(isTeam ? [WebsiteVisibility.TEAM] : []), WebsiteVisibility.PUBLIC] as const;
+  const choices = [
+    WebsiteVisibility.PRIVATE,
+    ...(isTeam ? [WebsiteVisibility.TEAM] : []),
+    WebsiteVisibility.PUBLIC,
+  ] as const;
   return (
     <SelectField<WebsiteVisibility>
       label={text.visibility}

@@ -43,7 +43,9 @@ export function TaskWebsite({ taskId, change }: { taskId: string; change: number
               <strong>{nameOf(site)}</strong>
             )}
             <p>
-              <span className={`badge ${titleOf(looks, site.publishStatus)}`}>{titleOf(text.states, site.publishStatus)}</span>
+              <span className={`badge ${titleOf(looks, site.publishStatus)}`}>
+                {titleOf(text.states, site.publishStatus)}
+              </span>
             </p>
             {isOnline(site) && <small>{titleOf(text.visibilities, site.visibility)}</small>}
           </div>

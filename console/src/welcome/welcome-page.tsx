@@ -78,7 +78,8 @@ function KeyStep() {
   const create = useMutation(ApiKeyService.method.createApiKey);
   const secret = create.data?.secret;
   const known = useQuery(ApiKeyService.method.listApiKeys, {});
-  const isDone = secret !== undefined || (known.data?.data.some(({ name }) => name === text.keyName) ?? false);
+  const isDone =
+    secret !== undefined || (known.data?.data.some(({ name }) => name === text.keyName) ?? false);
   return (
     <Step icon="key" title={text.key} about={text.keyText} isDone={isDone}>
       {secret === undefined ? (
@@ -132,7 +133,10 @@ function TaskStep() {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          create.mutate({ message: { content: [{ type: ContentPartType.TEXT, text: typed }] }, interactiveMode: true });
+          create.mutate({
+            message: { content: [{ type: ContentPartType.TEXT, text: typed }] },
+            interactiveMode: true,
+          });
         }}
       >
         <label className="field">

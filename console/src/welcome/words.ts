@@ -4,9 +4,11 @@ export const text = words(
   {
     title: "Welcome",
     isDone: "Done",
-    signedIn: (email: string) => `You are signed in as ${email}. Four steps make this server yours, in any order.`,
+    signedIn: (email: string) =>
+      `You are signed in as ${email}. Four steps make this server yours, in any order.`,
     password: "Choose a password",
-    passwordText: "The link that brought you here does not work again. With a password you can sign in at any time.",
+    passwordText:
+      "The link that brought you here does not work again. With a password you can sign in at any time.",
     key: "Make an API key",
     keyText: "Programs call the API with a key. It belongs to you, and you can revoke it in the settings.",
     makeKey: "Make a key",
@@ -17,12 +19,14 @@ export const text = words(
     taskId: "THE_TASK_ID",
     allKeys: "All API keys",
     task: "Create a first task",
-    taskText: "Without a model the offline agent answers. It calculates, and follows directives that cause every state of a task.",
+    taskText:
+      "Without a model the offline agent answers. It calculates, and follows directives that cause every state of a task.",
     taskLabel: "What should the agent do?",
     taskExample: "What is 12 * 4?",
     start: "Start the task",
     model: "Let a model think",
-    modelText: "Describe the model in a file, name it for a profile, and start the server again. Nothing else changes.",
+    modelText:
+      "Describe the model in a file, name it for a profile, and start the server again. Nothing else changes.",
     modelKinds: { local: "On this machine", openai: "OpenAI and compatible", anthropic: "Anthropic" },
     modelKind: "Where the model runs",
     modelMore: "Limits, tools and more servers",
@@ -31,11 +35,14 @@ export const text = words(
   {
     title: "Willkommen",
     isDone: "Erledigt",
-    signedIn: (email: string) => `Sie sind als ${email} angemeldet. Vier Schritte richten diesen Server ein, in beliebiger Reihenfolge.`,
+    signedIn: (email: string) =>
+      `Sie sind als ${email} angemeldet. Vier Schritte richten diesen Server ein, in beliebiger Reihenfolge.`,
     password: "Passwort wählen",
-    passwordText: "Der Link, mit dem Sie kamen, gilt nur einmal. Mit einem Passwort melden Sie sich jederzeit wieder an.",
+    passwordText:
+      "Der Link, mit dem Sie kamen, gilt nur einmal. Mit einem Passwort melden Sie sich jederzeit wieder an.",
     key: "API-Schlüssel erstellen",
-    keyText: "Programme rufen die API mit einem Schlüssel auf. Er gehört Ihnen; in den Einstellungen können Sie ihn widerrufen.",
+    keyText:
+      "Programme rufen die API mit einem Schlüssel auf. Er gehört Ihnen; in den Einstellungen können Sie ihn widerrufen.",
     makeKey: "Schlüssel erstellen",
     keyName: "Erste Schritte",
     once: "Der Schlüssel wird nur dieses eine Mal gezeigt. Der Server behält nur die Prüfsumme.",
@@ -44,7 +51,8 @@ export const text = words(
     taskId: "DIE_ID_DER_AUFGABE",
     allKeys: "Alle API-Schlüssel",
     task: "Erste Aufgabe erstellen",
-    taskText: "Ohne Modell antwortet der Offline-Agent. Er rechnet und befolgt Anweisungen, die jeden Zustand einer Aufgabe herbeiführen.",
+    taskText:
+      "Ohne Modell antwortet der Offline-Agent. Er rechnet und befolgt Anweisungen, die jeden Zustand einer Aufgabe herbeiführen.",
     taskLabel: "Was soll der Agent tun?",
     taskExample: "Wie viel ist 12 * 4?",
     start: "Aufgabe starten",

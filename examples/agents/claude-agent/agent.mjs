@@ -10,26 +10,43 @@ import { approval, filesOf, instructions, tools, use } from "../tools.mjs";
 import { conversation, decisionOf, options, profiles, usesOf } from "../turns.mjs";
 
 const { MODEL_URL = "", MODEL_KEY = "", MODEL = "" } = process.env;
-/** The SDK starts the program `claude`: nothing of this machine's settings and variables reaches it, and it calls only the model. */
+/**
+ * The SDK starts the program `claude`: nothing of this machine's settings and variables reaches it, and it
+ * calls only the model.
+ */
 const home = mkdtempSync(join(tmpdir(), "claude-agent-"));
 process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 const env = {
-  ...{ PATH: process.env.PATH, HOME: home, CLAUDE_CONFIG_DIR: home, ANTHROPIC_BASE_URL: MODEL_URL, ANTHROPIC_API_KEY: MODEL_KEY },
+  ...{
+    PATH: process.env.PATH,
+    HOME: home,
+    CLAUDE_CONFIG_DIR: home,
+    ANTHROPIC_BASE_URL: MODEL_URL,
+    ANTHROPIC_API_KEY: MODEL_KEY,
+  },
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
 };
 const server = "tidy";
 const nameOf = (toolName) => toolName.replace(`mcp__${server}__`, "");
 
-/** The conversation as one prompt: sessions of the SDK are files of one machine, and a run can continue on another. */
+/**
+ * The conversation as one prompt: sessions of the SDK are files of one machine, and a run can continue on
+ * another.
+ */
 function promptOf(turn) {
   const lines = conversation(turn).map(({ role, text, name, input, result }) =>
-    role === "tool" ? `You used ${name} with ${JSON.stringify(input)}: ${JSON.stringify(result)}` : `${role}: ${text}`,
+    role === "tool"
+      ? `You used ${name} with ${JSON.stringify(input)}: ${JSON.stringify(result)}`
+      : `${role}: ${text}`,
   );
   const decision = decisionOf(turn);
   const words = decision?.accepted ? "The user accepted" : "The user refused";
-  return [...lines, ...(decision && turn.memo ? [`${words} delete_records with ${JSON.stringify(turn.memo)}. Continue.`] : [])].join(
-    "\n\n",
-  );
+  return [
+    ...lines,
+    ...(decision && turn.memo
+      ? [`${words} delete_records with ${JSON.stringify(turn.memo)}. Continue.`]
+      : []),
+  ].join("\n\n");
 }
 
 /** The tools for one run. */
@@ -57,16 +74,28 @@ await createWorker(options).run(profiles, async (turn) => {
   async function canUseTool(toolName, input, { toolUseID }) {
     const name = nameOf(toolName);
     if (name === "ask_user") return endWith({ ask: { content: input.question } });
-    const isDecided = decided && JSON.stringify(turn.memo) === JSON.stringify(input) && !uses.some(({ result }) => result?.deleted);
+    const isDecided =
+      decided &&
+      JSON.stringify(turn.memo) === JSON.stringify(input) &&
+      !uses.some(({ result }) => result?.deleted);
     if (name === "delete_records" && !isDecided) return endWith(approval(input, input));
-    if (name === "delete_records" && !decided.accepted) return { behavior: "deny", message: "refused by the user" };
+    if (name === "delete_records" && !decided.accepted)
+      return { behavior: "deny", message: "refused by the user" };
     ids.set(JSON.stringify([name, input]), toolUseID);
     return { behavior: "allow", updatedInput: input };
   }
   const abortController = new AbortController();
   turn.signal.addEventListener("abort", () => abortController.abort());
   const settings = {
-    ...{ env, cwd: home, model: MODEL, systemPrompt: instructions, tools: [], settingSources: [], maxTurns: 20 },
+    ...{
+      env,
+      cwd: home,
+      model: MODEL,
+      systemPrompt: instructions,
+      tools: [],
+      settingSources: [],
+      maxTurns: 20,
+    },
     ...{ abortController, canUseTool, includePartialMessages: true, persistSession: false },
     mcpServers: { [server]: createSdkMcpServer({ name: server, tools: toolsFor(turn, uses, ids) }) },
   };
@@ -76,8 +105,10 @@ await createWorker(options).run(profiles, async (turn) => {
       if (message.type === "result" && message.subtype === "success") answer = message.result;
       if (message.type !== "stream_event") continue;
       const { event } = message;
-      if (event.type === "content_block_start" && event.content_block.type === "text") turn.write("", { begins: true });
-      if (event.type === "content_block_delta" && event.delta.type === "text_delta") turn.write(event.delta.text);
+      if (event.type === "content_block_start" && event.content_block.type === "text")
+        turn.write("", { begins: true });
+      if (event.type === "content_block_delta" && event.delta.type === "text_delta")
+        turn.write(event.delta.text);
     }
   } catch (error) {
     if (!ending) throw error; // an interrupted query ends with an error

@@ -7,7 +7,15 @@ import {
   mapStoredMessagesToChatMessages,
   ToolMessage,
 } from "@langchain/core/messages";
-import { Command, END, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import {
+  Command,
+  END,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 import { ChatOpenAI } from "@langchain/openai";
 import { approval, filesOf, instructions, tools, use } from "../tools.mjs";
 import { conversation, decisionOf, options, profiles, usesOf } from "../turns.mjs";
@@ -18,9 +26,13 @@ const functions = Object.entries(tools).map(([name, { description, input: parame
   function: { name, description, parameters },
 }));
 const configuration = { baseURL: MODEL_URL };
-const model = new ChatOpenAI({ model: MODEL, apiKey: MODEL_KEY, streaming: true, useResponsesApi: false, configuration }).bindTools(
-  functions,
-);
+const model = new ChatOpenAI({
+  model: MODEL,
+  apiKey: MODEL_KEY,
+  streaming: true,
+  useResponsesApi: false,
+  configuration,
+}).bindTools(functions);
 
 /** The conversation as messages of LangChain. */
 const toMessages = (items) =>
@@ -49,7 +61,8 @@ function graphFor(turn, uses) {
     for (const { id, name, args } of messages.at(-1).tool_calls) {
       // The node runs again from its start after an interrupt: what was used before is known.
       let result = uses.find((known) => known.id === id)?.result;
-      if (result === undefined && name === "delete_records" && !interrupt({ id, args }).accepted) result = "refused by the user";
+      if (result === undefined && name === "delete_records" && !interrupt({ id, args }).accepted)
+        result = "refused by the user";
       if (result === undefined) {
         result = await use(turn, id, name, args);
         uses.push({ id, result });
@@ -58,7 +71,8 @@ function graphFor(turn, uses) {
     }
     return { messages: results };
   }
-  const next = ({ messages }) => (messages.at(-1).tool_calls.some(({ name }) => name !== "ask_user") ? "tools" : END);
+  const next = ({ messages }) =>
+    messages.at(-1).tool_calls.some(({ name }) => name !== "ask_user") ? "tools" : END;
   return new StateGraph(MessagesAnnotation)
     .addNode("agent", agent)
     .addNode("tools", useTools)
@@ -81,7 +95,11 @@ await createWorker(options).run(profiles, async (turn) => {
   }
   const { messages, __interrupt__: [request] = [] } = await graph.invoke(input, config);
   turn.signal.throwIfAborted();
-  if (request) return approval(request.value.args, { call: request.value.id, messages: mapChatMessagesToStoredMessages(messages) });
+  if (request)
+    return approval(request.value.args, {
+      call: request.value.id,
+      messages: mapChatMessagesToStoredMessages(messages),
+    });
   const last = messages.at(-1);
   const question = last.tool_calls.find(({ name }) => name === "ask_user");
   if (question) return { ask: { content: question.args.question } };

@@ -1,4 +1,5 @@
-// An agent of the OpenAI Agents SDK as a worker: approval, question, file, streaming, and resume after a kill.
+// An agent of the OpenAI Agents SDK as a worker: approval, question, file, streaming, and resume after a
+// kill.
 import { createWorker } from "@agent-task-platform/client/worker";
 import { Agent, OpenAIProvider, Runner, RunState, tool } from "@openai/agents";
 import { approval, filesOf, instructions, tools, use } from "../tools.mjs";
@@ -12,7 +13,8 @@ const runner = new Runner({ modelProvider, model: MODEL, tracingDisabled: true }
 const toItems = (items) =>
   items.flatMap(({ role, text, id: callId, name, input, result }) => {
     if (role === "user") return [{ role, content: text }];
-    if (role === "assistant") return [{ role, status: "completed", content: [{ type: "output_text", text }] }];
+    if (role === "assistant")
+      return [{ role, status: "completed", content: [{ type: "output_text", text }] }];
     const output = { type: "text", text: JSON.stringify(result ?? null) };
     return [
       { type: "function_call", callId, name, status: "completed", arguments: JSON.stringify(input) },
@@ -41,7 +43,10 @@ const agentFor = (turn, uses) =>
     ),
   });
 
-/** The input to continue with: the state of the memo with the decision, unless the approved use was recorded before a crash. */
+/**
+ * The input to continue with: the state of the memo with the decision, unless the approved use was recorded
+ * before a crash.
+ */
 async function inputOf(agent, turn) {
   const { memo } = turn;
   if (!memo || usesOf(turn).some(({ id }) => id === memo.call)) return toItems(conversation(turn));
@@ -56,7 +61,11 @@ async function inputOf(agent, turn) {
 await createWorker(options).run(profiles, async (turn) => {
   const uses = usesOf(turn);
   const agent = agentFor(turn, uses);
-  const result = await runner.run(agent, await inputOf(agent, turn), { stream: true, signal: turn.signal, maxTurns: 20 });
+  const result = await runner.run(agent, await inputOf(agent, turn), {
+    stream: true,
+    signal: turn.signal,
+    maxTurns: 20,
+  });
   result.completed.catch(() => undefined); // it is awaited below, and can fail before
   for await (const event of result) {
     if (event.type !== "raw_model_stream_event") continue;
@@ -66,8 +75,13 @@ await createWorker(options).run(profiles, async (turn) => {
   await result.completed;
   turn.signal.throwIfAborted();
   const [request] = result.interruptions;
-  if (request) return approval(JSON.parse(request.rawItem.arguments), { call: request.rawItem.callId, state: result.state.toString() });
+  if (request)
+    return approval(JSON.parse(request.rawItem.arguments), {
+      call: request.rawItem.callId,
+      state: result.state.toString(),
+    });
   const asked = result.newItems.at(-1)?.rawItem;
-  if (asked?.type === "function_call_result" && asked.name === "ask_user") return { ask: { content: result.finalOutput } };
+  if (asked?.type === "function_call_result" && asked.name === "ask_user")
+    return { ask: { content: result.finalOutput } };
   return { finish: { content: result.finalOutput, uploadIds: filesOf(uses) } };
 });

@@ -14,7 +14,12 @@ const toMessages = (items) =>
     role === "tool"
       ? [
           { role: "assistant", content: [{ type: "tool-call", toolCallId, toolName, input }] },
-          { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output: { type: "json", value: result ?? null } }] },
+          {
+            role: "tool",
+            content: [
+              { type: "tool-result", toolCallId, toolName, output: { type: "json", value: result ?? null } },
+            ],
+          },
         ]
       : [{ role, content: text }],
   );
@@ -28,17 +33,28 @@ const toolsFor = (turn, uses) =>
         uses.push({ id, result });
         return result;
       };
-      return [name, tool({ description, inputSchema: jsonSchema(input), ...(name === "ask_user" ? {} : { execute }) })];
+      return [
+        name,
+        tool({ description, inputSchema: jsonSchema(input), ...(name === "ask_user" ? {} : { execute }) }),
+      ];
     }),
   );
 
-/** The messages to continue with: those of the memo with the decision, unless the approved use was recorded before a crash. */
+/**
+ * The messages to continue with: those of the memo with the decision, unless the approved use was recorded
+ * before a crash.
+ */
 function messagesOf(turn) {
   const { memo } = turn;
   if (!memo || usesOf(turn).some(({ id }) => id === memo.call)) return toMessages(conversation(turn));
   const approved = decisionOf(turn)?.accepted ?? false;
   const reason = "refused by the user";
-  const decision = { type: "tool-approval-response", approvalId: memo.approval, approved, ...(approved ? {} : { reason }) };
+  const decision = {
+    type: "tool-approval-response",
+    approvalId: memo.approval,
+    approved,
+    ...(approved ? {} : { reason }),
+  };
   return [...memo.messages, { role: "tool", content: [decision] }];
 }
 
@@ -61,7 +77,11 @@ await createWorker(options).run(profiles, async (turn) => {
   const request = content.find(({ type }) => type === "tool-approval-request");
   if (request) {
     const { toolCallId: call, input } = request.toolCall;
-    return approval(input, { call, approval: request.approvalId, messages: [...messages, ...(await result.responseMessages)] });
+    return approval(input, {
+      call,
+      approval: request.approvalId,
+      messages: [...messages, ...(await result.responseMessages)],
+    });
   }
   const question = (await result.toolCalls).find(({ toolName }) => toolName === "ask_user");
   if (question) return { ask: { content: question.input.question } };

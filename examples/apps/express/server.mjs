@@ -1,5 +1,6 @@
-// A web server that asks an agent: POST /ask waits for the answer, GET /ask?q=… streams it, POST /hooks receives webhooks.
-// ATP_URL=http://localhost:8080 ATP_KEY=sk-… WEBHOOK_SECRET=whsec_… PORT=3000 node server.mjs
+// A web server that asks an agent: POST /ask waits for the answer, GET /ask?q=… streams it, POST /hooks
+// receives webhooks. ATP_URL=http://localhost:8080 ATP_KEY=sk-… WEBHOOK_SECRET=whsec_… PORT=3000 node
+// server.mjs
 import { constructEvent, createClient } from "@agent-task-platform/client";
 import express from "express";
 
@@ -12,14 +13,18 @@ app.post("/ask", express.json(), async (request, response) => {
 
 app.get("/ask", async (request, response) => {
   response.type("text/event-stream").flushHeaders();
-  for await (const event of client.tasks.create({ message: String(request.query.q) }).stream({ deltas: true }))
+  for await (const event of client.tasks
+    .create({ message: String(request.query.q) })
+    .stream({ deltas: true }))
     if (event.type === "text_delta") response.write(`data: ${JSON.stringify(event.delta.text)}\n\n`);
   response.end();
 });
 
 // The signature covers the bytes as they arrived, so this route has no parser of JSON.
 app.post("/hooks", express.raw({ type: "*/*" }), async (request, response) => {
-  const event = await constructEvent(request.body, request.headers, { secret: process.env.WEBHOOK_SECRET ?? "" }).catch(() => null);
+  const event = await constructEvent(request.body, request.headers, {
+    secret: process.env.WEBHOOK_SECRET ?? "",
+  }).catch(() => null);
   if (event?.event_type === "task_stopped") console.log(`stopped: ${event.task_detail.task_id}`);
   response.sendStatus(event === null ? 400 : 204);
 });

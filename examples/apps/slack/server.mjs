@@ -8,12 +8,18 @@ import { createClient } from "@agent-task-platform/client";
 const { SLACK_SIGNING_SECRET: secret = "", PORT = "3000" } = process.env;
 const client = createClient();
 
-/** Whether Slack signed this request within the last five minutes (https://docs.slack.dev/authentication/verifying-requests-from-slack). */
+/**
+ * Whether Slack signed this request within the last five minutes
+ * (https://docs.slack.dev/authentication/verifying-requests-from-slack).
+ */
 function isSigned({ "x-slack-request-timestamp": sentAt = "", "x-slack-signature": signature = "" }, body) {
   const expected = `v0=${createHmac("sha256", secret).update(`v0:${sentAt}:${body}`).digest("hex")}`;
   const isRecent = Math.abs(Date.now() / 1000 - Number(sentAt)) < 300;
   return (
-    secret !== "" && isRecent && signature.length === expected.length && timingSafeEqual(Buffer.from(signature), Buffer.from(expected))
+    secret !== "" &&
+    isRecent &&
+    signature.length === expected.length &&
+    timingSafeEqual(Buffer.from(signature), Buffer.from(expected))
   );
 }
 
@@ -30,7 +36,13 @@ async function answer(question, user, url) {
 createServer(async (request, response) => {
   const body = await text(request);
   if (!isSigned(request.headers, body)) return response.writeHead(401).end();
-  const { text: question = "", user_id: user = "", response_url: url = "" } = Object.fromEntries(new URLSearchParams(body));
+  const {
+    text: question = "",
+    user_id: user = "",
+    response_url: url = "",
+  } = Object.fromEntries(new URLSearchParams(body));
   answer(question, user, url).catch(console.error);
-  response.setHeader("content-type", "application/json").end(JSON.stringify({ response_type: "ephemeral", text: "The agent works …" }));
+  response
+    .setHeader("content-type", "application/json")
+    .end(JSON.stringify({ response_type: "ephemeral", text: "The agent works …" }));
 }).listen(Number(PORT), "127.0.0.1", () => console.log("ready"));

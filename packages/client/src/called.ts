@@ -23,7 +23,9 @@ export class Called<Data> extends Promise<Data> {
     return Promise;
   }
 
-  /** The answer with its request id, status and headers; of several calls of one method those of the last one. */
+  /**
+   * The answer with its request id, status and headers; of several calls of one method those of the last one.
+   */
   withResponse(): Promise<Answered<Data>> {
     // A failure is that of the promise that is returned, not also an unhandled one.
     this.catch(() => undefined);
@@ -36,6 +38,9 @@ export class Called<Data> extends Promise<Data> {
   }
 }
 
-/** A call that needs another one before it; in a function, because a promise of a call would be a promise of its data. */
+/**
+ * A call that needs another one before it; in a function, because a promise of a call would be a promise of
+ * its data.
+ */
 export const calledAfter = <Data>(begin: () => Promise<() => Called<Data>>): Called<Data> =>
   new Called(begin().then((call) => call().withResponse()));

@@ -28,11 +28,18 @@ export type CallArguments<Request> = object extends Request
 
 /** Operations with pages. */
 export type PagedName = {
-  [Name in OperationName]: Operations[Name] extends { request: { cursor?: string }; answer: { next_cursor?: string } } ? Name : never;
+  [Name in OperationName]: Operations[Name] extends {
+    request: { cursor?: string };
+    answer: { next_cursor?: string };
+  }
+    ? Name
+    : never;
 }[OperationName];
 
 /** One item of a list. */
-export type ItemOf<Name extends PagedName> = Operations[Name]["answer"] extends { readonly messages: readonly (infer Item)[] }
+export type ItemOf<Name extends PagedName> = Operations[Name]["answer"] extends {
+  readonly messages: readonly (infer Item)[];
+}
   ? Item
   : Operations[Name]["answer"] extends { readonly data: readonly (infer Item)[] }
     ? Item
@@ -41,11 +48,23 @@ export type ItemOf<Name extends PagedName> = Operations[Name]["answer"] extends 
 /** Calls of every operation. */
 export interface Caller {
   /** Calls an operation of v2 by its name, for example `task.create`. @throws ApiError, ConnectionError */
-  call<Name extends OperationName>(name: Name, ...args: CallArguments<RequestOf<Name>>): Called<AnswerOf<Name>>;
-  /** Calls an operation that has no name in v2, for example `settings.v1.WorkerService/ListWorkers`. @throws ApiError, ConnectionError */
-  rpc<Name extends RpcName>(name: Name, ...args: CallArguments<Rpcs[Name]["request"]>): Called<Rpcs[Name]["answer"]>;
+  call<Name extends OperationName>(
+    name: Name,
+    ...args: CallArguments<RequestOf<Name>>
+  ): Called<AnswerOf<Name>>;
+  /**
+   * Calls an operation that has no name in v2, for example `settings.v1.WorkerService/ListWorkers`. @throws
+   * ApiError, ConnectionError
+   */
+  rpc<Name extends RpcName>(
+    name: Name,
+    ...args: CallArguments<Rpcs[Name]["request"]>
+  ): Called<Rpcs[Name]["answer"]>;
   /** The items of a list, over all its pages. */
-  items<Name extends PagedName>(name: Name, ...args: CallArguments<RequestOf<Name>>): Paged<ItemOf<Name>, AnswerOf<Name>>;
+  items<Name extends PagedName>(
+    name: Name,
+    ...args: CallArguments<RequestOf<Name>>
+  ): Paged<ItemOf<Name>, AnswerOf<Name>>;
 }
 
 /** A list's answer: its items are in `data` or `messages`. */
@@ -57,16 +76,31 @@ interface Page {
 
 export function caller(http: Transport): Caller {
   // An answer has the form that the schema states.
-  const sent = <Answer>(outgoing: Outgoing, options?: CallOptions) => new Called(http.send(outgoing, options) as Promise<Answered<Answer>>);
-  const call: Caller["call"] = <Name extends OperationName>(name: Name, ...[request = {}, options]: CallArguments<RequestOf<Name>>) => {
-    const outgoing = { operation: name, path: `/v2/${name}`, body: request, isChange: operations[name] === "change" };
+  const sent = <Answer>(outgoing: Outgoing, options?: CallOptions) =>
+    new Called(http.send(outgoing, options) as Promise<Answered<Answer>>);
+  const call: Caller["call"] = <Name extends OperationName>(
+    name: Name,
+    ...[request = {}, options]: CallArguments<RequestOf<Name>>
+  ) => {
+    const outgoing = {
+      operation: name,
+      path: `/v2/${name}`,
+      body: request,
+      isChange: operations[name] === "change",
+    };
     return sent<AnswerOf<Name>>(outgoing, options);
   };
-  const rpc: Caller["rpc"] = <Name extends RpcName>(name: Name, ...[request = {}, options]: CallArguments<Rpcs[Name]["request"]>) => {
+  const rpc: Caller["rpc"] = <Name extends RpcName>(
+    name: Name,
+    ...[request = {}, options]: CallArguments<Rpcs[Name]["request"]>
+  ) => {
     const outgoing = { operation: name, path: `/${name}`, body: request, isChange: rpcs[name] === "change" };
     return sent<Rpcs[Name]["answer"]>(outgoing, options);
   };
-  const items: Caller["items"] = <Name extends PagedName>(name: Name, ...[request = {}, options]: CallArguments<RequestOf<Name>>) =>
+  const items: Caller["items"] = <Name extends PagedName>(
+    name: Name,
+    ...[request = {}, options]: CallArguments<RequestOf<Name>>
+  ) =>
     paged<ItemOf<Name>, AnswerOf<Name>>(
       async (cursor) => {
         const asked = { ...request, ...(cursor === undefined ? {} : { cursor }) };
@@ -94,7 +128,10 @@ for (const name of operationNames) {
   bySubject.set(subject, [...(bySubject.get(subject) ?? []), name]);
 }
 
-export function resource<Subject extends string>({ call }: Pick<Caller, "call">, subject: Subject): Resource<Subject> {
+export function resource<Subject extends string>(
+  { call }: Pick<Caller, "call">,
+  subject: Subject,
+): Resource<Subject> {
   const methods = (bySubject.get(subject) ?? []).map((name) => [
     name.slice(subject.length + 1),
     (request: object, options?: CallOptions) => call(name as "user.me", request, options),

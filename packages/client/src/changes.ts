@@ -17,15 +17,26 @@ const silenceMs = 40_000;
 /** The last message of a stream of Connect (https://connectrpc.com/docs/protocol, "Streaming-Response"). */
 const lastFlag = 2;
 
-/** Changes of the caller's tasks from now on, or after a cursor; one connection. @throws ApiError, ConnectionError */
-export async function* taskChanges(http: Transport, cursor: string | undefined, signal: AbortSignal): AsyncGenerator<TaskChanges> {
+/**
+ * Changes of the caller's tasks from now on, or after a cursor; one connection. @throws ApiError,
+ * ConnectionError
+ */
+export async function* taskChanges(
+  http: Transport,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<TaskChanges> {
   const body = { follow: true, keepAlive: true, ...(cursor === undefined ? {} : { cursor }) };
   const limit = timeLimit(silenceMs, name, signal);
   try {
-    const stream = await http.open({ operation: name, path: `/${name}`, body, isChange: false, isStream: true }, limit);
+    const stream = await http.open(
+      { operation: name, path: `/${name}`, body, isChange: false, isStream: true },
+      limit,
+    );
     for await (const { flags, message } of readMessages(stream, () => limit.renew())) {
       if (flags !== lastFlag) yield message;
-      else if ("error" in message) throw refusalIn(message, { status: 0, operation: name, requestId: undefined, retryAfter: undefined });
+      else if ("error" in message)
+        throw refusalIn(message, { status: 0, operation: name, requestId: undefined, retryAfter: undefined });
       else return;
     }
     throw new ConnectionError(`the stream was cut: ${name}`);
@@ -74,5 +85,9 @@ function messageIn(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const length = 5 + view.getUint32(1);
   if (bytes.length < length) return undefined;
-  return { flags: view.getUint8(0), length, message: JSON.parse(new TextDecoder().decode(bytes.subarray(5, length))) };
+  return {
+    flags: view.getUint8(0),
+    length,
+    message: JSON.parse(new TextDecoder().decode(bytes.subarray(5, length))),
+  };
 }

@@ -17,11 +17,15 @@ export interface DeviceBegun {
   readonly intervalMs: number;
 }
 
-/** Reads an answer to a device authorization request (RFC 8628 3.2). @throws OAuthError for one that lacks a member */
+/**
+ * Reads an answer to a device authorization request (RFC 8628 3.2). @throws OAuthError for one that lacks a
+ * member
+ */
 export function readDevice(answer: Readonly<Record<string, unknown>>, now: number): DeviceBegun {
   const text = (name: string): string => {
     const value = answer[name];
-    if (typeof value !== "string" || value === "") throw new OAuthError("server_error", `the answer has no ${name}`);
+    if (typeof value !== "string" || value === "")
+      throw new OAuthError("server_error", `the answer has no ${name}`);
     return value;
   };
   const complete = answer["verification_uri_complete"];
@@ -43,17 +47,22 @@ interface Waiting {
 }
 
 /** The user has not answered yet. */
-const isPending = (error: unknown): boolean => error instanceof OAuthError && error.code === "authorization_pending";
+const isPending = (error: unknown): boolean =>
+  error instanceof OAuthError && error.code === "authorization_pending";
 /** The server asks for fewer questions, by the standard's code or by a limit. */
 const isTooFast = (error: unknown): boolean =>
   error instanceof OAuthError && (error.code === "slow_down" || error.code === "temporarily_unavailable");
 
 /**
- * Asks until the user has answered (RFC 8628 3.5): no sooner than the server allows, and half as often after each lost connection.
+ * Asks until the user has answered (RFC 8628 3.5): no sooner than the server allows, and half as often after
+ * each lost connection.
  *
  * @throws OAuthError `access_denied` when the user refuses, `expired_token` without an answer in time
  */
-export async function waitForUser({ expiresAt, intervalMs }: DeviceBegun, { ask, pause, now }: Waiting): Promise<Tokens> {
+export async function waitForUser(
+  { expiresAt, intervalMs }: DeviceBegun,
+  { ask, pause, now }: Waiting,
+): Promise<Tokens> {
   let wait = intervalMs;
   while (now() < expiresAt) {
     await pause(wait);

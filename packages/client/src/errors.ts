@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** The codes of refusals, from the server. New ones can appear. v2 answers 401 with `permission_denied`; `unauthenticated` is that of `client.rpc`. */
+/**
+ * The codes of refusals, from the server. New ones can appear. v2 answers 401 with `permission_denied`;
+ * `unauthenticated` is that of `client.rpc`.
+ */
 export type ErrorCode =
   | "invalid_argument"
   | "unauthenticated"
@@ -127,7 +130,9 @@ export class TimeoutError extends ConnectionError {
   override readonly name = "TimeoutError";
 }
 
-/** The task is not in the state that the method needs, for example `result` of a task that waits for its user. */
+/**
+ * The task is not in the state that the method needs, for example `result` of a task that waits for its user.
+ */
 export class TaskStateError extends PlatformError {
   override readonly name = "TaskStateError";
   readonly taskId: string;
@@ -158,8 +163,10 @@ export function apiError(refusal: Refusal): ApiError {
   return new (classes[code] ?? ApiError)(refusal);
 }
 
-const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
-const textIn = (value: JsonValue | undefined): string | undefined => (typeof value === "string" ? value : undefined);
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const textIn = (value: JsonValue | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
 
 /** The mistakes in v2's form; the details of Connect have another one. */
 const mistakesIn = (details: JsonValue | undefined): readonly Mistake[] =>
@@ -169,7 +176,10 @@ const mistakesIn = (details: JsonValue | undefined): readonly Mistake[] =>
   });
 
 /** Reads a refusal from the envelope of v2 (`error.code`) or the error of Connect (`code`). */
-export function refusalIn(body: unknown, head: Pick<Refusal, "status" | "operation" | "requestId" | "retryAfter">): ApiError {
+export function refusalIn(
+  body: unknown,
+  head: Pick<Refusal, "status" | "operation" | "requestId" | "retryAfter">,
+): ApiError {
   const envelope = isObject(body) ? body : {};
   const error = isObject(envelope["error"]) ? envelope["error"] : envelope;
   const message = textIn(error["message"]) ?? `HTTP ${head.status}`;
@@ -193,5 +203,9 @@ const codeOf = (status: number): ErrorCode => {
   if (status === 403) return "permission_denied";
   if (status === 404) return "not_found";
   if (status === 429) return "rate_limited";
-  return status === 502 || status === 503 || status === 504 ? "unavailable" : status < 500 ? "invalid_argument" : "internal";
+  return status === 502 || status === 503 || status === 504
+    ? "unavailable"
+    : status < 500
+      ? "invalid_argument"
+      : "internal";
 };

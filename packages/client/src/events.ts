@@ -5,7 +5,10 @@ export interface ServerSentEvent {
   readonly id?: string;
 }
 
-/** The most characters of one event: more than the largest event of a task, so that a faulty server cannot fill the memory. */
+/**
+ * The most characters of one event: more than the largest event of a task, so that a faulty server cannot
+ * fill the memory.
+ */
 const longestEvent = 64 * 1024 * 1024;
 
 /**
@@ -45,11 +48,16 @@ function parseEvent(block: string): ServerSentEvent | undefined {
   for (const line of block.split(/\r?\n/)) {
     const colon = line.indexOf(":");
     if (colon === 0) continue;
-    const [name, value] = colon < 0 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
+    const [name, value] =
+      colon < 0 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
     fields.set(name, [...(fields.get(name) ?? []), value]);
   }
   const data = fields.get("data");
   if (data === undefined) return undefined;
   const id = fields.get("id")?.at(-1);
-  return { event: fields.get("event")?.at(-1) ?? "message", data: data.join("\n"), ...(id === undefined ? {} : { id }) };
+  return {
+    event: fields.get("event")?.at(-1) ?? "message",
+    data: data.join("\n"),
+    ...(id === undefined ? {} : { id }),
+  };
 }

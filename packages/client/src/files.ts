@@ -14,7 +14,10 @@ export interface Readable {
   open(): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
 }
 
-/** What can be uploaded. `fileAt` of `@agent-task-platform/client/node` makes one of a path. A bare stream is sent once. */
+/**
+ * What can be uploaded. `fileAt` of `@agent-task-platform/client/node` makes one of a path. A bare stream is
+ * sent once.
+ */
 export type UploadSource = Blob | Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | Readable;
 
 /** Progress of an upload, in bytes; `total` is undefined for a stream of unknown length. */
@@ -35,18 +38,25 @@ export interface UploadOptions extends Pick<CallOptions, "signal"> {
 
 /** Files, with their bytes. */
 export interface Files extends Omit<Resource<"file">, "upload"> {
-  /** Uploads the bytes and returns the file, which a message can attach by its id. @throws ApiError, ConnectionError */
+  /**
+   * Uploads the bytes and returns the file, which a message can attach by its id. @throws ApiError,
+   * ConnectionError
+   */
   upload(source: UploadSource, options?: UploadOptions): Promise<FileDetail>;
   /** The bytes of an uploaded file. @throws ApiError, ConnectionError */
   download(fileId: string, options?: CallOptions): Promise<ReadableStream<Uint8Array>>;
 }
 
-const isReadable = (source: UploadSource): source is Readable => typeof source === "object" && "open" in source;
+const isReadable = (source: UploadSource): source is Readable =>
+  typeof source === "object" && "open" in source;
 
 /** The source with its name, and whether it can be sent again. */
-async function prepared(
-  source: UploadSource,
-): Promise<{ readonly name?: string; readonly size?: number; readonly repeats: boolean; open: Readable["open"] }> {
+async function prepared(source: UploadSource): Promise<{
+  readonly name?: string;
+  readonly size?: number;
+  readonly repeats: boolean;
+  open: Readable["open"];
+}> {
   if (isReadable(source)) {
     return {
       ...(source.name === undefined ? {} : { name: source.name }),
@@ -67,7 +77,10 @@ async function prepared(
 const stepBytes = 65_536;
 
 /** Counts the bytes that are read. */
-function counted(stream: ReadableStream<Uint8Array>, onBytes: (count: number) => void): ReadableStream<Uint8Array> {
+function counted(
+  stream: ReadableStream<Uint8Array>,
+  onBytes: (count: number) => void,
+): ReadableStream<Uint8Array> {
   return stream.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
@@ -81,7 +94,9 @@ function counted(stream: ReadableStream<Uint8Array>, onBytes: (count: number) =>
   );
 }
 
-/** Whether `fetch` sends a stream while it is read. Browsers that do not would send "[object ReadableStream]". */
+/**
+ * Whether `fetch` sends a stream while it is read. Browsers that do not would send "[object ReadableStream]".
+ */
 let streams: boolean | undefined;
 function sendsStreams(): boolean {
   if (streams !== undefined) return streams;
@@ -96,7 +111,8 @@ function sendsStreams(): boolean {
   };
   try {
     const hasType = new Request("https://example.com", init).headers.has("content-type");
-    // Browsers send streams over HTTP/2 only: there the bytes are collected first, which works over every connection.
+    // Browsers send streams over HTTP/2 only: there the bytes are collected first, which works over every
+    // connection.
     streams = asked && !hasType && !("document" in globalThis);
   } catch {
     streams = false;
@@ -106,7 +122,12 @@ function sendsStreams(): boolean {
 
 export function files(http: Transport, caller: Caller): Files {
   /** One PUT of all bytes. */
-  async function put(url: string, stream: ReadableStream<Uint8Array>, size: number | undefined, options: UploadOptions): Promise<void> {
+  async function put(
+    url: string,
+    stream: ReadableStream<Uint8Array>,
+    size: number | undefined,
+    options: UploadOptions,
+  ): Promise<void> {
     const limit = timeLimit(options.timeoutMs ?? 60_000, "upload", options.signal);
     let sent = 0;
     const body = counted(stream, (count) => {
@@ -117,7 +138,9 @@ export function files(http: Transport, caller: Caller): Files {
     try {
       const length: Record<string, string> = size === undefined ? {} : { "content-length": String(size) };
       const headers = { "content-type": "application/octet-stream", ...length };
-      const whole = sendsStreams() ? { body, duplex: "half" as const, headers } : { body: await new Response(body).blob() };
+      const whole = sendsStreams()
+        ? { body, duplex: "half" as const, headers }
+        : { body: await new Response(body).blob() };
       const reply = await fetchDirectly(http.fetch, url, { method: "PUT", signal: limit.signal, ...whole });
       if (!reply.ok)
         throw refusalIn(await reply.json().catch(() => undefined), {
@@ -155,8 +178,11 @@ export function files(http: Transport, caller: Caller): Files {
 
   async function download(fileId: string, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
     const { file } = await caller.call("file.detail", { file_id: fileId }, options);
-    if (file.download_url === undefined) throw new PlatformError(`the file has no bytes: its status is ${file.status}`);
-    const reply = await http.fetch(file.download_url, { ...(options.signal ? { signal: options.signal } : {}) });
+    if (file.download_url === undefined)
+      throw new PlatformError(`the file has no bytes: its status is ${file.status}`);
+    const reply = await http.fetch(file.download_url, {
+      ...(options.signal ? { signal: options.signal } : {}),
+    });
     if (!reply.ok || !reply.body) throw new ConnectionError(`HTTP ${reply.status}: download`);
     return reply.body;
   }

@@ -12,7 +12,14 @@ export {
   type RpcName,
   rpcNames,
 } from "./calls.ts";
-export { type Client, type CreateTask, clientOver, createClient, type Tasks, type Webhooks } from "./client.ts";
+export {
+  type Client,
+  type CreateTask,
+  clientOver,
+  createClient,
+  type Tasks,
+  type Webhooks,
+} from "./client.ts";
 export type { DeviceBegun } from "./device.ts";
 export * from "./errors.ts";
 export type { Files, Readable, UploadOptions, UploadProgress, UploadSource } from "./files.ts";
@@ -27,7 +34,22 @@ export { OAuthError } from "./oauth-error.ts";
 export { type OutputReader, type OutputSchema, outputSchema, type StandardSchema } from "./output/output.ts";
 export type { Paged } from "./pages.ts";
 export type { WaitOptions } from "./settled.ts";
-export { isQuestion, type MessageLike, type StartedTask, type TaskActions, type TaskHandle, type TaskStream } from "./task.ts";
-export type { CallOptions, ClientOptions, Outgoing, StreamEvent, StreamOptions, TokenSource, Transport } from "./transport.ts";
+export {
+  isQuestion,
+  type MessageLike,
+  type StartedTask,
+  type TaskActions,
+  type TaskHandle,
+  type TaskStream,
+} from "./task.ts";
+export type {
+  CallOptions,
+  ClientOptions,
+  Outgoing,
+  StreamEvent,
+  StreamOptions,
+  TokenSource,
+  Transport,
+} from "./transport.ts";
 export type { TextDeltaEvent, WatchEvent, WatchOptions } from "./watch.ts";
 export * from "./webhooks.ts";

@@ -1,8 +1,16 @@
 import { ConnectionError } from "./errors.ts";
-import type { ListenerDelivery, ListenerLoss, ListenWebhookRequest, WebhookListener } from "./generated/v2.ts";
+import type {
+  ListenerDelivery,
+  ListenerLoss,
+  ListenWebhookRequest,
+  WebhookListener,
+} from "./generated/v2.ts";
 import type { StreamEvent, Transport } from "./transport.ts";
 
-/** What a listener yields: itself with its secret first, and then deliveries and counts of dropped events. `type` says which. */
+/**
+ * What a listener yields: itself with its secret first, and then deliveries and counts of dropped events.
+ * `type` says which.
+ */
 export type ListenEvent =
   | ({ readonly type: "listener" } & WebhookListener)
   | ({ readonly type: "delivery" } & ListenerDelivery)
@@ -21,10 +29,16 @@ const eventIn = ({ event, data }: StreamEvent): ListenEvent | undefined =>
   types.includes(event) ? ({ type: event, ...(data as object) } as ListenEvent) : undefined;
 
 /** Opens a listener once. A lost connection ends it: the next listener has another secret. */
-export async function* listen(http: Transport, { signal, ...body }: ListenOptions = {}): AsyncGenerator<ListenEvent> {
+export async function* listen(
+  http: Transport,
+  { signal, ...body }: ListenOptions = {},
+): AsyncGenerator<ListenEvent> {
   const operation = "webhook.listen";
   try {
-    const events = await http.events({ operation, path: `/v2/${operation}`, body, isChange: false }, { signal });
+    const events = await http.events(
+      { operation, path: `/v2/${operation}`, body, isChange: false },
+      { signal },
+    );
     if (events === null) throw new ConnectionError(`the answer has no body: ${operation}`);
     for await (const frame of events) {
       const event = eventIn(frame);

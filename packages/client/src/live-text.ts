@@ -12,8 +12,14 @@ interface LivePart extends LiveText {
   readonly offset: number;
 }
 
-/** The text with one more part; undefined for a part of an earlier attempt. It drops the text as the schema says (`TextDelta`). */
-export function withPart(before: LiveText | undefined, { key, attempt, offset, text }: LivePart): LiveText | undefined {
+/**
+ * The text with one more part; undefined for a part of an earlier attempt. It drops the text as the schema
+ * says (`TextDelta`).
+ */
+export function withPart(
+  before: LiveText | undefined,
+  { key, attempt, offset, text }: LivePart,
+): LiveText | undefined {
   if (before && attempt < before.attempt) return undefined;
   const known = before?.key === key && before.attempt === attempt ? before.text : "";
   return { key, attempt, text: offset === known.length ? known + text : offset === 0 ? text : "" };

@@ -24,7 +24,10 @@ export interface LogOptions {
 export function logOf({ logger = console, logLevel }: LogOptions, usual: LogLevel): Logger {
   const level = logLevel ?? environment("ATP_LOG") ?? usual;
   const least = (levels as readonly string[]).indexOf(level);
-  if (least < 0) throw new TypeError(`${logLevel === undefined ? "ATP_LOG" : "logLevel"}: must be one of ${levels.join(", ")}`);
+  if (least < 0)
+    throw new TypeError(
+      `${logLevel === undefined ? "ATP_LOG" : "logLevel"}: must be one of ${levels.join(", ")}`,
+    );
   const has = (each: LogLevel) => levels.indexOf(each) >= least;
   return {
     debug: (line) => has("debug") && logger.debug(line),

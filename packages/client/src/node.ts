@@ -4,8 +4,13 @@ import { basename } from "node:path";
 import { Readable } from "node:stream";
 import type { Readable as Source } from "./files.ts";
 
-/** The file at a path, for `client.files.upload`. It is read while it is sent. @throws Error of Node when there is no file */
-export async function fileAt(path: string): Promise<Source & { readonly name: string; readonly size: number }> {
+/**
+ * The file at a path, for `client.files.upload`. It is read while it is sent. @throws Error of Node when
+ * there is no file
+ */
+export async function fileAt(
+  path: string,
+): Promise<Source & { readonly name: string; readonly size: number }> {
   const { size } = await stat(path);
   return {
     name: basename(path),

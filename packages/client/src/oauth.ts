@@ -1,7 +1,16 @@
 import { type DeviceBegun, readDevice, waitForUser } from "./device.ts";
 import { ConnectionError } from "./errors.ts";
 import { OAuthError } from "./oauth-error.ts";
-import { fetchDirectly, fetchOf, randomHex, sleep, textOf, timeLimit, toBase64, toBase64Url } from "./runtime.ts";
+import {
+  fetchDirectly,
+  fetchOf,
+  randomHex,
+  sleep,
+  textOf,
+  timeLimit,
+  toBase64,
+  toBase64Url,
+} from "./runtime.ts";
 import { readError, type TokenSource } from "./transport.ts";
 
 /** A pair of tokens, as a store keeps it. It is secret. */
@@ -15,13 +24,16 @@ export interface Tokens {
 }
 
 /**
- * Keeps the tokens of one user. Several processes may share a store: one of them refreshes, and the others read what it has saved.
- * `save` must have stored the pair when it returns.
+ * Keeps the tokens of one user. Several processes may share a store: one of them refreshes, and the others
+ * read what it has saved. `save` must have stored the pair when it returns.
  */
 export interface TokenStore {
   load(): Promise<Tokens | undefined>;
   save(tokens: Tokens | undefined): Promise<void>;
-  /** Runs a refresh while no other process of the store runs one. Without it, processes may refresh at the same time, and one wins. */
+  /**
+   * Runs a refresh while no other process of the store runs one. Without it, processes may refresh at the
+   * same time, and one wins.
+   */
   exclusive?<T>(refresh: () => Promise<T>): Promise<T>;
 }
 
@@ -61,15 +73,23 @@ export interface Begun {
 export interface OAuthClient {
   /** Begins an authorization. */
   begin(): Promise<Begun>;
-  /** Exchanges the code in the address to which the user came back. @throws OAuthError when the user refused, or the state differs */
+  /**
+   * Exchanges the code in the address to which the user came back. @throws OAuthError when the user refused,
+   * or the state differs
+   */
   finish(callback: string | URL, begun: Pick<Begun, "state" | "verifier">): Promise<Tokens>;
   /**
-   * Begins a sign-in on another device, for programs without a browser (RFC 8628). The app needs no redirect for it.
+   * Begins a sign-in on another device, for programs without a browser (RFC 8628). The app needs no redirect
+   * for it.
    *
-   * @throws OAuthError `unsupported_grant_type` for a server without it, `unauthorized_client` for an app that does not allow it
+   * @throws OAuthError `unsupported_grant_type` for a server without it, `unauthorized_client` for an app
+   * that does not allow it
    */
   beginDevice(): Promise<DeviceBegun>;
-  /** Waits for the user's answer. @throws OAuthError `access_denied` when the user refused, `expired_token` after 10 minutes */
+  /**
+   * Waits for the user's answer. @throws OAuthError `access_denied` when the user refused, `expired_token`
+   * after 10 minutes
+   */
   finishDevice(begun: DeviceBegun): Promise<Tokens>;
   /** Supplies tokens of a store to a client, and refreshes them once however many calls need it. */
   source(store: TokenStore): TokenSource;
@@ -88,7 +108,10 @@ interface Metadata {
 
 /** A token is renewed this long before it expires. */
 const earlyMs = 60_000;
-/** How often, and after which pause, a process looks for the pair of another one that has refreshed first: for 10 s, in which the server takes its repeat for a race. */
+/**
+ * How often, and after which pause, a process looks for the pair of another one that has refreshed first: for
+ * 10 s, in which the server takes its repeat for a race.
+ */
 const [looks, lookMs] = [100, 100];
 
 export function oauthClient(options: OAuthOptions): OAuthClient {
@@ -112,11 +135,16 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   }
 
   async function discover(): Promise<Metadata> {
-    const reply = await request(`${issuer}/.well-known/oauth-authorization-server`, {}, "metadata of the authorization server");
+    const reply = await request(
+      `${issuer}/.well-known/oauth-authorization-server`,
+      {},
+      "metadata of the authorization server",
+    );
     if (!reply.ok) throw new ConnectionError(`HTTP ${reply.status}: metadata of the authorization server`);
     const found = (await reply.json()) as Metadata;
     // RFC 8414 3.3: the endpoints, which get the secret, are those of this issuer.
-    if (found.issuer !== issuer) throw new OAuthError("invalid_issuer", `the metadata are those of ${found.issuer}`);
+    if (found.issuer !== issuer)
+      throw new OAuthError("invalid_issuer", `the metadata are those of ${found.issuer}`);
     return found;
   }
   function metadata(): Promise<Metadata> {
@@ -136,7 +164,11 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
     const body = new URLSearchParams({ ...fields, ...(clientSecret ? {} : { client_id: clientId }) });
     return await request(
       url,
-      { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded", ...basic }, body: body.toString() },
+      {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded", ...basic },
+        body: body.toString(),
+      },
       new URL(url).pathname,
     );
   }
@@ -144,7 +176,10 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   async function answerOf(reply: Response): Promise<Readonly<Record<string, unknown>>> {
     const answer = (await reply.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
     if (!reply.ok)
-      throw new OAuthError(String(answer["error"] ?? "server_error"), String(answer["error_description"] ?? `HTTP ${reply.status}`));
+      throw new OAuthError(
+        String(answer["error"] ?? "server_error"),
+        String(answer["error_description"] ?? `HTTP ${reply.status}`),
+      );
     return answer;
   }
 
@@ -175,10 +210,15 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
     return { url: url.href, state, verifier };
   }
 
-  async function finish(callback: string | URL, { state, verifier }: Pick<Begun, "state" | "verifier">): Promise<Tokens> {
+  async function finish(
+    callback: string | URL,
+    { state, verifier }: Pick<Begun, "state" | "verifier">,
+  ): Promise<Tokens> {
     const answer = new URL(callback).searchParams;
-    if (answer.get("state") !== state) throw new OAuthError("invalid_state", "the state differs: another authorization was begun");
-    const { authorization_response_iss_parameter_supported: authorizationResponseIssParameterSupported } = await metadata();
+    if (answer.get("state") !== state)
+      throw new OAuthError("invalid_state", "the state differs: another authorization was begun");
+    const { authorization_response_iss_parameter_supported: authorizationResponseIssParameterSupported } =
+      await metadata();
     // RFC 9207 2.4
     if ((authorizationResponseIssParameterSupported || answer.has("iss")) && answer.get("iss") !== issuer)
       throw new OAuthError("invalid_issuer", "the answer comes from another server");
@@ -199,7 +239,10 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   }
 
   function finishDevice(begun: DeviceBegun): Promise<Tokens> {
-    const fields = { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: begun.deviceCode };
+    const fields = {
+      grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+      device_code: begun.deviceCode,
+    };
     return waitForUser(begun, { ask: () => tokensBy(fields), pause, now });
   }
 
@@ -207,7 +250,11 @@ export function oauthClient(options: OAuthOptions): OAuthClient {
   async function refresh(store: TokenStore, used: Tokens): Promise<Tokens> {
     const { refreshToken, verifier } = used;
     try {
-      const fields = { grant_type: "refresh_token", refresh_token: refreshToken, ...(verifier ? { code_verifier: verifier } : {}) };
+      const fields = {
+        grant_type: "refresh_token",
+        refresh_token: refreshToken,
+        ...(verifier ? { code_verifier: verifier } : {}),
+      };
       const renewed = await tokensBy(fields, verifier);
       await store.save(renewed);
       return renewed;

@@ -1,5 +1,11 @@
-/** Runs work when a place is free; waiting work has places in order. @throws the reason of the signal when it is aborted before */
-export type Places = <Result>(work: () => Promise<Result>, signal?: AbortSignal | undefined) => Promise<Result>;
+/**
+ * Runs work when a place is free; waiting work has places in order. @throws the reason of the signal when it
+ * is aborted before
+ */
+export type Places = <Result>(
+  work: () => Promise<Result>,
+  signal?: AbortSignal | undefined,
+) => Promise<Result>;
 
 /** @param max how much work runs at the same time. */
 export function places(max: number): Places {

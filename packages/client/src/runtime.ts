@@ -2,7 +2,9 @@ import { TimeoutError } from "./errors.ts";
 
 /** The environment of the process; empty in browsers. */
 export function environment(name: string): string | undefined {
-  const { process } = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
+  const { process } = globalThis as {
+    readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
+  };
   return process?.env?.[name] || undefined;
 }
 
@@ -55,9 +57,12 @@ export function timeLimit(ms: number, what: string, outer?: AbortSignal): Limit 
 
 /** Random bytes as hex: `crypto.randomUUID` is missing on pages without https. */
 export const randomHex = (bytes: number): string =>
-  [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  [...crypto.getRandomValues(new Uint8Array(bytes))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
 
-export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 export function toBase64(bytes: Uint8Array): string {
   let text = "";
@@ -65,9 +70,13 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(text);
 }
 
-export const toBase64Url = (bytes: Uint8Array): string => toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+export const toBase64Url = (bytes: Uint8Array): string =>
+  toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-/** What another implementation of `fetch` throws, as the TypeError that the standard has. @throws it, for `catch` */
+/**
+ * What another implementation of `fetch` throws, as the TypeError that the standard has. @throws it, for
+ * `catch`
+ */
 const asLost = (thrown: unknown): never => {
   if (thrown instanceof TypeError || thrown instanceof DOMException) throw thrown;
   throw new TypeError(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
@@ -85,12 +94,16 @@ export const fetchOf =
 export const textOf = async (reply: Response): Promise<string> => await reply.text().catch(asLost);
 
 /**
- * `fetch` that follows no redirect: credentials and bytes go only to the address of the caller. Cloudflare Workers have no
- * `redirect: "error"`; browsers hide the status of a redirect that is not followed.
+ * `fetch` that follows no redirect: credentials and bytes go only to the address of the caller. Cloudflare
+ * Workers have no `redirect: "error"`; browsers hide the status of a redirect that is not followed.
  *
  * @throws TypeError as `fetch` does, also for a redirect.
  */
-export async function fetchDirectly(doFetch: typeof fetch, url: string, init: RequestInit): Promise<Response> {
+export async function fetchDirectly(
+  doFetch: typeof fetch,
+  url: string,
+  init: RequestInit,
+): Promise<Response> {
   const reply = await doFetch(url, { ...init, redirect: "manual" });
   if (reply.type !== "opaqueredirect" && (reply.status < 300 || reply.status > 399)) return reply;
   await reply.body?.cancel();

@@ -16,12 +16,20 @@ export type Settled = (id: string, options?: WaitOptions) => Promise<Task>;
 
 /** The longest time for which the server holds a call. */
 const heldSeconds = 50;
-/** This many waits have a call each that the server holds. The server allows 100 of an account (`WATCH_LIMIT`). */
+/**
+ * This many waits have a call each that the server holds. The server allows 100 of an account
+ * (`WATCH_LIMIT`).
+ */
 const heldMax = 20;
-/** When a task is looked at again: at least once a minute next to a stream, and after 1 to 5 s without one. */
+/**
+ * When a task is looked at again: at least once a minute next to a stream, and after 1 to 5 s without one.
+ */
 const [followedMs, firstPollMs, lastPollMs] = [60_000, 1000, 5000];
 
-/** The waits of one client. Above 20 at once they follow one stream of the changes of all tasks, or poll where it is refused. */
+/**
+ * The waits of one client. Above 20 at once they follow one stream of the changes of all tasks, or poll where
+ * it is refused.
+ */
 export function settledTasks(http: Transport, { call }: Pick<Caller, "call">): Settled {
   const wakes = new Map<string, Set<() => void>>();
   let waits = 0;
@@ -52,7 +60,11 @@ export function settledTasks(http: Transport, { call }: Pick<Caller, "call">): S
     };
   }
 
-  async function settled(id: string, { signal, headers }: WaitOptions, left: () => number): Promise<Task | undefined> {
+  async function settled(
+    id: string,
+    { signal, headers }: WaitOptions,
+    left: () => number,
+  ): Promise<Task | undefined> {
     for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, lastPollMs)) {
       const isHeld = waits <= heldMax;
       if (!isHeld) {
@@ -93,7 +105,9 @@ export function settledTasks(http: Transport, { call }: Pick<Caller, "call">): S
 /** Waits for a promise, at most this long. @throws the reason of the signal */
 async function within(ms: number, woken: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   const limit = timeLimit(Math.min(Math.max(0, ms), 2 ** 31 - 1), "", signal);
-  const over = new Promise<void>((resolve) => limit.signal.addEventListener("abort", () => resolve(), { once: true }));
+  const over = new Promise<void>((resolve) =>
+    limit.signal.addEventListener("abort", () => resolve(), { once: true }),
+  );
   await Promise.race([woken, over]);
   limit.stop();
   signal?.throwIfAborted();
@@ -116,7 +130,11 @@ function followTasks(http: Transport, wake: (id: string) => void, wakeAll: () =>
   });
 
   async function followOnce(cursor: string | undefined, onCursor: (cursor: string) => void): Promise<void> {
-    for await (const { tasks = [], removedIds = [], cursor: next, resync } of taskChanges(http, cursor, over.signal)) {
+    for await (const { tasks = [], removedIds = [], cursor: next, resync } of taskChanges(
+      http,
+      cursor,
+      over.signal,
+    )) {
       isLive = true;
       ready();
       if (next !== undefined) onCursor(next);

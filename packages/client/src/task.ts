@@ -13,21 +13,33 @@ import { type WatchEvent, type WatchOptions, watchTask } from "./watch.ts";
 type MessageContent = RequestOf<"task.sendMessage">["message"];
 /** A message as text, or as the API takes it. */
 export type MessageLike = string | MessageContent;
-export const toMessage = (message: MessageLike): MessageContent => (typeof message === "string" ? { content: message } : message);
+export const toMessage = (message: MessageLike): MessageContent =>
+  typeof message === "string" ? { content: message } : message;
 
 /** What can be done with a task that is known by its id. */
 export interface TaskActions<Output = JsonValue> {
-  /** Yields the events of the task until it is settled: stopped, failed or waiting for its user. It continues after the last event that this object has yielded. */
+  /**
+   * Yields the events of the task until it is settled: stopped, failed or waiting for its user. It continues
+   * after the last event that this object has yielded.
+   */
   stream(options?: WatchOptions): TaskStream;
-  /** Waits until the task is settled, and returns its state. `status` says whether it stopped, failed or waits for its user. @throws TimeoutError */
+  /**
+   * Waits until the task is settled, and returns its state. `status` says whether it stopped, failed or waits
+   * for its user. @throws TimeoutError
+   */
   wait(options?: WaitOptions): Promise<Task>;
-  /** Waits until the turn has finished, and returns the agent's last message. @throws TaskStateError when the task fails or waits for its user */
+  /**
+   * Waits until the turn has finished, and returns the agent's last message. @throws TaskStateError when the
+   * task fails or waits for its user
+   */
   text(options?: WaitOptions): Promise<string>;
   /**
-   * Waits until the turn has finished, and returns its structured output. The task needs `output` or a `structured_output_schema`.
+   * Waits until the turn has finished, and returns its structured output. The task needs `output` or a
+   * `structured_output_schema`.
    *
    * @param reader checks the value and gives it its type. Default: the `output` of `create`.
-   * @throws TaskStateError when the task fails, waits for its user, or has no valid value; TypeError for a value that the schema refuses
+   * @throws TaskStateError when the task fails, waits for its user, or has no valid value; TypeError for a
+   * value that the schema refuses
    */
   result(options?: WaitOptions): Promise<Output>;
   result<Other>(reader: OutputReader<Other>, options?: WaitOptions): Promise<Other>;
@@ -35,7 +47,9 @@ export interface TaskActions<Output = JsonValue> {
 
 /** The events of a task. */
 export interface TaskStream extends AsyncGenerator<WatchEvent> {
-  /** The agent's last message of the events in this stream; reads the rest first. Undefined without a message. */
+  /**
+   * The agent's last message of the events in this stream; reads the rest first. Undefined without a message.
+   */
   finalText(): Promise<string | undefined>;
 }
 
@@ -67,11 +81,25 @@ export interface TaskHandle<Output = JsonValue> extends TaskActions<Output> {
     options?: CallOptions,
   ): Paged<TaskEvent, AnswerOf<"task.listMessages">>;
   /** Sends a message, which starts the next turn. */
-  send(message: MessageLike, more?: Omit<RequestOf<"task.sendMessage">, "task_id" | "message">, options?: CallOptions): Called<void>;
-  /** Answers the question that the task waits for, with a text or with several of its options. @throws TaskStateError when the task waits for no question */
+  send(
+    message: MessageLike,
+    more?: Omit<RequestOf<"task.sendMessage">, "task_id" | "message">,
+    options?: CallOptions,
+  ): Called<void>;
+  /**
+   * Answers the question that the task waits for, with a text or with several of its options. @throws
+   * TaskStateError when the task waits for no question
+   */
   answer(answer: string | readonly string[], options?: CallOptions): Called<void>;
-  /** Decides the action that the task waits for; the input depends on its kind. @throws TaskStateError when the task waits for no action of this kind */
-  confirm<Kind extends keyof ActionInputs>(kind: Kind, input: ActionInputs[Kind], options?: CallOptions): Called<void>;
+  /**
+   * Decides the action that the task waits for; the input depends on its kind. @throws TaskStateError when
+   * the task waits for no action of this kind
+   */
+  confirm<Kind extends keyof ActionInputs>(
+    kind: Kind,
+    input: ActionInputs[Kind],
+    options?: CallOptions,
+  ): Called<void>;
   /** What the task waits for; undefined while it waits for nothing. */
   pending(options?: CallOptions): Called<StatusDetail | undefined>;
   update(changes: Omit<RequestOf<"task.update">, "task_id">, options?: CallOptions): Called<void>;
@@ -83,7 +111,10 @@ export interface TaskHandle<Output = JsonValue> extends TaskActions<Output> {
 }
 
 /** A task that is being created: a promise of it, with the methods that need no other. */
-export class StartedTask<Output = JsonValue> extends Promise<TaskHandle<Output>> implements TaskActions<Output> {
+export class StartedTask<Output = JsonValue>
+  extends Promise<TaskHandle<Output>>
+  implements TaskActions<Output>
+{
   /** `then` returns a plain promise. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
@@ -121,8 +152,13 @@ export class StartedTask<Output = JsonValue> extends Promise<TaskHandle<Output>>
   }
 }
 
-/** Whether a task waits for an answer to a question, which a message gives. Every other wait is for an approval. */
-export const isQuestion = ({ waiting_for_event_type: waitingForEventType }: Pick<StatusDetail, "waiting_for_event_type">): boolean =>
+/**
+ * Whether a task waits for an answer to a question, which a message gives. Every other wait is for an
+ * approval.
+ */
+export const isQuestion = ({
+  waiting_for_event_type: waitingForEventType,
+}: Pick<StatusDetail, "waiting_for_event_type">): boolean =>
   questionKinds.some((kind) => kind === waitingForEventType);
 
 /** What tasks need of their client. */
@@ -139,7 +175,8 @@ export function taskHandle<Output = JsonValue>(
 ): TaskHandle<Output> {
   let seen = 0;
 
-  const detail = (options?: CallOptions): Called<Task> => call("task.detail", { task_id: id }, options).map(({ task }) => task);
+  const detail = (options?: CallOptions): Called<Task> =>
+    call("task.detail", { task_id: id }, options).map(({ task }) => task);
   const nothing = () => undefined;
 
   const wait = (options?: WaitOptions): Promise<Task> => settled(id, options);
@@ -163,13 +200,18 @@ export function taskHandle<Output = JsonValue>(
         task.status,
         `the task waits for its user: ${task.status_detail?.waiting_description ?? task.brief ?? id}`,
       );
-    for await (const event of items("task.listMessages", { task_id: id }, { signal: options?.signal, headers: options?.headers })) {
+    for await (const event of items(
+      "task.listMessages",
+      { task_id: id },
+      { signal: options?.signal, headers: options?.headers },
+    )) {
       if (event.type === "error_message" && task.status === "error")
         throw new TaskStateError(id, task.status, `the task failed: ${event.error_message.content}`);
       if (event.type === type) return event as Extract<TaskEvent, { type: Type }>;
       if (event.type === "user_message") break;
     }
-    if (task.status === "error") throw new TaskStateError(id, task.status, `the task failed: ${task.brief ?? id}`);
+    if (task.status === "error")
+      throw new TaskStateError(id, task.status, `the task failed: ${task.brief ?? id}`);
     return undefined;
   }
 
@@ -177,16 +219,28 @@ export function taskHandle<Output = JsonValue>(
     const [reader, options] = isReader(given) ? [given, more] : [own, given];
     const output = (await lastOf("structured_output_result", options))?.structured_output_result;
     if (!output)
-      throw new TaskStateError(id, "stopped", "the turn has no structured output: create the task with output or structured_output_schema");
+      throw new TaskStateError(
+        id,
+        "stopped",
+        "the turn has no structured output: create the task with output or structured_output_schema",
+      );
     if (!output.success)
-      throw new TaskStateError(id, "stopped", `the turn has no valid structured output: ${output.error ?? "unknown reason"}`);
+      throw new TaskStateError(
+        id,
+        "stopped",
+        `the turn has no valid structured output: ${output.error ?? "unknown reason"}`,
+      );
     return await readOutput(reader, output.value ?? null);
   }
 
   const pending = (options?: CallOptions) => detail(options).map((task) => task.status_detail);
 
   /** @throws TaskStateError unless the task waits, for this. */
-  async function waitingFor(isMeant: (kind: string) => boolean, what: string, options?: CallOptions): Promise<StatusDetail> {
+  async function waitingFor(
+    isMeant: (kind: string) => boolean,
+    what: string,
+    options?: CallOptions,
+  ): Promise<StatusDetail> {
     const { status, status_detail: statusDetail } = await detail(options);
     if (statusDetail && isMeant(statusDetail.waiting_for_event_type)) return statusDetail;
     throw new TaskStateError(
@@ -208,7 +262,8 @@ export function taskHandle<Output = JsonValue>(
       if (!event) throw new TaskStateError(id, "stopped", "the turn has no message of the agent");
       return event.assistant_message.content;
     },
-    events: (request = {}, options) => items("task.listMessages", { order: "asc", ...request, task_id: id }, options),
+    events: (request = {}, options) =>
+      items("task.listMessages", { order: "asc", ...request, task_id: id }, options),
     send: (message, more = {}, options) =>
       call("task.sendMessage", { ...more, task_id: id, message: toMessage(message) }, options).map(nothing),
     answer: (answer, options) =>
@@ -219,15 +274,26 @@ export function taskHandle<Output = JsonValue>(
       }),
     confirm: (kind, input, options) =>
       calledAfter(async () => {
-        const { waiting_for_event_id: waitingForEventId } = await waitingFor((waiting) => waiting === kind, kind, options);
-        return () => call("task.confirmAction", { task_id: id, event_id: waitingForEventId, input: { ...input } }, options).map(nothing);
+        const { waiting_for_event_id: waitingForEventId } = await waitingFor(
+          (waiting) => waiting === kind,
+          kind,
+          options,
+        );
+        return () =>
+          call(
+            "task.confirmAction",
+            { task_id: id, event_id: waitingForEventId, input: { ...input } },
+            options,
+          ).map(nothing);
       }),
     update: (changes, options) => call("task.update", { ...changes, task_id: id }, options).map(nothing),
     stop: (options) => call("task.stop", { task_id: id }, options).map(nothing),
     delete: (request = {}, options) => call("task.delete", { ...request, task_id: id }, options).map(nothing),
     watchUrl: (ttlSeconds, options) =>
-      call("task.watchUrl", { task_id: id, ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }) }, options).map(
-        ({ url }) => url,
-      ),
+      call(
+        "task.watchUrl",
+        { task_id: id, ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }) },
+        options,
+      ).map(({ url }) => url),
   };
 }

@@ -5,7 +5,16 @@ import { readEvents } from "./events.ts";
 import type { JsonValue } from "./json.ts";
 import { type Logger, type LogLevel, type LogOptions, logOf } from "./log.ts";
 import type { Places } from "./places.ts";
-import { environment, fetchDirectly, fetchOf, type Limit, randomHex, sleep, textOf, timeLimit } from "./runtime.ts";
+import {
+  environment,
+  fetchDirectly,
+  fetchOf,
+  type Limit,
+  randomHex,
+  sleep,
+  textOf,
+  timeLimit,
+} from "./runtime.ts";
 
 /** Supplies access tokens. `refresh` returns another one after the server has refused `token`. */
 export interface TokenSource {
@@ -15,7 +24,10 @@ export interface TokenSource {
 
 /** Settings of a client. */
 export interface ClientOptions extends LogOptions {
-  /** Address of the installation, for example `https://agents.example.com`. Default: the environment variable `ATP_URL`. */
+  /**
+   * Address of the installation, for example `https://agents.example.com`. Default: the environment variable
+   * `ATP_URL`.
+   */
   readonly baseUrl?: string | undefined;
   /** A general API key (`sk-…`). Default: the environment variable `ATP_KEY`. */
   readonly apiKey?: string | undefined;
@@ -25,7 +37,10 @@ export interface ClientOptions extends LogOptions {
   readonly timeoutMs?: number | undefined;
   /** How often a failed call is repeated, 4 by default. */
   readonly retries?: number | undefined;
-  /** The longest `Retry-After` in seconds that is waited for, 60 by default. With a longer one the call fails at once. */
+  /**
+   * The longest `Retry-After` in seconds that is waited for, 60 by default. With a longer one the call fails
+   * at once.
+   */
   readonly maxRetryAfter?: number | undefined;
   /** Ends all calls and streams of the client. */
   readonly signal?: AbortSignal | undefined;
@@ -77,8 +92,8 @@ export interface StreamOptions {
 }
 
 /**
- * Carries the calls of a client, with its credential. `createClient` makes one that calls over HTTP; {@link clientOver} takes any other,
- * for example one that calls operations in the process of the server.
+ * Carries the calls of a client, with its credential. `createClient` makes one that calls over HTTP; {@link
+ * clientOver} takes any other, for example one that calls operations in the process of the server.
  */
 export interface Transport {
   readonly options: ClientOptions;
@@ -91,14 +106,22 @@ export interface Transport {
   /** Whether a stream that was cut is opened again. */
   readonly reopens: boolean;
   /**
-   * Makes one call. The answer is JSON in the form that the schema states: that of v2 for an operation that has a name there, else that
-   * of Connect.
+   * Makes one call. The answer is JSON in the form that the schema states: that of v2 for an operation that
+   * has a name there, else that of Connect.
    *
-   * @throws ApiError for a refusal, ConnectionError when no complete answer arrived, the reason of the signal when it is aborted
+   * @throws ApiError for a refusal, ConnectionError when no complete answer arrived, the reason of the signal
+   * when it is aborted
    */
   send(request: Outgoing, options?: CallOptions): Promise<Answered<unknown>>;
-  /** Opens a stream once; the limit is renewed by the reader. Null for an answer without a body: nothing will follow. @throws ApiError, ConnectionError */
-  open(request: Outgoing, limit: Limit, headers?: Readonly<Record<string, string>>): Promise<ReadableStream<Uint8Array> | null>;
+  /**
+   * Opens a stream once; the limit is renewed by the reader. Null for an answer without a body: nothing will
+   * follow. @throws ApiError, ConnectionError
+   */
+  open(
+    request: Outgoing,
+    limit: Limit,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<ReadableStream<Uint8Array> | null>;
   /**
    * Opens a stream of events of v2 once: its events up to its end, without that. Null: nothing will follow.
    *
@@ -114,7 +137,10 @@ const longestPauseMs = 20_000;
 export const backoffMs = (attempt: number, longestMs: number = longestPauseMs): number =>
   Math.min(longestMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 
-/** Whether a repeat can succeed. A used up quota stays used up; over Connect it has the code of a rate limit, but no `Retry-After`. */
+/**
+ * Whether a repeat can succeed. A used up quota stays used up; over Connect it has the code of a rate limit,
+ * but no `Retry-After`.
+ */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   if (!(error instanceof ApiError)) return false;
@@ -138,14 +164,21 @@ export interface TransportBounds {
 }
 
 /** @throws TypeError without an address, or for an unknown level of the log. */
-export function transport(options: ClientOptions, { longestMs, places = anyPlace, logLevel = "warn" }: TransportBounds = {}): Transport {
+export function transport(
+  options: ClientOptions,
+  { longestMs, places = anyPlace, logLevel = "warn" }: TransportBounds = {},
+): Transport {
   const baseUrl = (options.baseUrl ?? environment("ATP_URL") ?? "").replace(/\/+$/, "");
-  if (!/^https?:\/\//.test(baseUrl)) throw new TypeError("baseUrl: must be an http or https address; or set ATP_URL");
+  if (!/^https?:\/\//.test(baseUrl))
+    throw new TypeError("baseUrl: must be an http or https address; or set ATP_URL");
   const log = logOf(options, logLevel);
   const doFetch = fetchOf(options.fetch);
   const doSleep = options.sleep ?? sleep;
 
-  async function credential(): Promise<{ readonly token?: string; readonly headers: Record<string, string> }> {
+  async function credential(): Promise<{
+    readonly token?: string;
+    readonly headers: Record<string, string>;
+  }> {
     const token = isTokenSource(options.token) ? await options.token.token() : options.token;
     if (token !== undefined) return { token, headers: { authorization: `Bearer ${token}` } };
     const key = options.apiKey ?? environment("ATP_KEY");
@@ -162,11 +195,20 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     const type = isStream ? "application/connect+json" : "application/json";
     const text = JSON.stringify(body);
     const headers = { "content-type": type, ...prefer, ...options.headers, ...auth, ...more };
-    return await fetchDirectly(doFetch, `${baseUrl}${path}`, { method: "POST", headers, body: isStream ? envelope(text) : text, signal });
+    return await fetchDirectly(doFetch, `${baseUrl}${path}`, {
+      method: "POST",
+      headers,
+      body: isStream ? envelope(text) : text,
+      signal,
+    });
   }
 
   /** One attempt, with one refresh of a token that the server refuses. */
-  async function attempt(request: Outgoing, signal: AbortSignal, headers: Readonly<Record<string, string>>): Promise<Response> {
+  async function attempt(
+    request: Outgoing,
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Response> {
     const { token, headers: auth } = await credential();
     const reply = await post(request, signal, headers, auth);
     if (reply.status !== 401 || token === undefined || !isTokenSource(options.token)) return reply;
@@ -175,7 +217,11 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     return await post(request, signal, headers, { authorization: `Bearer ${renewed}` });
   }
 
-  async function once(request: Outgoing, limit: Limit, headers: Readonly<Record<string, string>>): Promise<Answered<JsonValue>> {
+  async function once(
+    request: Outgoing,
+    limit: Limit,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Answered<JsonValue>> {
     const begun = Date.now();
     const reply = await attempt(request, limit.signal, headers);
     log.debug(
@@ -197,11 +243,16 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
   async function send(request: Outgoing, call: CallOptions = {}): Promise<Answered<unknown>> {
     const { retries = options.retries ?? 4, timeoutMs = options.timeoutMs ?? 75_000 } = call;
     const signal = until(call.signal);
-    const key: Record<string, string> = request.isChange ? { "idempotency-key": call.idempotencyKey ?? randomHex(16) } : {};
+    const key: Record<string, string> = request.isChange
+      ? { "idempotency-key": call.idempotencyKey ?? randomHex(16) }
+      : {};
     const within = isHeld(request.body) ? anyPlace : places;
     for (let tried = 0; ; tried += 1) {
       try {
-        return await within(() => attemptWithin(timeoutMs, request, { ...key, ...call.headers }, signal), signal);
+        return await within(
+          () => attemptWithin(timeoutMs, request, { ...key, ...call.headers }, signal),
+          signal,
+        );
       } catch (error) {
         signal?.throwIfAborted();
         await pauseBefore(tried, retries, error, request.operation, signal);
@@ -209,7 +260,12 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     }
   }
 
-  async function attemptWithin(ms: number, request: Outgoing, headers: Readonly<Record<string, string>>, signal?: AbortSignal) {
+  async function attemptWithin(
+    ms: number,
+    request: Outgoing,
+    headers: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ) {
     const limit = timeLimit(ms, request.operation, signal);
     try {
       return await once(request, limit, headers);
@@ -221,7 +277,13 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
   }
 
   /** Waits before the next attempt. @throws the error when there is no next one. */
-  async function pauseBefore(tried: number, retries: number, error: unknown, operation: string, signal?: AbortSignal): Promise<void> {
+  async function pauseBefore(
+    tried: number,
+    retries: number,
+    error: unknown,
+    operation: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const after = error instanceof ApiError ? error.retryAfter : undefined;
     if (tried >= retries || !isTransient(error) || (after ?? 0) > (options.maxRetryAfter ?? 60)) throw error;
     const ms = after === undefined ? backoffMs(tried, longestMs) : after * 1000;
@@ -230,7 +292,11 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     await doSleep(ms, signal);
   }
 
-  async function open(request: Outgoing, limit: Limit, headers = {}): Promise<ReadableStream<Uint8Array> | null> {
+  async function open(
+    request: Outgoing,
+    limit: Limit,
+    headers = {},
+  ): Promise<ReadableStream<Uint8Array> | null> {
     try {
       const reply = await attempt(request, limit.signal, headers);
       if (!reply.ok) throw refusalIn(parse(await reply.text()), headOf(reply, request));
@@ -240,7 +306,10 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
     }
   }
 
-  async function events(request: Outgoing, { signal, headers }: StreamOptions = {}): Promise<AsyncIterable<StreamEvent> | null> {
+  async function events(
+    request: Outgoing,
+    { signal, headers }: StreamOptions = {},
+  ): Promise<AsyncIterable<StreamEvent> | null> {
     const limit = timeLimit(silenceMs, request.operation, until(signal));
     try {
       const stream = await open(request, limit, headers);
@@ -260,7 +329,11 @@ export function transport(options: ClientOptions, { longestMs, places = anyPlace
 const silenceMs = 30_000;
 
 /** The events of one connection. */
-async function* eventsIn(stream: ReadableStream<Uint8Array>, limit: Limit, operation: string): AsyncGenerator<StreamEvent> {
+async function* eventsIn(
+  stream: ReadableStream<Uint8Array>,
+  limit: Limit,
+  operation: string,
+): AsyncGenerator<StreamEvent> {
   try {
     for await (const { event, data } of readEvents(stream, () => limit.renew())) {
       const value: unknown = JSON.parse(data);
@@ -285,7 +358,8 @@ async function* eventsIn(stream: ReadableStream<Uint8Array>, limit: Limit, opera
 export function readError(thrown: unknown, limit: Limit, operation: string): unknown {
   if (limit.signal.aborted) return limit.signal.reason;
   if (thrown instanceof ApiError || thrown instanceof ConnectionError) return thrown;
-  // `fetch` and readers of bodies throw a TypeError when the connection fails; Node's has the reason as its cause.
+  // `fetch` and readers of bodies throw a TypeError when the connection fails; Node's has the reason as its
+  // cause.
   if (!(thrown instanceof TypeError) && !(thrown instanceof DOMException)) return thrown;
   const { cause } = thrown;
   const reason = cause instanceof Error && cause.message !== "" ? cause.message : thrown.message;
@@ -311,6 +385,7 @@ function parse(text: string): JsonValue | undefined {
 }
 
 const warningsIn = (body: JsonValue): readonly string[] => {
-  const warnings = typeof body === "object" && body !== null && "warnings" in body ? body["warnings"] : undefined;
+  const warnings =
+    typeof body === "object" && body !== null && "warnings" in body ? body["warnings"] : undefined;
   return Array.isArray(warnings) ? warnings.map(String) : [];
 };

@@ -3,7 +3,10 @@ import type { TaskEvent, TextDelta } from "./generated/v2.ts";
 import { type LiveText, withPart } from "./live-text.ts";
 import { backoffMs, isTransient, type Transport } from "./transport.ts";
 
-/** A part of a message that the agent writes now, with the text so far. The event that follows has the complete text. */
+/**
+ * A part of a message that the agent writes now, with the text so far. The event that follows has the
+ * complete text.
+ */
 export interface TextDeltaEvent {
   readonly type: "text_delta";
   readonly delta: TextDelta;
@@ -11,7 +14,10 @@ export interface TextDeltaEvent {
   readonly text: string;
 }
 
-/** What a watch yields: the events of the task, and with `deltas` the text that the agent writes now. `type` says which. */
+/**
+ * What a watch yields: the events of the task, and with `deltas` the text that the agent writes now. `type`
+ * says which.
+ */
 export type WatchEvent = TaskEvent | TextDeltaEvent;
 
 /** Settings of a watch. */
@@ -41,12 +47,19 @@ export class LiveTexts {
 
   /** The event has the complete text, or ends the turn. */
   end(event: TaskEvent): void {
-    if (this.#live && (event.type === this.#live.type || event.type === "status_update")) this.#live = { ...this.#live, text: "" };
+    if (this.#live && (event.type === this.#live.type || event.type === "status_update"))
+      this.#live = { ...this.#live, text: "" };
   }
 }
 
-/** Watches a task: every event once, in order of `seq`, through lost connections and restarts of the server. */
-export async function* watchTask(http: Transport, taskId: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
+/**
+ * Watches a task: every event once, in order of `seq`, through lost connections and restarts of the server.
+ */
+export async function* watchTask(
+  http: Transport,
+  taskId: string,
+  options: WatchOptions = {},
+): AsyncGenerator<WatchEvent> {
   const { afterSeq = 0, untilSettled = false, deltas = false, signal, headers = {}, retries = 10 } = options;
   let seq = afterSeq;
   let failures = 0;
@@ -54,7 +67,10 @@ export async function* watchTask(http: Transport, taskId: string, options: Watch
   for (;;) {
     const body = { task_id: taskId, after_seq: seq, until_settled: untilSettled, deltas };
     try {
-      const events = await http.events({ operation: "task.watch", path: "/v2/task.watch", body, isChange: false }, { signal, headers });
+      const events = await http.events(
+        { operation: "task.watch", path: "/v2/task.watch", body, isChange: false },
+        { signal, headers },
+      );
       // None: the task is settled, and has no event after this one.
       for await (const { event, data } of events ?? []) {
         failures = 0;

@@ -23,7 +23,11 @@ interface Stopped extends TaskPart {
   /** The final text, the question, or the description of the action to approve. */
   readonly message: string;
   readonly attachments: readonly WebhookAttachment[];
-  readonly structured_output?: { readonly success: boolean; readonly value: JsonValue; readonly error: string | null };
+  readonly structured_output?: {
+    readonly success: boolean;
+    readonly value: JsonValue;
+    readonly error: string | null;
+  };
 }
 
 interface Body<Type extends string> {
@@ -32,7 +36,10 @@ interface Body<Type extends string> {
   readonly event_type: Type;
 }
 
-/** The body of a delivery. `event_type` says which. Later versions of the server may send other types: have a default branch. */
+/**
+ * The body of a delivery. `event_type` says which. Later versions of the server may send other types: have a
+ * default branch.
+ */
 export type WebhookEvent =
   | (Body<"task_created"> & { readonly task_detail: TaskPart })
   | (Body<"task_progress"> & {
@@ -58,9 +65,15 @@ export class SignatureError extends PlatformError {
 export type WebhookKeys =
   /** Standard Webhooks by the shared secret (`whsec_…`); several while a secret is rotated. */
   | { readonly secret: string | readonly string[] }
-  /** Standard Webhooks by the public key: `ed25519_public_key` of `webhook.publicKey` (`whpk_…`), or those of `keys`. */
+  /**
+   * Standard Webhooks by the public key: `ed25519_public_key` of `webhook.publicKey` (`whpk_…`), or those of
+   * `keys`.
+   */
   | { readonly ed25519PublicKey: string | readonly string[] }
-  /** The platform's own signature: `public_key` of `webhook.publicKey`, or those of `keys`, and the URL exactly as it is registered. */
+  /**
+   * The platform's own signature: `public_key` of `webhook.publicKey`, or those of `keys`, and the URL
+   * exactly as it is registered.
+   */
   | { readonly publicKey: string | readonly string[]; readonly url: string; readonly doubleHash?: boolean };
 
 export interface VerifyOptions {
@@ -75,9 +88,11 @@ export type HeadersLike = Headers | Readonly<Record<string, string | readonly st
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const encoder = new TextEncoder();
-const bytesOf = (body: string | Uint8Array): Bytes => (typeof body === "string" ? encoder.encode(body) : new Uint8Array(body));
+const bytesOf = (body: string | Uint8Array): Bytes =>
+  typeof body === "string" ? encoder.encode(body) : new Uint8Array(body);
 const join = (text: string, bytes: Bytes): Bytes => new Uint8Array([...encoder.encode(text), ...bytes]);
-const hexOf = (bytes: ArrayBuffer): string => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const hexOf = (bytes: ArrayBuffer): string =>
+  [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** A header that is absent, repeated or empty verifies nothing. */
 function headerOf(headers: HeadersLike, name: string): string {
@@ -95,18 +110,34 @@ function signatureBytes(text: string): Bytes | undefined {
 }
 
 async function fitsSecret(secret: string, content: Bytes, items: readonly string[]): Promise<boolean> {
-  const key = await crypto.subtle.importKey("raw", fromBase64(secret.replace(/^whsec_/, "")), { name: "HMAC", hash: "SHA-256" }, false, [
-    "verify",
-  ]);
+  const key = await crypto.subtle.importKey(
+    "raw",
+    fromBase64(secret.replace(/^whsec_/, "")),
+    { name: "HMAC", hash: "SHA-256" },
+    false,
+    ["verify"],
+  );
   return await anyFits(items, "v1,", (signature) => crypto.subtle.verify("HMAC", key, signature, content));
 }
 
 async function fitsEd25519(publicKey: string, content: Bytes, items: readonly string[]): Promise<boolean> {
-  const key = await crypto.subtle.importKey("raw", fromBase64(publicKey.replace(/^whpk_/, "")), "Ed25519", false, ["verify"]);
-  return await anyFits(items, "v1a,", (signature) => crypto.subtle.verify("Ed25519", key, signature, content));
+  const key = await crypto.subtle.importKey(
+    "raw",
+    fromBase64(publicKey.replace(/^whpk_/, "")),
+    "Ed25519",
+    false,
+    ["verify"],
+  );
+  return await anyFits(items, "v1a,", (signature) =>
+    crypto.subtle.verify("Ed25519", key, signature, content),
+  );
 }
 
-async function anyFits(items: readonly string[], scheme: string, verify: (signature: Bytes) => Promise<boolean>): Promise<boolean> {
+async function anyFits(
+  items: readonly string[],
+  scheme: string,
+  verify: (signature: Bytes) => Promise<boolean>,
+): Promise<boolean> {
   for (const item of items) {
     const signature = item.startsWith(scheme) ? signatureBytes(item.slice(scheme.length)) : undefined;
     if (signature && (await verify(signature))) return true;
@@ -127,12 +158,21 @@ async function contentOf(
 async function fitsRsa(pem: string, content: Bytes, signature: Bytes | undefined): Promise<boolean> {
   if (!signature) return false;
   const der = fromBase64(pem.replaceAll(/-----[A-Z ]+-----|\s/g, ""));
-  const key = await crypto.subtle.importKey("spki", der, { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, false, ["verify"]);
+  const key = await crypto.subtle.importKey(
+    "spki",
+    der,
+    { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
+    false,
+    ["verify"],
+  );
   return await crypto.subtle.verify("RSASSA-PKCS1-v1_5", key, signature, content);
 }
 
 /** Whether one of the keys verifies the signature; a list has several while a key is replaced. */
-async function anyKey(keys: string | readonly string[], fits: (key: string) => Promise<boolean>): Promise<boolean> {
+async function anyKey(
+  keys: string | readonly string[],
+  fits: (key: string) => Promise<boolean>,
+): Promise<boolean> {
   for (const key of typeof keys === "string" ? [keys] : keys) if (await fits(key)) return true;
   return false;
 }
@@ -152,7 +192,8 @@ export async function constructEvent(
   const bytes = bytesOf(body);
   const timestamp = headerOf(headers, "publicKey" in keys ? "x-webhook-timestamp" : "webhook-timestamp");
   if (!/^\d{10}$/.test(timestamp)) throw new SignatureError("the delivery has no timestamp");
-  if (Math.abs(now / 1000 - Number(timestamp)) > tolerance) throw new SignatureError(`the timestamp differs by more than ${tolerance} s`);
+  if (Math.abs(now / 1000 - Number(timestamp)) > tolerance)
+    throw new SignatureError(`the timestamp differs by more than ${tolerance} s`);
   const content = join(`${headerOf(headers, "webhook-id")}.${timestamp}.`, bytes);
   const items = headerOf(headers, "webhook-signature").split(" ");
   const fits = await isValid();
@@ -166,7 +207,8 @@ export async function constructEvent(
       const signed = await contentOf(keys, bytes, timestamp);
       return await anyKey(keys.publicKey, (key) => fitsRsa(key, signed, signature));
     }
-    if ("ed25519PublicKey" in keys) return await anyKey(keys.ed25519PublicKey, (key) => fitsEd25519(key, content, items));
+    if ("ed25519PublicKey" in keys)
+      return await anyKey(keys.ed25519PublicKey, (key) => fitsEd25519(key, content, items));
     return await anyKey(keys.secret, (secret) => fitsSecret(secret, content, items));
   }
 }
@@ -187,8 +229,14 @@ export async function signTestEvent(
   const body = JSON.stringify(event);
   const timestamp = String(Math.floor(now / 1000));
   const material = fromBase64(secret.replace(/^whsec_/, ""));
-  const key = await crypto.subtle.importKey("raw", material, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`${event.event_id}.${timestamp}.${body}`));
+  const key = await crypto.subtle.importKey("raw", material, { name: "HMAC", hash: "SHA-256" }, false, [
+    "sign",
+  ]);
+  const signature = await crypto.subtle.sign(
+    "HMAC",
+    key,
+    encoder.encode(`${event.event_id}.${timestamp}.${body}`),
+  );
   const headers = {
     "content-type": "application/json",
     "webhook-id": event.event_id,

@@ -6,12 +6,15 @@ const { pathToFileURL } = require("node:url");
 
 const keptMs = 60_000;
 const folder = join(__dirname, "../lib/");
-const place = new RegExp(`${pathToFileURL(folder).href.replaceAll(/[.+]/g, "\\$&")}([\\w./-]+\\.js):(\\d+):(\\d+)`);
+const place = new RegExp(
+  `${pathToFileURL(folder).href.replaceAll(/[.+]/g, "\\$&")}([\\w./-]+\\.js):(\\d+):(\\d+)`,
+);
 const maps = new Map();
 
 function mapOf(name) {
   if (maps.size === 0) setTimeout(() => maps.clear(), keptMs).unref();
-  if (!maps.has(name)) maps.set(name, new SourceMap(JSON.parse(readFileSync(`${folder}${name}.map`, "utf8"))));
+  if (!maps.has(name))
+    maps.set(name, new SourceMap(JSON.parse(readFileSync(`${folder}${name}.map`, "utf8"))));
   return maps.get(name);
 }
 

@@ -7,5 +7,10 @@ import "./style.css";
 export default {
   extends: DefaultTheme,
   // The site of a server has one version.
-  Layout: () => h(DefaultTheme.Layout, null, useData().site.value.cleanUrls ? {} : { "nav-bar-content-before": () => h(VersionMenu) }),
+  Layout: () =>
+    h(
+      DefaultTheme.Layout,
+      null,
+      useData().site.value.cleanUrls ? {} : { "nav-bar-content-before": () => h(VersionMenu) },
+    ),
 } satisfies Theme;

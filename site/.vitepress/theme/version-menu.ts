@@ -10,7 +10,8 @@ export const VersionMenu = defineComponent(() => {
     if (reply.ok) versions.value = await reply.json();
   });
   const choose = ({ target }: Event) => {
-    if (target instanceof HTMLSelectElement) location.href = new URL(`../${target.value}/`, new URL(site.value.base, location.href)).href;
+    if (target instanceof HTMLSelectElement)
+      location.href = new URL(`../${target.value}/`, new URL(site.value.base, location.href)).href;
   };
   return () =>
     h(

@@ -7,7 +7,10 @@ const nodesMax = 2_000;
 const schemaDepthMax = 16;
 const textMax = 1_000;
 
-/** Keywords whose values are kept. `pattern` is not kept, because a malicious pattern can take very long to match. */
+/**
+ * Keywords whose values are kept. `pattern` is not kept, because a malicious pattern can take very long to
+ * match.
+ */
 const plainKeywords = new Set(
   "type title description enum const default format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties".split(
     " ",
@@ -17,8 +20,9 @@ const schemaKeywords = new Set(["items", "additionalProperties", "not"]);
 const schemaListKeywords = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 
 /**
- * A tool's schema from a server, within bounds: only known keywords, with local references resolved, and without
- * keywords that can take long to check. Parts beyond the bounds allow any value, because the server checks its input.
+ * A tool's schema from a server, within bounds: only known keywords, with local references resolved, and
+ * without keywords that can take long to check. Parts beyond the bounds allow any value, because the server
+ * checks its input.
  *
  * @returns null if it is not the schema of an object.
  */
@@ -32,7 +36,9 @@ function boundedSchema(schema: unknown): JsonObject | null {
     if (!isObject(value) || depth > schemaDepthMax || nodes > nodesMax) return {};
     const { $ref } = value;
     if (typeof $ref === "string") return read(resolveReference(schema as JsonObject, $ref), depth + 1);
-    return Object.fromEntries(Object.entries(value).flatMap(([keyword, inner]) => member(keyword, inner, depth)));
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([keyword, inner]) => member(keyword, inner, depth)),
+    );
   }
 
   function member(keyword: string, inner: Json, depth: number): [string, Json][] {
@@ -40,8 +46,10 @@ function boundedSchema(schema: unknown): JsonObject | null {
     if (schemaKeywords.has(keyword)) return [[keyword, read(inner, depth + 1)]];
     if (schemaListKeywords.has(keyword) && Array.isArray(inner) && inner.length > 0)
       return [[keyword, inner.slice(0, 100).map((one) => read(one, depth + 1))]];
-    if (keyword === "required" && Array.isArray(inner)) return [[keyword, [...new Set(inner.filter((name) => typeof name === "string"))]]];
-    if (keyword === "properties" && isObject(inner)) return [[keyword, mapEach(inner, (one) => read(one, depth + 1))]];
+    if (keyword === "required" && Array.isArray(inner))
+      return [[keyword, [...new Set(inner.filter((name) => typeof name === "string"))]]];
+    if (keyword === "properties" && isObject(inner))
+      return [[keyword, mapEach(inner, (one) => read(one, depth + 1))]];
     return [];
   }
 
@@ -82,7 +90,10 @@ const toolsMax = 200;
 const descriptionMax = 2_000;
 /** The maximum length of a result's JSON, in characters. */
 const resultMax = 1024 * 1024;
-/** The maximum nesting. Protobuf and JSON are read to a depth of 100 (spec/decisions.md 21), including the enclosing message. */
+/**
+ * The maximum nesting. Protobuf and JSON are read to a depth of 100 (spec/decisions.md 21), including the
+ * enclosing message.
+ */
 const depthMax = 50;
 /** The maximum length of the JSON of one tool's schema, in characters. */
 const schemaMax = 32_000;
@@ -98,7 +109,11 @@ export function boundedTools(found: readonly unknown[]): readonly ConnectorTool[
 }
 
 function toolOf(found: unknown): ConnectorTool | null {
-  const { name, description, inputSchema } = found as { name?: unknown; description?: unknown; inputSchema?: unknown }; // the SDK only passes objects
+  const { name, description, inputSchema } = found as {
+    name?: unknown;
+    description?: unknown;
+    inputSchema?: unknown;
+  }; // the SDK only passes objects
   if (typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,64}$/.test(name)) return null;
   const schema = boundedSchema(inputSchema);
   if (schema === null) return null;
@@ -119,7 +134,9 @@ function storableJson(value: Json, depth = 0): Json {
   if (value === null || typeof value !== "object") return value;
   if (depth > depthMax) throw new ServerFault("too_large");
   if (Array.isArray(value)) return value.map((inner) => storableJson(inner, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storable(name), storableJson(inner, depth + 1)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [storable(name), storableJson(inner, depth + 1)]),
+  );
 }
 
 /**
@@ -128,9 +145,14 @@ function storableJson(value: Json, depth = 0): Json {
  * @throws ServerFault `too_large`.
  */
 export function boundedAnswer(answer: unknown): ToolAnswer {
-  const { content = [], structuredContent, isError } = answer as { content?: unknown; structuredContent?: Json; isError?: unknown }; // as the SDK has checked it
+  const {
+    content = [],
+    structuredContent,
+    isError,
+  } = answer as { content?: unknown; structuredContent?: Json; isError?: unknown }; // as the SDK has checked it
   const parts = Array.isArray(content) ? content.map(partOf) : [];
-  const value: Json = structuredContent === undefined ? (parts.length === 1 ? (parts[0] ?? null) : parts) : structuredContent;
+  const value: Json =
+    structuredContent === undefined ? (parts.length === 1 ? (parts[0] ?? null) : parts) : structuredContent;
   if (JSON.stringify(value).length > resultMax) throw new ServerFault("too_large");
   return { value: storableJson(value), isError: isError === true };
 }

@@ -1,4 +1,10 @@
-import { Client, SdkErrorCode, SdkHttpError, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { AllowedAddresses } from "../../config/address-range.ts";
 import type { OnBehalf } from "../../core/accounts/caller.ts";
@@ -13,7 +19,10 @@ import { unreachedBy } from "./unreached.ts";
 
 /** The time limit of one use of a server, from the first byte to the last. */
 const useMs = 60_000;
-/** The maximum number of bytes in one use: 200 tools with their schemas, or a result with its protocol messages. */
+/**
+ * The maximum number of bytes in one use: 200 tools with their schemas, or a result with its protocol
+ * messages.
+ */
 const bytesMax = 8 * 1024 * 1024;
 const pagesMax = 20;
 const endSessionMs = 2_000;
@@ -35,7 +44,9 @@ export function mcpServers(parts: ServersParts): ConnectorServers {
   return {
     listTools: (at, by) => use(parts, at, by, listTools),
     callTool: (at, { tool, input }, by) =>
-      use(parts, at, by, async (client, options) => boundedAnswer(await client.callTool({ name: tool, arguments: input }, options))),
+      use(parts, at, by, async (client, options) =>
+        boundedAnswer(await client.callTool({ name: tool, arguments: input }, options)),
+      ),
   };
 }
 
@@ -56,10 +67,12 @@ async function listTools(client: Client, options: Options) {
 }
 
 /**
- * Over HTTP, the first request asks for the revisions of the server, and servers from before 2026-07-28 are used as before. A command
- * would be started a second time for this, so it speaks the earlier revision, which is the one that servers of both kinds understand.
+ * Over HTTP, the first request asks for the revisions of the server, and servers from before 2026-07-28 are
+ * used as before. A command would be started a second time for this, so it speaks the earlier revision, which
+ * is the one that servers of both kinds understand.
  */
-const versionsOf = ({ transport }: ServerAddress): "auto" | "legacy" => (transport === "http" ? "auto" : "legacy");
+const versionsOf = ({ transport }: ServerAddress): "auto" | "legacy" =>
+  transport === "http" ? "auto" : "legacy";
 
 /** Connects, runs `work` and disconnects, within the limits. */
 async function use<T>(
@@ -71,8 +84,16 @@ async function use<T>(
   const tooMuch = new AbortController();
   const time = limitTime(clock, useMs, AbortSignal.any([outer, tooMuch.signal]));
   const { signal } = time;
-  const web = guardedFetch(allowed, resolve, { bytesMax, accountId, signal, onTooMuch: () => tooMuch.abort() });
-  const client = new Client({ name: "agent-task-platform", version: "1" }, { versionNegotiation: { mode: versionsOf(at) } });
+  const web = guardedFetch(allowed, resolve, {
+    bytesMax,
+    accountId,
+    signal,
+    onTooMuch: () => tooMuch.abort(),
+  });
+  const client = new Client(
+    { name: "agent-task-platform", version: "1" },
+    { versionNegotiation: { mode: versionsOf(at) } },
+  );
   try {
     // A connection attempt ignores its signal.
     const transport = await unlessAborted(
@@ -99,7 +120,14 @@ async function connect(client: Client, newTransport: () => Transport, options: O
     await client.connect(transport, options);
     return transport;
   } catch (thrown) {
-    if (!(thrown instanceof SdkHttpError && thrown.code === SdkErrorCode.EraNegotiationFailed && thrown.status >= 500)) throw thrown;
+    if (
+      !(
+        thrown instanceof SdkHttpError &&
+        thrown.code === SdkErrorCode.EraNegotiationFailed &&
+        thrown.status >= 500
+      )
+    )
+      throw thrown;
     const again = newTransport();
     await client.connect(again, { ...options, prior: { kind: "legacy" } });
     return again;
@@ -114,19 +142,36 @@ async function endSession(transport: Transport, clock: Clock, signal: AbortSigna
   time.stop();
 }
 
-function transportTo(at: ServerAddress, fetch: ReturnType<typeof guardedFetch>["fetch"], commands: Commands): Transport {
+function transportTo(
+  at: ServerAddress,
+  fetch: ReturnType<typeof guardedFetch>["fetch"],
+  commands: Commands,
+): Transport {
   if (at.transport === "stdio") {
     const [command, ...args] = Object.hasOwn(commands, at.command) ? (commands[at.command] ?? []) : [];
     // Denied by default: the operator has removed the command, or never allowed it.
     if (command === undefined) throw new ServerFault("unreachable", "no such command", "no_command");
     const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
-    return new StdioClientTransport({ command, args, env, stderr: "ignore", cwd: "/", maxBufferSize: bytesMax });
+    return new StdioClientTransport({
+      command,
+      args,
+      env,
+      stderr: "ignore",
+      cwd: "/",
+      maxBufferSize: bytesMax,
+    });
   }
   return new StreamableHTTPClientTransport(new URL(at.url), {
     requestInit: { headers: { ...at.headers, ...traceHeaders() } },
     // Refuses the stream of server messages: the server may only answer requests.
-    fetch: async (url, init) => (init?.method === "GET" ? new Response(null, { status: 405 }) : fetch(url, init)),
-    reconnectionOptions: { maxRetries: 0, initialReconnectionDelay: 1, maxReconnectionDelay: 1, reconnectionDelayGrowFactor: 1 },
+    fetch: async (url, init) =>
+      init?.method === "GET" ? new Response(null, { status: 405 }) : fetch(url, init),
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1,
+      maxReconnectionDelay: 1,
+      reconnectionDelayGrowFactor: 1,
+    },
   });
 }
 

@@ -25,7 +25,8 @@ import { limitTime, unlessAborted } from "../egress/time-limit.ts";
 import type { ServersParts } from "./servers.ts";
 import { unreachedBy } from "./unreached.ts";
 
-// Limits and checks of the answers of an authorization server, and of a server that names one. All throw ServerFault.
+// Limits and checks of the answers of an authorization server, and of a server that names one. All throw
+// ServerFault.
 
 /** The maximum length of the address to which a browser is redirected, in characters. */
 const pageMax = 8_192;
@@ -35,8 +36,8 @@ const keptMax = 32_000;
 const tokenMax = 8_192;
 
 /**
- * The metadata must have the issuer of the requested server: otherwise the code of another server could be sent here
- * (RFC 8414 3.3). A server without S256 is refused, as the protocol requires.
+ * The metadata must have the issuer of the requested server: otherwise the code of another server could be
+ * sent here (RFC 8414 3.3). A server without S256 is refused, as the protocol requires.
  */
 function checkServer(url: string, metadata: AuthorizationServerMetadata | undefined): void {
   if (metadata === undefined) return;
@@ -47,8 +48,8 @@ function checkServer(url: string, metadata: AuthorizationServerMetadata | undefi
 }
 
 /**
- * The resource for which tokens are requested: the server itself, or a resource that includes it. With another resource,
- * this server would receive the tokens of that resource (RFC 9728 3.3).
+ * The resource for which tokens are requested: the server itself, or a resource that includes it. With
+ * another resource, this server would receive the tokens of that resource (RFC 9728 3.3).
  */
 function resourceOf(serverUrl: string, { resource }: OAuthProtectedResourceMetadata): string {
   if (!checkResourceAllowed({ requestedResource: serverUrl, configuredResource: resource }))
@@ -56,11 +57,16 @@ function resourceOf(serverUrl: string, { resource }: OAuthProtectedResourceMetad
   return resource;
 }
 
-/** The page to which the user's browser is redirected: https, or on this machine where the operator allows that. */
+/**
+ * The page to which the user's browser is redirected: https, or on this machine where the operator allows
+ * that.
+ */
 function pageOf({ href, protocol, hostname }: URL, allowed: readonly AllowedAddresses[]): string {
-  const isHere = /^(localhost|127\.[0-9.]+|\[::1\])$/.test(hostname) && allowed.some(({ kind }) => kind === "loopback");
+  const isHere =
+    /^(localhost|127\.[0-9.]+|\[::1\])$/.test(hostname) && allowed.some(({ kind }) => kind === "loopback");
   const isPage = protocol === "https:" || (protocol === "http:" && isHere);
-  if (!isPage || href.length > pageMax) throw new ServerFault("broken", "the authorization endpoint is not a URL for a browser");
+  if (!isPage || href.length > pageMax)
+    throw new ServerFault("broken", "the authorization endpoint is not a URL for a browser");
   return href;
 }
 
@@ -68,15 +74,36 @@ function pageOf({ href, protocol, hostname }: URL, allowed: readonly AllowedAddr
 function checkIssuer({ metadata, issuer }: OAuthCredentials, received: string): void {
   const expected = metadata?.["issuer"] ?? issuer;
   const isRequired = metadata?.["authorization_response_iss_parameter_supported"] === true;
-  if (received === "" ? isRequired : received !== expected) throw new ServerFault("refused", "another issuer");
+  if (received === "" ? isRequired : received !== expected)
+    throw new ServerFault("refused", "another issuer");
 }
 
-/** @param before the previous refresh token: it stays valid if the server does not rotate it (RFC 6749 6). @param now Unix milliseconds. */
-function tokensIn(response: OAuthTokens, before: string | null, now: number): NonNullable<OAuthCredentials["tokens"]> {
-  const { access_token: accessToken, refresh_token: refresh = before, expires_in: expiresIn, token_type: tokenType } = response;
-  if (tokenType.toLowerCase() !== "bearer" || !isToken(accessToken) || (refresh !== null && !isToken(refresh)))
+/**
+ * @param before the previous refresh token: it stays valid if the server does not rotate it (RFC 6749 6).
+ * @param now Unix milliseconds.
+ */
+function tokensIn(
+  response: OAuthTokens,
+  before: string | null,
+  now: number,
+): NonNullable<OAuthCredentials["tokens"]> {
+  const {
+    access_token: accessToken,
+    refresh_token: refresh = before,
+    expires_in: expiresIn,
+    token_type: tokenType,
+  } = response;
+  if (
+    tokenType.toLowerCase() !== "bearer" ||
+    !isToken(accessToken) ||
+    (refresh !== null && !isToken(refresh))
+  )
     throw new ServerFault("broken", "unusable tokens");
-  return { access: accessToken, refresh, expiresAt: expiresIn === undefined ? null : now + Math.trunc(expiresIn * 1000) };
+  return {
+    access: accessToken,
+    refresh,
+    expiresAt: expiresIn === undefined ? null : now + Math.trunc(expiresIn * 1000),
+  };
 }
 
 /** The stored form of metadata and registration, which both are from the server. */
@@ -99,7 +126,10 @@ export interface SignInParts extends Omit<ServersParts, "commands"> {
   readonly redirectUrl: string;
 }
 
-/** Signs in by OAuth 2.1 with PKCE, as the Model Context Protocol requires: with the server's metadata, and with dynamic registration unless a client is configured. */
+/**
+ * Signs in by OAuth 2.1 with PKCE, as the Model Context Protocol requires: with the server's metadata, and
+ * with dynamic registration unless a client is configured.
+ */
 export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
   const { clock, redirectUrl } = parts;
 
@@ -111,12 +141,15 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
   return {
     begin: (url, credentials, state, by) =>
       inExchange(parts, by, async (fetchFn) => {
-        const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = await discoverOAuthServerInfo(url, {
-          fetchFn,
-          skipIssuerMetadataValidation: true,
-        }); // `checkServer` compares addresses, not texts.
+        const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } =
+          await discoverOAuthServerInfo(url, {
+            fetchFn,
+            skipIssuerMetadataValidation: true,
+          }); // `checkServer` compares addresses, not texts.
         checkServer(authorizationServerUrl, authorizationServerMetadata);
-        const known = credentials.client !== null && (credentials.issuer === "" || credentials.issuer === authorizationServerUrl);
+        const known =
+          credentials.client !== null &&
+          (credentials.issuer === "" || credentials.issuer === authorizationServerUrl);
         const client = known
           ? clientOf(credentials)
           : await register(authorizationServerUrl, authorizationServerMetadata, redirectUrl, fetchFn);
@@ -161,12 +194,22 @@ export function connectorSignIns(parts: SignInParts): ConnectorSignIns {
       inExchange(parts, by, async (fetchFn) => {
         const refreshToken = credentials.tokens?.refresh ?? null;
         if (refreshToken === null) throw new ServerFault("refused", "no refresh token");
-        return keep(credentials, await refreshAuthorization(credentials.issuer, { ...requestOf(credentials), refreshToken, fetchFn }));
+        return keep(
+          credentials,
+          await refreshAuthorization(credentials.issuer, {
+            ...requestOf(credentials),
+            refreshToken,
+            fetchFn,
+          }),
+        );
       }),
   };
 }
 
-/** A stored value as the library's type. @throws ServerFault for one that an earlier release stored differently */
+/**
+ * A stored value as the library's type. @throws ServerFault for one that an earlier release stored
+ * differently
+ */
 function read<T>(value: unknown, ...schemas: readonly StandardSchemaV1Sync<unknown, T>[]): T {
   for (const schema of schemas) {
     const result = schema["~standard"].validate(value);
@@ -184,7 +227,11 @@ const clientOf = ({ client }: OAuthCredentials): OAuthClientInformationMixed =>
   );
 
 const metadataOf = (metadata: JsonObject): AuthorizationServerMetadata =>
-  read<AuthorizationServerMetadata>(metadata, specTypeSchemas.OAuthMetadata, specTypeSchemas.OpenIdProviderDiscoveryMetadata);
+  read<AuthorizationServerMetadata>(
+    metadata,
+    specTypeSchemas.OAuthMetadata,
+    specTypeSchemas.OpenIdProviderDiscoveryMetadata,
+  );
 
 const requestOf = (credentials: OAuthCredentials) => ({
   clientInformation: clientOf(credentials),
@@ -217,14 +264,21 @@ async function inExchange<T>(
   work: (fetchFn: GuardedFetch["fetch"]) => Promise<T>,
 ): Promise<T> {
   const time = limitTime(clock, signInMs, signal);
-  const web = guardedFetch(allowed, resolve, { bytesMax, accountId, signal: time.signal, onTooMuch: () => web.end() });
+  const web = guardedFetch(allowed, resolve, {
+    bytesMax,
+    accountId,
+    signal: time.signal,
+    onTooMuch: () => web.end(),
+  });
   try {
     return await unlessAborted(time.signal, work(web.fetch));
   } catch (thrown) {
     signal.throwIfAborted();
     if (thrown instanceof ServerFault) throw thrown;
     if (time.signal.aborted) throw new ServerFault("timeout", thrown);
-    throw isRefusal(thrown) ? new ServerFault("refused", thrown) : new ServerFault("unreachable", thrown, unreachedBy(thrown));
+    throw isRefusal(thrown)
+      ? new ServerFault("refused", thrown)
+      : new ServerFault("unreachable", thrown, unreachedBy(thrown));
   } finally {
     time.stop();
     web.end();
@@ -233,7 +287,10 @@ async function inExchange<T>(
 
 const temporary: readonly string[] = [OAuthErrorCode.ServerError, OAuthErrorCode.TemporarilyUnavailable];
 
-/** True for an error by which the server refuses the client or its request. A temporary error must not require a new sign-in. */
+/**
+ * True for an error by which the server refuses the client or its request. A temporary error must not require
+ * a new sign-in.
+ */
 function isRefusal(thrown: unknown): boolean {
   if (thrown instanceof RegistrationRejectedError) return thrown.status < 500 && thrown.status !== 429;
   return thrown instanceof OAuthError && !temporary.includes(thrown.code);

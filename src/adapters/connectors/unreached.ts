@@ -3,7 +3,8 @@ import { classifyFault, codeOf, RefusedDestination } from "../egress/agent.ts";
 import { LookUpFailed } from "../egress/look-up.ts";
 
 /**
- * Why no connection was made, by the error or what caused it: `fetch` throws a TypeError, which wraps the reason, and libraries wrap both.
+ * Why no connection was made, by the error or what caused it: `fetch` throws a TypeError, which wraps the
+ * reason, and libraries wrap both.
  *
  * @returns undefined for an error after a connection was made.
  */
@@ -12,7 +13,9 @@ export function unreachedBy(thrown: unknown): Unreached | undefined {
   const isUnreached = causes.some(
     (each) => each instanceof TypeError || each instanceof RefusedDestination || each instanceof LookUpFailed,
   );
-  return isUnreached ? (causes.map(reasonOf).find((reason) => reason !== undefined) ?? "connection") : undefined;
+  return isUnreached
+    ? (causes.map(reasonOf).find((reason) => reason !== undefined) ?? "connection")
+    : undefined;
 }
 
 /** An error and what caused it, outermost first. Errors of libraries can refer to themselves. */
@@ -23,7 +26,8 @@ function causesOf(thrown: unknown): readonly unknown[] {
 }
 
 function reasonOf(thrown: unknown): Unreached | undefined {
-  if (thrown instanceof LookUpFailed) return thrown.kind === "not_found" ? "name_not_found" : "name_not_answered";
+  if (thrown instanceof LookUpFailed)
+    return thrown.kind === "not_found" ? "name_not_found" : "name_not_answered";
   if (codeOf(thrown) === "ECONNREFUSED") return "connection_refused";
   const fault = classifyFault(thrown);
   return fault === "connection" || fault === "protocol" ? undefined : fault;

@@ -40,7 +40,12 @@ function allows(entry: AllowedAddresses, { address: text, port, secure }: Destin
   const { address, family } = parsed;
   if (entry.kind === "loopback") return loopbacks[family].check(address, family);
   const { network, prefix } = entry;
-  return secure && port === entry.port && family === entry.family && blockList(family, `${network}/${prefix}`).check(address, family);
+  return (
+    secure &&
+    port === entry.port &&
+    family === entry.family &&
+    blockList(family, `${network}/${prefix}`).check(address, family)
+  );
 }
 
 /** A request that the guard refused. Its text is only for the log. */
@@ -68,12 +73,18 @@ export interface GuardParts {
  *
  * @param onChecked is called with the addresses before each connection.
  */
-export function guardedAgent(parts: GuardParts, onChecked: (addresses: readonly string[]) => void = () => undefined): Agent {
+export function guardedAgent(
+  parts: GuardParts,
+  onChecked: (addresses: readonly string[]) => void = () => undefined,
+): Agent {
   return new (undici().Agent)({
     // No keep-alive: an address is checked for every request.
     pipelining: 0,
     connect: (options, callback) => {
-      const to = { port: Number(options.port) || (options.protocol === "https:" ? 443 : 80), secure: options.protocol === "https:" };
+      const to = {
+        port: Number(options.port) || (options.protocol === "https:" ? 443 : 80),
+        secure: options.protocol === "https:",
+      };
       checkedAddresses(options.hostname, to, parts).then(
         (addresses) => {
           onChecked(addresses);
@@ -88,7 +99,8 @@ export function guardedAgent(parts: GuardParts, onChecked: (addresses: readonly 
 /**
  * Resolves a host and checks that each of its addresses may be reached.
  *
- * @throws RefusedDestination when one may not be reached; LookUpFailed when the name has no address; the signal's reason once it is aborted.
+ * @throws RefusedDestination when one may not be reached; LookUpFailed when the name has no address; the
+ * signal's reason once it is aborted.
  */
 export async function checkedAddresses(
   host: string,
@@ -131,18 +143,26 @@ export type RequestFault =
   /** The name was not found, or the connection failed or broke. */
   | "connection";
 
-/** Codes of OpenSSL and Node for certificates that are not trusted, names that are not in them, and broken TLS. */
-const tlsCodes = /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+/**
+ * Codes of OpenSSL and Node for certificates that are not trusted, names that are not in them, and broken
+ * TLS.
+ */
+const tlsCodes =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 const protocolCodes = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
 const timeoutCodes: readonly string[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"];
 
-/** Classifies a request without an answer. The thrown error's text is from outside, so callers never see it. */
+/**
+ * Classifies a request without an answer. The thrown error's text is from outside, so callers never see it.
+ */
 export function classifyFault(thrown: unknown): RequestFault {
   if (thrown instanceof RefusedDestination) return "address_refused";
   const code = codeOf(thrown);
   if (timeoutCodes.includes(code)) return "timeout";
   if (tlsCodes.test(code)) return "tls";
-  return thrown instanceof undici().errors.HTTPParserError || protocolCodes.test(code) ? "protocol" : "connection";
+  return thrown instanceof undici().errors.HTTPParserError || protocolCodes.test(code)
+    ? "protocol"
+    : "connection";
 }
 
 /** The code of an error of Node, c-ares or undici; empty without one. */

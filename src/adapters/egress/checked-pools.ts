@@ -18,14 +18,19 @@ interface Kept extends CheckedPool {
   readonly until: number;
 }
 
-/** Shorter than the idle timeout of common servers, so that no request uses a connection that the server is closing. */
+/**
+ * Shorter than the idle timeout of common servers, so that no request uses a connection that the server is
+ * closing.
+ */
 const idleMs = 1_000;
-/** The lifetime of a pool. Then it closes after its running requests, and the next request opens a new pool. */
+/**
+ * The lifetime of a pool. Then it closes after its running requests, and the next request opens a new pool.
+ */
 const keptMs = 5_000;
 
 /**
- * Connections that the same holder reuses for a few seconds. The addresses are looked up and checked for every request
- * (spec/webhooks.md 10): a name with other addresses gets separate connections, or none.
+ * Connections that the same holder reuses for a few seconds. The addresses are looked up and checked for
+ * every request (spec/webhooks.md 10): a name with other addresses gets separate connections, or none.
  */
 export function checkedPools(clock: Pick<Clock, "monotonic">, guard: Omit<GuardParts, "by">): CheckedPools {
   // Ordered from the oldest, because all have the same lifetime.
@@ -42,7 +47,11 @@ export function checkedPools(clock: Pick<Clock, "monotonic">, guard: Omit<GuardP
   return async ({ origin, hostname, protocol, port }, holder, by) => {
     const secure = protocol === "https:";
     const host = hostname.replace(/^\[|\]$/g, "");
-    const addresses = await checkedAddresses(host, { port: Number(port) || (secure ? 443 : 80), secure }, { ...guard, by });
+    const addresses = await checkedAddresses(
+      host,
+      { port: Number(port) || (secure ? 443 : 80), secure },
+      { ...guard, by },
+    );
     const now = clock.monotonic();
     closeOld(now);
     const name = [holder, origin, ...addresses.toSorted()].join(" ");

@@ -20,7 +20,8 @@ export const fileNameOf = (disposition: string | undefined, url: URL): string | 
   dispositionName(disposition ?? "") || lastPart(url) || null;
 
 /** The media type without parameters, in lower case; null if it is missing or invalid. */
-export const mediaTypeOf = (header: string | undefined): string | null => parseMediaType(header ?? "")?.essence ?? null;
+export const mediaTypeOf = (header: string | undefined): string | null =>
+  parseMediaType(header ?? "")?.essence ?? null;
 
 /** Parameters of a disposition have the form of a media type's (RFC 9110 5.6.6). */
 function dispositionName(header: string): string | undefined {
@@ -43,7 +44,8 @@ function decodeUtf8(text: string): string {
   }
 }
 
-const lastPart = (url: URL): string | undefined => decodePercent(url.pathname.slice(url.pathname.lastIndexOf("/") + 1));
+const lastPart = (url: URL): string | undefined =>
+  decodePercent(url.pathname.slice(url.pathname.lastIndexOf("/") + 1));
 
 function decodePercent(text: string): string | undefined {
   try {
@@ -78,14 +80,17 @@ export interface FetchState {
   readonly isLate: boolean;
   /** Whether its last connection uses an address that is not public, but allowed (`FETCH_ALLOW`). */
   readonly isInside: boolean;
-  /** Whether the head of the last response was received. Such a server is known to exist, so callers may see the error. */
+  /**
+   * Whether the head of the last response was received. Such a server is known to exist, so callers may see
+   * the error.
+   */
   readonly hasAnswered: boolean;
 }
 
 /**
- * The only text about an address that is not public. It is the same for an address that may not be reached and for one
- * that may be reached but does not answer, so it does not show which addresses and ports of a private network are in
- * use (spec/decisions.md 39).
+ * The only text about an address that is not public. It is the same for an address that may not be reached
+ * and for one that may be reached but does not answer, so it does not show which addresses and ports of a
+ * private network are in use (spec/decisions.md 39).
  */
 const notPublic = "the address must be public, on port 80 or 443; this one is not, or nothing answers there";
 
@@ -104,7 +109,11 @@ const requestTexts: Readonly<Record<RequestFault, string>> = {
 };
 
 /** The reason why a file could not be fetched, as our own text for callers. */
-export function fetchFaultText(thrown: unknown, { isLate, isInside, hasAnswered }: FetchState, seconds: number): string {
+export function fetchFaultText(
+  thrown: unknown,
+  { isLate, isInside, hasAnswered }: FetchState,
+  seconds: number,
+): string {
   if (thrown instanceof UnusableFile) return thrown.message;
   if (thrown instanceof LookUpFailed) return lookUpTexts[thrown.kind];
   if (isInside && !hasAnswered) return notPublic;
@@ -121,15 +130,19 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 const headers = { "user-agent": "agent-task-platform", accept: "*/*", "accept-encoding": "identity" };
 
 /**
- * Fetches files from public addresses, and from addresses that the operator allows. Its failures have the reason
- * (`fetchFaultText`) and the path `file_url`.
+ * Fetches files from public addresses, and from addresses that the operator allows. Its failures have the
+ * reason (`fetchFaultText`) and the path `file_url`.
  */
 export const fetchFile =
   (allowed: readonly AllowedAddresses[], clock: Clock, resolve: Resolve): FetchFile =>
   async (url, { max, accountId, signal, check }) => {
     const time = limitTime(clock, fetchMs, signal);
     const state = { isInside: false, hasAnswered: false };
-    const guard = { reach: { ports: [80, 443], plain: true, allowed }, resolve, by: { accountId, signal: time.signal } };
+    const guard = {
+      reach: { ports: [80, 443], plain: true, allowed },
+      resolve,
+      by: { accountId, signal: time.signal },
+    };
     const agent = guardedAgent(guard, (addresses) => {
       state.isInside = !addresses.every(isPublic);
     });
@@ -143,7 +156,10 @@ export const fetchFile =
       if (signal.aborted) return signal.reason;
       if (thrown instanceof CheckFailed) return thrown.cause;
       const reason = fetchFaultText(thrown, { ...state, isLate: time.signal.aborted }, fetchMs / 1000);
-      return new Failure("invalid_argument", `file_url: could not be fetched: ${reason}`, { cause: thrown, path: "file_url" });
+      return new Failure("invalid_argument", `file_url: could not be fetched: ${reason}`, {
+        cause: thrown,
+        path: "file_url",
+      });
     };
     try {
       const { answer, from } = await followRedirects(agent, url, time.signal, check);
@@ -168,7 +184,12 @@ interface FinalResponse {
 }
 
 /** Follows redirects explicitly, because each is another address from outside. */
-async function followRedirects(agent: Agent, url: string, signal: AbortSignal, check: FetchBound["check"]): Promise<FinalResponse> {
+async function followRedirects(
+  agent: Agent,
+  url: string,
+  signal: AbortSignal,
+  check: FetchBound["check"],
+): Promise<FinalResponse> {
   let from = plainUrl(url);
   let before: URL | null = null;
   for (let hop = 0; hop <= redirectsMax; hop++) {
@@ -189,14 +210,22 @@ async function followRedirects(agent: Agent, url: string, signal: AbortSignal, c
 /** @throws UnusableFile for another scheme, or with user information. */
 function plainUrl(text: string, base?: string): URL {
   const url = URL.parse(text, base);
-  if (url === null || !["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "")
+  if (
+    url === null ||
+    !["http:", "https:"].includes(url.protocol) ||
+    url.username !== "" ||
+    url.password !== ""
+  )
     throw new UnusableFile(
       `${base === undefined ? "it" : "the redirect target"} must be an http or https URL without user name and password`,
     );
   return url;
 }
 
-/** Refuses an unusable response before its body is read. Encoded bodies are refused, because they are never decoded here. */
+/**
+ * Refuses an unusable response before its body is read. Encoded bodies are refused, because they are never
+ * decoded here.
+ */
 function checkHead(answer: Dispatcher.ResponseData, max: number): void {
   const fault = faultOf(answer, max);
   if (fault === null) return;
@@ -207,8 +236,10 @@ function checkHead(answer: Dispatcher.ResponseData, max: number): void {
 function faultOf(answer: Dispatcher.ResponseData, max: number): UnusableFile | null {
   const { statusCode } = answer;
   const encoding = header(answer, "content-encoding")?.trim().toLowerCase() ?? "";
-  if (statusCode !== 200) return new UnusableFile(`the server answered with status ${statusCode}, not with 200`);
-  if (!["", "identity"].includes(encoding)) return new UnusableFile("the server sent it with a content encoding that was not requested");
+  if (statusCode !== 200)
+    return new UnusableFile(`the server answered with status ${statusCode}, not with 200`);
+  if (!["", "identity"].includes(encoding))
+    return new UnusableFile("the server sent it with a content encoding that was not requested");
   return Number(header(answer, "content-length") ?? 0) > max ? tooLarge(max) : null;
 }
 
@@ -221,10 +252,15 @@ function header({ headers: all }: Dispatcher.ResponseData, name: string): string
 }
 
 /**
- * The body, up to the limit. `end` is called when it has ended or failed. Each error is translated by `failed` at once, so
- * that `errored` also contains no text of undici or a peer.
+ * The body, up to the limit. `end` is called when it has ended or failed. Each error is translated by
+ * `failed` at once, so that `errored` also contains no text of undici or a peer.
  */
-function metered(body: Readable, max: number, failed: (thrown: unknown) => unknown, end: () => void): Readable {
+function metered(
+  body: Readable,
+  max: number,
+  failed: (thrown: unknown) => unknown,
+  end: () => void,
+): Readable {
   let bytes = 0;
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {

@@ -11,7 +11,9 @@ export interface GuardedFetch {
   end(): void;
 }
 
-/** The limits of one operation. Its signal is aborted when the time is over, or the caller no longer waits. */
+/**
+ * The limits of one operation. Its signal is aborted when the time is over, or the caller no longer waits.
+ */
 export interface FetchBounds extends OnBehalf {
   /** Bytes of all answers together, after decoding. */
   readonly bytesMax: number;
@@ -20,15 +22,20 @@ export interface FetchBounds extends OnBehalf {
 }
 
 /**
- * Requests to public addresses over https on port 443, and to addresses that the operator allows. Redirects are never
- * followed: each would send our credential to another address from outside. Answers have no `Location`, which libraries follow.
+ * Requests to public addresses over https on port 443, and to addresses that the operator allows. Redirects
+ * are never followed: each would send our credential to another address from outside. Answers have no
+ * `Location`, which libraries follow.
  */
 export function guardedFetch(
   allowed: readonly AllowedAddresses[],
   resolve: Resolve,
   { bytesMax, accountId, signal, onTooMuch }: FetchBounds,
 ): GuardedFetch {
-  const agent = guardedAgent({ reach: { ports: [443], plain: false, allowed }, resolve, by: { accountId, signal } });
+  const agent = guardedAgent({
+    reach: { ports: [443], plain: false, allowed },
+    resolve,
+    by: { accountId, signal },
+  });
   const end = () => void agent.destroy();
   signal.addEventListener("abort", end, { once: true });
   let bytes = 0;
@@ -57,12 +64,23 @@ export function guardedFetch(
       headers.set("user-agent", "agent-task-platform");
       headers.set("accept-encoding", "identity");
       const both = init.signal ? AbortSignal.any([init.signal, signal]) : signal;
-      const request = { ...init, body: sent, headers: [...headers], redirect: "manual" as const, signal: both, dispatcher: agent };
+      const request = {
+        ...init,
+        body: sent,
+        headers: [...headers],
+        redirect: "manual" as const,
+        signal: both,
+        dispatcher: agent,
+      };
       const answer = await undici().fetch(url, request);
       const { status, statusText } = answer;
       const empty = answer.body === null || [101, 204, 205, 304].includes(status);
       const body = empty || answer.body === null ? null : metered(answer.body);
-      return new Response(body, { status, statusText, headers: [...answer.headers].filter(([name]) => name !== "location") });
+      return new Response(body, {
+        status,
+        statusText,
+        headers: [...answer.headers].filter(([name]) => name !== "location"),
+      });
     },
     end() {
       signal.removeEventListener("abort", end);

@@ -35,8 +35,9 @@ export const lookUpBounds = { timeout: 2_000, maxTimeout: 2_000, tries: 2 };
 const notFound: readonly string[] = ["ENOTFOUND", "ENODATA", "EBADNAME", "EBADQUERY"];
 
 /**
- * Looks names up with c-ares, which uses no thread while it waits, and follows CNAME records. Each look-up has a separate
- * resolver, because `cancel` ends all queries of a resolver. Search domains are not used: a user's name must be complete.
+ * Looks names up with c-ares, which uses no thread while it waits, and follows CNAME records. Each look-up
+ * has a separate resolver, because `cancel` ends all queries of a resolver. Search domains are not used: a
+ * user's name must be complete.
  *
  * @param servers in the form of `dns.setServers`; by default the system's.
  */

@@ -30,15 +30,28 @@ export interface ProofParts {
   readonly ports?: readonly [https: number, http: number];
 }
 
-/** Looks for the proof of a custom domain: first in the DNS, then over https and over http. Redirects are not followed. */
-export function createProveDomain({ clock, resolve, servers, allowed = [], ports = [443, 80] }: ProofParts): ProveDomain {
+/**
+ * Looks for the proof of a custom domain: first in the DNS, then over https and over http. Redirects are not
+ * followed.
+ */
+export function createProveDomain({
+  clock,
+  resolve,
+  servers,
+  allowed = [],
+  ports = [443, 80],
+}: ProofParts): ProveDomain {
   const inTurn = limitConcurrency(atOnce);
   const [https, http] = ports;
 
   /** @throws any error of DNS, connection or time limit. */
   async function serves(url: string, token: string, by: GuardParts["by"]): Promise<boolean> {
     const time = limitTime(clock, requestMs, by.signal);
-    const agent = guardedAgent({ reach: { ports: [...ports], plain: true, allowed }, resolve, by: { ...by, signal: time.signal } });
+    const agent = guardedAgent({
+      reach: { ports: [...ports], plain: true, allowed },
+      resolve,
+      by: { ...by, signal: time.signal },
+    });
     try {
       return await unlessAborted(time.signal, readsToken(url, token, time.signal, agent));
     } finally {
@@ -67,7 +80,12 @@ export function createProveDomain({ clock, resolve, servers, allowed = [], ports
   };
 }
 
-async function hasRecord(name: string, token: string, signal: AbortSignal, servers?: readonly string[]): Promise<boolean> {
+async function hasRecord(
+  name: string,
+  token: string,
+  signal: AbortSignal,
+  servers?: readonly string[],
+): Promise<boolean> {
   const resolver = new Resolver(lookUpBounds);
   if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
@@ -83,7 +101,12 @@ async function hasRecord(name: string, token: string, signal: AbortSignal, serve
 /** Names the service but not its operator. */
 const headers = { "user-agent": "agent-task-platform", accept: "text/plain", "accept-encoding": "identity" };
 
-async function readsToken(url: string, token: string, signal: AbortSignal, dispatcher: ReturnType<typeof guardedAgent>): Promise<boolean> {
+async function readsToken(
+  url: string,
+  token: string,
+  signal: AbortSignal,
+  dispatcher: ReturnType<typeof guardedAgent>,
+): Promise<boolean> {
   const { statusCode, body } = await undici().request(url, { dispatcher, headers, signal });
   const chunks: Buffer[] = [];
   let bytes = 0;

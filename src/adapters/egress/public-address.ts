@@ -1,9 +1,10 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * Networks that requests of users may not reach (spec/webhooks.md 10): private, local and reserved ones, and those that lead
- * to such a network. The list is IANA's registry of special-purpose IPv4 addresses, and multicast. It includes the anycast
- * networks of AS112 (RFC 7534, RFC 7535) and AMT (RFC 7450) although they are routed: a server in a nearby network answers there.
+ * Networks that requests of users may not reach (spec/webhooks.md 10): private, local and reserved ones, and
+ * those that lead to such a network. The list is IANA's registry of special-purpose IPv4 addresses, and
+ * multicast. It includes the anycast networks of AS112 (RFC 7534, RFC 7535) and AMT (RFC 7450) although they
+ * are routed: a server in a nearby network answers there.
  */
 const special4 = blockList(
   "ipv4",
@@ -29,10 +30,18 @@ const special4 = blockList(
 /** The only IPv6 addresses that IANA has released for public use (spec/decisions.md 39). */
 const globalUnicast = blockList("ipv6", "2000::/3");
 /**
- * The parts of 2000::/3 that are not public, or that contain IPv4 addresses (6to4, Teredo). All other networks in IANA's
- * registry are outside 2000::/3. 2001::/23 has all protocol assignments: Teredo, benchmarking, ORCHID, DETs, AMT, AS112.
+ * The parts of 2000::/3 that are not public, or that contain IPv4 addresses (6to4, Teredo). All other
+ * networks in IANA's registry are outside 2000::/3. 2001::/23 has all protocol assignments: Teredo,
+ * benchmarking, ORCHID, DETs, AMT, AS112.
  */
-const specialUnicast = blockList("ipv6", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20");
+const specialUnicast = blockList(
+  "ipv6",
+  "2001::/23",
+  "2001:db8::/32",
+  "2002::/16",
+  "2620:4f:8000::/48",
+  "3fff::/20",
+);
 
 /** Networks of one family, each as `network/prefix`. */
 export function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[]): BlockList {
@@ -44,7 +53,10 @@ export function blockList(family: "ipv4" | "ipv6", ...networks: readonly string[
   return list;
 }
 
-/** An address and its family; null for any other text. An IPv4-mapped IPv6 address is returned as its IPv4 address. */
+/**
+ * An address and its family; null for any other text. An IPv4-mapped IPv6 address is returned as its IPv4
+ * address.
+ */
 export function parseAddress(text: string): { address: string; family: "ipv4" | "ipv6" } | null {
   const version = isIP(text);
   // A zone (`fe80::1%eth0`) is local to a machine: no public address has one.
@@ -57,7 +69,9 @@ export function parseAddress(text: string): { address: string; family: "ipv4" | 
 }
 
 const dotted = (high: string, low: string): string =>
-  [high, low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]).join(".");
+  [high, low]
+    .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff])
+    .join(".");
 
 export function isPublic(text: string): boolean {
   const parsed = parseAddress(text);

@@ -22,10 +22,12 @@ interface Waiter {
 }
 
 /**
- * Assigns slots. A caller waits when there is none. A free slot goes to the caller that has waited longest among
- * those of accounts below their limit, so an account that uses all of its slots does not delay other accounts.
+ * Assigns slots. A caller waits when there is none. A free slot goes to the caller that has waited longest
+ * among those of accounts below their limit, so an account that uses all of its slots does not delay other
+ * accounts.
  *
- * @returns a slot, or null when none was released in time; rejects with the signal's reason once it is aborted.
+ * @returns a slot, or null when none was released in time; rejects with the signal's reason once it is
+ * aborted.
  */
 function slots({ perAccount, inAll, waitMs }: SlotBounds, clock: Pick<Clock, "sleep">) {
   const held = new Map<string, number>();
@@ -93,8 +95,8 @@ const plainName = (host: string): string => host.toLowerCase().replace(/\.$/, ""
 const isLocalhost = (name: string): boolean => name === "localhost" || name.endsWith(".localhost");
 
 /**
- * The names in a file in the form of `/etc/hosts`, read again when it has changed. `localhost`, and names under it, resolve
- * to loopback unless the file defines them. A file that cannot be read defines no names.
+ * The names in a file in the form of `/etc/hosts`, read again when it has changed. `localhost`, and names
+ * under it, resolve to loopback unless the file defines them. A file that cannot be read defines no names.
  */
 export function hostsFile(path = "/etc/hosts"): LocalNames {
   let read: { version: string; names: Promise<ReadonlyMap<string, readonly string[]>> } | undefined;
@@ -104,7 +106,8 @@ export function hostsFile(path = "/etc/hosts"): LocalNames {
       ({ ino, size, mtimeMs, ctimeMs }) => [ino, size, mtimeMs, ctimeMs].join(" "),
       () => "none",
     );
-    if (read?.version !== version) read = { version, names: readFile(path, "utf8").then(parseHosts, () => new Map()) };
+    if (read?.version !== version)
+      read = { version, names: readFile(path, "utf8").then(parseHosts, () => new Map()) };
     return read.names;
   }
 
@@ -114,7 +117,9 @@ export function hostsFile(path = "/etc/hosts"): LocalNames {
   };
 }
 
-/** Parses lines of an address and its names (hosts(5)). A name has the addresses of all lines that contain it. */
+/**
+ * Parses lines of an address and its names (hosts(5)). A name has the addresses of all lines that contain it.
+ */
 export function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const line of text.split("\n")) {
@@ -129,7 +134,10 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly string[]>
   return names;
 }
 
-/** Resolves a host name to all of its addresses. @throws LookUpFailed when there are none; the signal's reason once it is aborted. */
+/**
+ * Resolves a host name to all of its addresses. @throws LookUpFailed when there are none; the signal's reason
+ * once it is aborted.
+ */
 export type Resolve = (host: string, by: OnBehalf) => Promise<readonly string[]>;
 
 /** The maximum number of concurrent look-ups per account and in all. Further ones wait at most 5 s. */
@@ -145,11 +153,16 @@ export interface NameParts {
 }
 
 /**
- * The resolver of names from users: first this machine's hosts file, then the DNS. Callers that look up the same
- * name at the same time share one look-up, which is cancelled when the last of them leaves. Names that the operator configures use
- * the system's resolver (`dns.lookup`) instead. Users' names never use it, so they cannot fill its threads.
+ * The resolver of names from users: first this machine's hosts file, then the DNS. Callers that look up the
+ * same name at the same time share one look-up, which is cancelled when the last of them leaves. Names that
+ * the operator configures use the system's resolver (`dns.lookup`) instead. Users' names never use it, so
+ * they cannot fill its threads.
  */
-export function createUserResolver({ clock, begin = createDnsLookUp(), local = hostsFile() }: NameParts): Resolve {
+export function createUserResolver({
+  clock,
+  begin = createDnsLookUp(),
+  local = hostsFile(),
+}: NameParts): Resolve {
   const takeSlot = slots(bounds, clock);
   const inProgress = new Map<string, JoinLookUp>();
 
@@ -162,11 +175,15 @@ export function createUserResolver({ clock, begin = createDnsLookUp(), local = h
     return mine;
   }
 
-  /** Joins a look-up right after finding it, without an await in between, because the last waiting caller ends it when it leaves. */
+  /**
+   * Joins a look-up right after finding it, without an await in between, because the last waiting caller ends
+   * it when it leaves.
+   */
   async function lookUp(host: string, by: OnBehalf): Promise<readonly string[]> {
     const running = inProgress.get(host);
     if (running) return running(by.signal);
-    // A caller that waits for a slot shares no look-up: otherwise other accounts would wait for this account's limit.
+    // A caller that waits for a slot shares no look-up: otherwise other accounts would wait for this
+    // account's limit.
     const release = await takeSlot(by);
     if (release === null) throw new LookUpFailed("busy", host);
     const begun = inProgress.get(host);
@@ -184,7 +201,10 @@ export function createUserResolver({ clock, begin = createDnsLookUp(), local = h
 /** Waits for a look-up that several callers may share. */
 type JoinLookUp = (signal: AbortSignal) => Promise<readonly string[]>;
 
-/** @param end called when the look-up has ended, or the last waiting caller has left; a second call must do nothing. */
+/**
+ * @param end called when the look-up has ended, or the last waiting caller has left; a second call must do
+ * nothing.
+ */
 function sharedLookUp({ addresses, cancel }: LookUp, end: () => void): JoinLookUp {
   let waiting = 0;
   addresses.then(end, end);

@@ -26,14 +26,24 @@ export function createMailer(settings: MailSettings): SendMail {
     const transport = await transportOf(settings);
     try {
       // The address is passed as an object, so that its text cannot name a second recipient.
-      await transport.sendMail({ from, to: { name: "", address: to }, subject, text, disableFileAccess: true, disableUrlAccess: true });
+      await transport.sendMail({
+        from,
+        to: { name: "", address: to },
+        subject,
+        text,
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      });
     } finally {
       transport.close();
     }
   };
 }
 
-/** Connects to the mail server, greets it and gives it the credentials; sends nothing. @throws when it does not accept them */
+/**
+ * Connects to the mail server, greets it and gives it the credentials; sends nothing. @throws when it does
+ * not accept them
+ */
 export async function checkMailServer(settings: MailSettings, signal: AbortSignal): Promise<void> {
   const transport = await transportOf(settings);
   signal.addEventListener("abort", () => transport.close(), { once: true });
@@ -56,7 +66,10 @@ async function transportOf({ url, demandTls }: MailSettings): Promise<Transporte
   });
 }
 
-/** The mail to the owner of a webhook that was switched off. It shows only the host of the address, because the rest may be secret. */
+/**
+ * The mail to the owner of a webhook that was switched off. It shows only the host of the address, because
+ * the rest may be secret.
+ */
 export function webhookOffMail({ email, url, reason }: { email: string; url: string; reason: string }): Mail {
   const { host } = new URL(url);
   return {
@@ -97,7 +110,15 @@ Once the cause is removed, call schedule.resume.
 }
 
 /** The mail to an invited person; `team` is null for a personal space. */
-export function invitationMail({ email, team, url }: { email: string; team: string | null; url: string }): Mail {
+export function invitationMail({
+  email,
+  team,
+  url,
+}: {
+  email: string;
+  team: string | null;
+  url: string;
+}): Mail {
   const where = team === null ? "the Agent Task Platform" : `the team ${team} on the Agent Task Platform`;
   return {
     to: email,

@@ -14,8 +14,8 @@ export interface ChromiumSettings {
 }
 
 /**
- * Chromium with its sandbox, an empty profile and no network: names are not resolved, and each connection goes to a proxy
- * that does not exist. The requests of a page are refused before that (`print.ts`).
+ * Chromium with its sandbox, an empty profile and no network: names are not resolved, and each connection
+ * goes to a proxy that does not exist. The requests of a page are refused before that (`print.ts`).
  */
 const flags = [
   "--headless",
@@ -38,8 +38,8 @@ const flags = [
 ];
 
 /**
- * Runs work with a new Chromium, which is killed with all of its processes afterwards or when the signal is aborted. It
- * gets no variable of this process.
+ * Runs work with a new Chromium, which is killed with all of its processes afterwards or when the signal is
+ * aborted. It gets no variable of this process.
  */
 export async function withChromium<T>(
   { path, uid }: ChromiumSettings,
@@ -56,7 +56,9 @@ export async function withChromium<T>(
     detached: true,
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
   });
-  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()).once("error", () => resolve()));
+  const exited = new Promise<void>((resolve) =>
+    child.once("exit", () => resolve()).once("error", () => resolve()),
+  );
   const failed = Promise.withResolvers<never>();
   child.once("error", failed.reject);
   const abort = () => failed.reject(signal.reason);

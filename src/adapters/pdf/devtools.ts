@@ -5,7 +5,10 @@ import type { Json, JsonObject } from "../../core/json.ts";
 /** Answers and events of Chromium in one message; a PDF of 20 MiB in base64 fits. */
 const messageBytesMax = 32 * 1024 * 1024;
 
-/** A connection to Chromium over its pipe, in the form of the Chrome DevTools Protocol: JSON, each message ends with a zero byte. */
+/**
+ * A connection to Chromium over its pipe, in the form of the Chrome DevTools Protocol: JSON, each message
+ * ends with a zero byte.
+ */
 export interface DevTools {
   /** Calls a method. @throws Error when Chromium refuses it or the connection ends. */
   send(method: string, params?: JsonObject, sessionId?: string): Promise<JsonObject>;

@@ -1,7 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { Marked } from "marked";
 
-const escapeHtml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const escapeHtml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 const marked = new Marked({ gfm: true, renderer: { html: ({ text }) => escapeHtml(text) } });
 const style =
@@ -9,4 +10,6 @@ const style =
 
 // The input of this thread, from `markdown.ts`.
 const { text } = workerData as { text: string };
-parentPort?.postMessage(`<!doctype html><meta charset="utf-8"><style>${style}</style>${await marked.parse(text)}`);
+parentPort?.postMessage(
+  `<!doctype html><meta charset="utf-8"><style>${style}</style>${await marked.parse(text)}`,
+);

@@ -22,12 +22,19 @@ export interface PdfParts {
   readonly log: Log;
 }
 
-/** Creates the conversion of HTML and Markdown to PDF (spec/decisions.md 70). As root without another user it is off. */
+/**
+ * Creates the conversion of HTML and Markdown to PDF (spec/decisions.md 70). As root without another user it
+ * is off.
+ */
 export function createPdfOf({ chromium, clock, log }: PdfParts): PdfOf {
   const limited = limitConcurrency(atOnce);
   let calls = 0;
   const isRoot = chromium !== null && process.getuid?.() === 0 && (chromium.uid ?? 0) === 0;
-  if (isRoot) log("error", "PDFs are not made: Chromium must not run as root; set PDF_RENDERER_UID to another user's id");
+  if (isRoot)
+    log(
+      "error",
+      "PDFs are not made: Chromium must not run as root; set PDF_RENDERER_UID to another user's id",
+    );
   if (chromium === null || isRoot) return async () => ({ reason: "this server makes no PDFs" });
 
   async function render(settings: ChromiumSettings, source: PdfSource, gone: AbortSignal): ReturnType<PdfOf> {

@@ -12,12 +12,15 @@ export class NotPrintable extends Error {
 }
 
 /**
- * No scripts, no frames, no forms, no refresh to another page, and nothing that is not in the file. `sandbox` gives the page
- * its own origin.
+ * No scripts, no frames, no forms, no refresh to another page, and nothing that is not in the file. `sandbox`
+ * gives the page its own origin.
  */
 const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; sandbox";
 
-/** Prints HTML as a PDF in a new tab. Every request except that for the page itself is refused. @throws NotPrintable */
+/**
+ * Prints HTML as a PDF in a new tab. Every request except that for the page itself is refused. @throws
+ * NotPrintable
+ */
 export async function print(tools: DevTools, html: Uint8Array): Promise<Buffer> {
   const { targetId = "" } = await tools.send("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await tools.send("Target.attachToTarget", { targetId, flatten: true });
@@ -30,13 +33,19 @@ export async function print(tools: DevTools, html: Uint8Array): Promise<Buffer> 
   async function decide({ params }: DevToolsEvent): Promise<void> {
     const requestId = textOf(params["requestId"]);
     const { url } = params["request"] as { url: string }; // By the protocol.
-    if (served || url !== address) return void (await tab("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" }));
+    if (served || url !== address)
+      return void (await tab("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" }));
     served = true;
     const responseHeaders = Object.entries({
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": policy,
     }).map(([name, value]) => ({ name, value }));
-    await tab("Fetch.fulfillRequest", { requestId, responseCode: 200, responseHeaders, body: Buffer.from(html).toString("base64") });
+    await tab("Fetch.fulfillRequest", {
+      requestId,
+      responseCode: 200,
+      responseHeaders,
+      body: Buffer.from(html).toString("base64"),
+    });
   }
 
   tools.onEvent((event) => {

@@ -4,14 +4,18 @@ import { causeText, Failure } from "../../core/failure.ts";
 import type { Random } from "../../core/ids.ts";
 
 /**
- * Writes a file of the data folder, with access for this process's user only. Replaces an existing file atomically. When it
- * resolves, content and name are on the disk.
+ * Writes a file of the data folder, with access for this process's user only. Replaces an existing file
+ * atomically. When it resolves, content and name are on the disk.
  *
  * @throws Failure `failed_precondition` in one sentence with the path and the cause.
  */
-export const replaceDurably = (path: string, text: string, random: Random): Promise<void> => write(path, text, random, rename);
+export const replaceDurably = (path: string, text: string, random: Random): Promise<void> =>
+  write(path, text, random, rename);
 
-/** Like `replaceDurably`, but keeps an existing file: if several processes write, one wins and all read its text. */
+/**
+ * Like `replaceDurably`, but keeps an existing file: if several processes write, one wins and all read its
+ * text.
+ */
 export const createDurably = (path: string, text: string, random: Random): Promise<void> =>
   write(path, text, random, (draft) =>
     link(draft, path).catch((error: NodeJS.ErrnoException) => {
@@ -23,7 +27,10 @@ type Publish = (draft: string, path: string) => Promise<void>;
 
 const write = (path: string, text: string, random: Random, publish: Publish): Promise<void> =>
   writeDraft(path, text, random, publish).catch((thrown: unknown) => {
-    throw new Failure("failed_precondition", `DATA_DIR: the file ${path} cannot be written: ${causeText(thrown)}`);
+    throw new Failure(
+      "failed_precondition",
+      `DATA_DIR: the file ${path} cannot be written: ${causeText(thrown)}`,
+    );
   });
 
 /** Writes the complete text to a file next to `path`, then moves or links it to `path`. */

@@ -8,9 +8,15 @@ import { Failure, notFound } from "../../core/failure.ts";
 import { type Blobs, checkBlobId } from "../../core/files/blob.ts";
 import { syncFolder } from "./durable-file.ts";
 
-/** The write buffer. It is small because buffers that wait long leave V8's young generation, which doubled the time when measured. */
+/**
+ * The write buffer. It is small because buffers that wait long leave V8's young generation, which doubled the
+ * time when measured.
+ */
 const writeBytes = 64 * 1024;
-/** The read buffer. Larger buffers are newly allocated each time, which took three times as long when measured. */
+/**
+ * The read buffer. Larger buffers are newly allocated each time, which took three times as long when
+ * measured.
+ */
 const readBytes = 64 * 1024;
 
 /**
@@ -34,7 +40,9 @@ export function createLocalBlobs(folder: string): Blobs {
       } catch (thrown) {
         bytes.destroy();
         await remove(partKey(id));
-        throw isFull(thrown) ? new Failure("unavailable", "the storage is full, try again later", { cause: thrown }) : thrown;
+        throw isFull(thrown)
+          ? new Failure("unavailable", "the storage is full, try again later", { cause: thrown })
+          : thrown;
       }
     },
     async read(id, range) {
@@ -90,7 +98,8 @@ function durableFolders(folder: string): (name: string) => Promise<void> {
   };
 }
 
-const codeOf = (thrown: unknown): unknown => (thrown instanceof Error && "code" in thrown ? thrown.code : undefined);
+const codeOf = (thrown: unknown): unknown =>
+  thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
 
 /** True if the disk or the user's quota is full. */
 const isFull = (thrown: unknown): boolean => ["ENOSPC", "EDQUOT"].includes(String(codeOf(thrown)));

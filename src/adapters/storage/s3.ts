@@ -14,7 +14,10 @@ import { Failure, notFound } from "../../core/failure.ts";
 import { type Blobs, type ByteRange, checkBlobId } from "../../core/files/blob.ts";
 import { contentDisposition } from "../../core/files/filename.ts";
 
-/** The smallest part that S3 accepts. A put holds `partsAtOnce` parts and the one that it fills; with four the memory sometimes rose by more than 64 MB when measured. */
+/**
+ * The smallest part that S3 accepts. A put holds `partsAtOnce` parts and the one that it fills; with four the
+ * memory sometimes rose by more than 64 MB when measured.
+ */
 const partBytes = 5 * 1024 * 1024;
 const partsAtOnce = 2;
 const connectMs = 5_000;
@@ -22,14 +25,17 @@ const connectMs = 5_000;
 const silentMs = 60_000;
 
 /**
- * Bytes in a bucket of S3 or a compatible service. An object appears when it is
- * complete; larger ones are uploaded in parts.
+ * Bytes in a bucket of S3 or a compatible service. An object appears when it is complete; larger ones are
+ * uploaded in parts.
  *
- * @throws Failure `unavailable` from every method when the service does not answer, or answers with a status of 500 or more.
+ * @throws Failure `unavailable` from every method when the service does not answer, or answers with a status
+ * of 500 or more.
  */
 export function createS3Blobs(bucket: Bucket): Blobs {
   const client = clientOf(bucket);
-  const disk = new Disk(new S3Driver({ client, bucket: bucket.name, visibility: "private", supportsACL: false }));
+  const disk = new Disk(
+    new S3Driver({ client, bucket: bucket.name, visibility: "private", supportsACL: false }),
+  );
   const at = (id: string) => ({ Bucket: bucket.name, Key: bucket.prefix + checkBlobId(id) });
 
   async function remove(location: BlobLocation): Promise<void> {
@@ -57,7 +63,11 @@ export function createS3Blobs(bucket: Bucket): Blobs {
     remove: async (id) => withFailures(remove(at(id))),
     async address(id, { filename, contentType, seconds }) {
       if (!bucket.redirect) return null;
-      return disk.getSignedUrl(at(id).Key, { contentType, contentDisposition: contentDisposition(filename), expiresIn: seconds });
+      return disk.getSignedUrl(at(id).Key, {
+        contentType,
+        contentDisposition: contentDisposition(filename),
+        expiresIn: seconds,
+      });
     },
   };
 }
@@ -81,13 +91,20 @@ interface BlobLocation {
   readonly Key: string;
 }
 
-async function read(client: S3Client, location: BlobLocation, range: ByteRange | undefined): Promise<Readable> {
+async function read(
+  client: S3Client,
+  location: BlobLocation,
+  range: ByteRange | undefined,
+): Promise<Readable> {
   const Range = range && `bytes=${range.start}-${range.end}`;
   const { Body } = await client.send(new GetObjectCommand({ ...location, Range }));
   return Body as Readable; // in Node.js
 }
 
-/** Aborts uploads of this key that a dead process left. Otherwise their parts would be stored, and paid for, permanently. */
+/**
+ * Aborts uploads of this key that a dead process left. Otherwise their parts would be stored, and paid for,
+ * permanently.
+ */
 async function abortUploads(client: S3Client, { Bucket, Key }: BlobLocation): Promise<void> {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
   for (const { UploadId } of Uploads.filter((upload) => upload.Key === Key))
@@ -104,14 +121,19 @@ const withFailures = <T>(work: Promise<T>): Promise<T> =>
 /** The failure for an error of the service. A configuration error stays unchanged, for the log. */
 function refusalOf(thrown: unknown): unknown {
   if (nameOf(thrown) === "NoSuchKey") return notFound("file");
-  return isTransient(thrown) ? new Failure("unavailable", "the storage cannot be reached now", { cause: thrown }) : thrown;
+  return isTransient(thrown)
+    ? new Failure("unavailable", "the storage cannot be reached now", { cause: thrown })
+    : thrown;
 }
 
 /** No connection, a timeout, or an answer with a status of 500 or more. */
 function isTransient(thrown: unknown): boolean {
   if (thrown instanceof S3ServiceException) return (thrown.$metadata.httpStatusCode ?? 500) >= 500;
   // Codes of this process begin with ERR_, in particular for bytes that ended early.
-  return nameOf(thrown) === "TimeoutError" || (thrown instanceof Error && "code" in thrown && !String(thrown.code).startsWith("ERR_"));
+  return (
+    nameOf(thrown) === "TimeoutError" ||
+    (thrown instanceof Error && "code" in thrown && !String(thrown.code).startsWith("ERR_"))
+  );
 }
 
 const nameOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : "");

@@ -24,9 +24,9 @@ const connectMs = 10_000;
 const answerBytesMax = 256 * 1024;
 
 /**
- * Calls `/audio/transcriptions` as OpenAI documents it. The operator has configured the address, so the egress guard does
- * not check it (spec/decisions.md 39). Redirects are not followed: they would send the key to another address. The caller
- * limits the time.
+ * Calls `/audio/transcriptions` as OpenAI documents it. The operator has configured the address, so the
+ * egress guard does not check it (spec/decisions.md 39). Redirects are not followed: they would send the key
+ * to another address. The caller limits the time.
  */
 export function transcriber({ baseUrl, model, apiKey }: Endpoint): Transcribe {
   const { Agent, request } = undici();
@@ -43,7 +43,13 @@ export function transcriber({ baseUrl, model, apiKey }: Endpoint): Transcribe {
     const audio = await recording.read();
     try {
       const body = Readable.from(concatenate(head, audio, tail));
-      const answer = await request(`${baseUrl}/audio/transcriptions`, { method: "POST", headers, body, dispatcher, signal });
+      const answer = await request(`${baseUrl}/audio/transcriptions`, {
+        method: "POST",
+        headers,
+        body,
+        dispatcher,
+        signal,
+      });
       if (answer.statusCode === 200) return textIn(await readAnswer(answer.body));
       // A body that is destroyed early emits an error.
       answer.body.on("error", () => undefined).destroy();
@@ -54,8 +60,15 @@ export function transcriber({ baseUrl, model, apiKey }: Endpoint): Transcribe {
   };
 }
 
-/** The bytes of a form before and after its file (RFC 7578). The file has only the extension of its name: services read the format from it. */
-function formAround(boundary: string, fields: Readonly<Record<string, string>>, filename: string): { head: Buffer; tail: Buffer } {
+/**
+ * The bytes of a form before and after its file (RFC 7578). The file has only the extension of its name:
+ * services read the format from it.
+ */
+function formAround(
+  boundary: string,
+  fields: Readonly<Record<string, string>>,
+  filename: string,
+): { head: Buffer; tail: Buffer } {
   const [extension = ".bin"] = /\.[a-z0-9]{1,8}$/i.exec(filename) ?? [];
   const texts = Object.entries(fields).map(
     ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
@@ -76,7 +89,8 @@ async function readAnswer(body: Readable): Promise<string> {
   // Leaving the loop destroys the body.
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > answerBytesMax) throw new TranscriptionFailed(`the answer has more than ${answerBytesMax} bytes`);
+    if (bytes > answerBytesMax)
+      throw new TranscriptionFailed(`the answer has more than ${answerBytesMax} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

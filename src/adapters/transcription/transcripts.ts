@@ -32,13 +32,28 @@ export interface TranscriptsParts {
 type Result = { readonly text: string } | { readonly reason: string };
 
 /** Creates the function that transcribes recordings within the limits of spec/decisions.md 69. */
-export function transcripts({ transcribe, price, store, clock, log }: TranscriptsParts): TranscribeRecordings {
+export function transcripts({
+  transcribe,
+  price,
+  store,
+  clock,
+  log,
+}: TranscriptsParts): TranscribeRecordings {
   const limited = limitPerKey(atOnce);
   const priceOf = ({ bytes }: Recording): bigint => (BigInt(price) * BigInt(bytes) + 1_048_575n) / 1_048_576n;
   const refusalOf = ({ bytes }: Recording): string | null =>
-    transcribe === null ? "this server does not transcribe speech" : bytes > bytesMax ? "it is over 20 MiB" : null;
+    transcribe === null
+      ? "this server does not transcribe speech"
+      : bytes > bytesMax
+        ? "it is over 20 MiB"
+        : null;
 
-  async function attempt(call: Transcribe, accountId: string, recording: Recording, signal: AbortSignal): Promise<Result> {
+  async function attempt(
+    call: Transcribe,
+    accountId: string,
+    recording: Recording,
+    signal: AbortSignal,
+  ): Promise<Result> {
     try {
       const heard = limited(accountId, async () => {
         signal.throwIfAborted(); // The time was up before its turn.
@@ -52,10 +67,17 @@ export function transcripts({ transcribe, price, store, clock, log }: Transcript
     }
   }
 
-  async function attemptAll(call: Transcribe, accountId: string, recordings: readonly Recording[], gone: AbortSignal): Promise<Result[]> {
+  async function attemptAll(
+    call: Transcribe,
+    accountId: string,
+    recordings: readonly Recording[],
+    gone: AbortSignal,
+  ): Promise<Result[]> {
     const time = limitTime(clock, timeMs, gone);
     try {
-      return await Promise.all(recordings.map((recording) => attempt(call, accountId, recording, time.signal)));
+      return await Promise.all(
+        recordings.map((recording) => attempt(call, accountId, recording, time.signal)),
+      );
     } finally {
       time.stop();
     }
@@ -63,12 +85,15 @@ export function transcripts({ transcribe, price, store, clock, log }: Transcript
 
   return async (caller, target, recordings, gone) => {
     const accepted = recordings.filter((one) => refusalOf(one) === null);
-    const results = new Map<Recording, Result>(recordings.map((one) => [one, { reason: refusalOf(one) ?? "" }]));
+    const results = new Map<Recording, Result>(
+      recordings.map((one) => [one, { reason: refusalOf(one) ?? "" }]),
+    );
     if (transcribe !== null && accepted.length > 0) {
       const total = accepted.reduce((sum, one) => sum + priceOf(one), 0n);
       const affordable = await canAfford(store, await findPayer(store, caller, target), total, clock.now());
       const heard = affordable ? await attemptAll(transcribe, caller.accountId, accepted, gone) : [];
-      for (const [i, one] of accepted.entries()) results.set(one, heard[i] ?? { reason: "a budget has too few credits" });
+      for (const [i, one] of accepted.entries())
+        results.set(one, heard[i] ?? { reason: "a budget has too few credits" });
     }
     if (gone.aborted) throw senderDisconnected();
     return collect(results, priceOf);
@@ -85,7 +110,11 @@ function collect(
   let [price, left] = [0n, charactersMax];
   for (const [recording, result] of results) {
     const reason =
-      "reason" in result ? result.reason : result.text.length > left ? `the transcripts have over ${charactersMax} characters` : null;
+      "reason" in result
+        ? result.reason
+        : result.text.length > left
+          ? `the transcripts have over ${charactersMax} characters`
+          : null;
     if (reason !== null) warnings.push(`${recording.path}: the recording was not transcribed: ${reason}`);
     if (reason !== null || "reason" in result) continue;
     left -= result.text.length;

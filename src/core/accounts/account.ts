@@ -88,7 +88,10 @@ export interface AccountRows {
   lock(accountId: string): Promise<void>;
 }
 
-/** Finds and locks the account of an email address, so that it is not deleted before this change ends; null if there is none. */
+/**
+ * Finds and locks the account of an email address, so that it is not deleted before this change ends; null if
+ * there is none.
+ */
 export async function lockAccountByEmail(tx: Tx, email: string): Promise<Account | null> {
   const account = await tx.accounts.byEmail(email);
   if (account === null) return null;

@@ -17,8 +17,8 @@ export const scopeNames = [
 export type ScopeName = (typeof scopeNames)[number];
 
 /**
- * A model that has a token with this scope can decide about its own actions. An app gets it only when it names it, and the metadata does
- * not list it: clients request what is listed.
+ * A model that has a token with this scope can decide about its own actions. An app gets it only when it
+ * names it, and the metadata does not list it: clients request what is listed.
  */
 export const dangerousScope = "approve:task" satisfies ScopeName;
 
@@ -29,7 +29,8 @@ export const scopeFault = (text: string): string =>
     : "scope: the app is not configured for a requested scope";
 
 /** The scopes that clients learn of. */
-export const listedScopes = (scopes: readonly ScopeName[]): readonly ScopeName[] => scopes.filter((name) => name !== dangerousScope);
+export const listedScopes = (scopes: readonly ScopeName[]): readonly ScopeName[] =>
+  scopes.filter((name) => name !== dangerousScope);
 
 /** True for the name of a scope; case matters (RFC 6749 3.3). */
 export const isScope = (text: string): text is ScopeName => scopeNames.some((name) => name === text);
@@ -55,7 +56,14 @@ export interface OnBehalf {
 }
 
 /** Kinds of API key (spec/enterprise.md 1); `general` grants access to the full account. */
-export const keyKinds = ["general", "ediscovery", "siem", "team_user_mgmt", "team_asset_audit", "team_asset_mgmt"] as const;
+export const keyKinds = [
+  "general",
+  "ediscovery",
+  "siem",
+  "team_user_mgmt",
+  "team_asset_audit",
+  "team_asset_mgmt",
+] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
 export interface KeyCredential {
@@ -90,7 +98,10 @@ export interface SessionCredential {
   readonly operator: boolean;
 }
 
-/** A remote worker. It belongs to no person and grants access only to work on tasks. The caller's account is the worker's id, which owns no tasks. */
+/**
+ * A remote worker. It belongs to no person and grants access only to work on tasks. The caller's account is
+ * the worker's id, which owns no tasks.
+ */
 export interface WorkerCredential {
   readonly kind: "worker";
   readonly id: string;
@@ -132,23 +143,30 @@ export interface Caller extends Scope {
 
 /** Whether a caller may access projects. An app needs a scope for them (spec/decisions.md 16). */
 export const canAccessProjects = ({ credential }: Caller): boolean =>
-  credential.kind !== "token" || credential.scopes.includes("create_project") || credential.scopes.includes("manage_all_tasks");
+  credential.kind !== "token" ||
+  credential.scopes.includes("create_project") ||
+  credential.scopes.includes("manage_all_tasks");
 
 /** The app that acts for its user; null without an app. Rows that an app creates have its id. */
-export const appOf = ({ credential }: Caller): string | null => (credential.kind === "token" ? credential.clientId : null);
+export const appOf = ({ credential }: Caller): string | null =>
+  credential.kind === "token" ? credential.clientId : null;
 
 /** The key of a caller; null without one. Tasks that a key creates have its id. */
-export const keyOf = ({ credential }: Caller): string | null => (credential.kind === "key" ? credential.id : null);
+export const keyOf = ({ credential }: Caller): string | null =>
+  credential.kind === "key" ? credential.id : null;
 
 /** A credential whose scopes are those of a key, where it is one. */
-type KeyHolder = Pick<KeyCredential, "kind" | "scopes"> | { readonly kind: Exclude<CallerCredential["kind"], "key"> };
+type KeyHolder =
+  | Pick<KeyCredential, "kind" | "scopes">
+  | { readonly kind: Exclude<CallerCredential["kind"], "key"> };
 
 /**
  * The failure `permission_denied` of a key that is limited to other scopes; null for every other credential
  * (spec/api.md 8.108). It is made by the function that is returned.
  */
 export function keyScopeDenial(credential: KeyHolder, scope: KeyScope): (() => Failure) | null {
-  if (credential.kind !== "key" || credential.scopes === null || credential.scopes.includes(scope)) return null;
+  if (credential.kind !== "key" || credential.scopes === null || credential.scopes.includes(scope))
+    return null;
   const own = credential.scopes.join(", ");
   return () => new Failure("permission_denied", `this API key has no scope ${scope}; its scopes are ${own}`);
 }
@@ -163,7 +181,10 @@ export function requireKeyScope({ credential }: Pick<Caller, "credential">, scop
   if (denial !== null) throw denial();
 }
 
-/** A call that may stay open for a while. Its caller is authenticated again at intervals (spec/decisions.md 17). */
+/**
+ * A call that may stay open for a while. Its caller is authenticated again at intervals (spec/decisions.md
+ * 17).
+ */
 export interface OpenCall {
   /** The caller as first authenticated. */
   readonly caller: Caller;
@@ -190,13 +211,16 @@ const unauthenticatedTexts: Readonly<Record<CallerCredential["kind"], string>> =
 };
 
 /**
- * Keeps the caller an active member until this change ends. Changes that start work or create credentials call it:
- * a caller who was authenticated before being removed, deactivated or delegated must not create anything that stays
- * valid after that.
+ * Keeps the caller an active member until this change ends. Changes that start work or create credentials
+ * call it: a caller who was authenticated before being removed, deactivated or delegated must not create
+ * anything that stays valid after that.
  *
  * @throws Failure `unauthenticated` if the caller is no longer an active member.
  */
-export async function lockActiveMember(tx: Pick<Tx, "members">, { accountId, spaceId, role, credential }: Caller): Promise<void> {
+export async function lockActiveMember(
+  tx: Pick<Tx, "members">,
+  { accountId, spaceId, role, credential }: Caller,
+): Promise<void> {
   // A personal space has no members.
   if (role === null || (await tx.members.lockActive({ accountId, spaceId }))) return;
   throw new Failure("unauthenticated", unauthenticatedTexts[credential.kind]);

@@ -1,6 +1,6 @@
 /**
- * The scopes of API keys: a subject, and what a key may do with it. Each operation that takes a general key names one of them; only
- * `connector:use` belongs to no operation (spec/api.md 8.108).
+ * The scopes of API keys: a subject, and what a key may do with it. Each operation that takes a general key
+ * names one of them; only `connector:use` belongs to no operation (spec/api.md 8.108).
  */
 export const keyScopes = [
   "task:read",

@@ -48,12 +48,16 @@ export function ownership({ clock, counters, checkPassword }: OwnershipParts): O
     async prove({ accountId, credential }, password) {
       if (password !== "") {
         await countAttempt(accountId);
-        if (!(await checkPassword(accountId, password))) throw new Failure("permission_denied", "password: is wrong");
+        if (!(await checkPassword(accountId, password)))
+          throw new Failure("permission_denied", "password: is wrong");
         return;
       }
       const provedAt = credential.kind === "session" ? credential.provedAt : 0;
       if (clock.now() - provedAt > proofMs) {
-        throw new Failure("failed_precondition", "confirm your identity again: enter the password, or repeat single sign-on");
+        throw new Failure(
+          "failed_precondition",
+          "confirm your identity again: enter the password, or repeat single sign-on",
+        );
       }
     },
 
@@ -61,17 +65,21 @@ export function ownership({ clock, counters, checkPassword }: OwnershipParts): O
       // One transfer at a time, and no enterprise key is created during it.
       await tx.accounts.lockSpace(spaceId);
       const owner = await tx.accounts.ownerOf(spaceId);
-      if (owner?.accountId !== accountId) throw new Failure("permission_denied", "only the team's owner can transfer it");
+      if (owner?.accountId !== accountId)
+        throw new Failure("permission_denied", "only the team's owner can transfer it");
       const newOwner = await tx.accounts.memberById(spaceId, memberId);
       if (!newOwner || newOwner.status === "removed") throw notFound("member");
       if (newOwner.status !== "active" || (newOwner.role !== "super_admin" && newOwner.role !== "admin")) {
-        throw new Failure("failed_precondition", "the new owner must be an active super admin or admin of the team");
+        throw new Failure(
+          "failed_precondition",
+          "the new owner must be an active super admin or admin of the team",
+        );
       }
       // In this order, a team never has two owners (membership_one_owner).
       await tx.accounts.setRole(owner.id, "super_admin");
       await tx.accounts.setRole(newOwner.id, "owner");
-      // Enterprise keys belong to the tenant and are managed by its owner (spec/enterprise.md 1, spec/decisions.md 3):
-      // their access does not change; from now on the new owner sees and revokes them.
+      // Enterprise keys belong to the tenant and are managed by its owner (spec/enterprise.md 1,
+      // spec/decisions.md 3): their access does not change; from now on the new owner sees and revokes them.
       await tx.keys.transferEnterprise(spaceId, owner.accountId, newOwner.accountId);
       tx.audit.note({ subject: newOwner.id, before: { owner: owner.id }, after: { owner: newOwner.id } });
     },

@@ -13,12 +13,16 @@ export interface ProfileEdit {
 }
 
 /**
- * Changes the caller's own name and language, in all of its spaces. The audit row has the names of what changed, and no
- * name of a person.
+ * Changes the caller's own name and language, in all of its spaces. The audit row has the names of what
+ * changed, and no name of a person.
  *
  * @throws Failure `invalid_argument`
  */
-export async function updateProfile(tx: Tx, { accountId, spaceId }: Caller, edit: ProfileEdit): Promise<Profile> {
+export async function updateProfile(
+  tx: Tx,
+  { accountId, spaceId }: Caller,
+  edit: ProfileEdit,
+): Promise<Profile> {
   const set = setOf(edit);
   const changed = Object.keys(set);
   if (changed.length === 0) throw invalidArgument("", "name or locale is required");
@@ -37,7 +41,10 @@ const setOf = ({ name, locale }: ProfileEdit): Partial<Pick<Account, "name" | "l
 function nameOf(text: string): string | null {
   if (text === "") return null;
   if (!nameForm.test(text))
-    throw invalidArgument("name", "must have 1 to 100 characters, no control or bidirectional characters, and no blanks at the ends");
+    throw invalidArgument(
+      "name",
+      "must have 1 to 100 characters, no control or bidirectional characters, and no blanks at the ends",
+    );
   return text;
 }
 

@@ -6,8 +6,8 @@ import type { Json, JsonObject } from "../json.ts";
 import { type Decision, inputSchema, type KindName, kindOf } from "./kind.ts";
 
 /**
- * `used`: accepted, and performed by a remote worker, which may perform it once. `dismissed`: ended without a decision,
- * by a message (which answers a question) or by a stop.
+ * `used`: accepted, and performed by a remote worker, which may perform it once. `dismissed`: ended without a
+ * decision, by a message (which answers a question) or by a stop.
  */
 export type ActionState = "pending" | "accepted" | "used" | "cancelled" | "dismissed";
 
@@ -33,7 +33,12 @@ export interface ActionRows {
   /** The actions of a task with a greater number, oldest first. */
   after(taskId: string, seq: number): Promise<readonly Action[]>;
   /** Decides a pending action; false when it is no longer pending. */
-  decide(taskId: string, seq: number, state: "accepted" | "cancelled", input: Uint8Array<ArrayBuffer>): Promise<boolean>;
+  decide(
+    taskId: string,
+    seq: number,
+    state: "accepted" | "cancelled",
+    input: Uint8Array<ArrayBuffer>,
+  ): Promise<boolean>;
   /** Marks an accepted action as used; false when it is used already or not accepted. */
   markUsed(taskId: string, seq: number): Promise<boolean>;
   /** Returns a used action to accepted, if the use did not happen. */
@@ -65,11 +70,15 @@ const ajvPackage = lazyPackage<typeof import("ajv")>("ajv");
 const ajv = lazy(() => new (ajvPackage().Ajv)({ strict: true, ownProperties: true }));
 
 /**
- * The input of a decision. An absent input accepts, if `accept` is the only required member (spec/decisions.md 48).
+ * The input of a decision. An absent input accepts, if `accept` is the only required member
+ * (spec/decisions.md 48).
  *
  * @throws Failure `invalid_argument` if other members are required too.
  */
-export function inputOrAccept({ kind, variant }: Pick<Action, "kind" | "variant">, input: JsonObject | undefined): JsonObject {
+export function inputOrAccept(
+  { kind, variant }: Pick<Action, "kind" | "variant">,
+  input: JsonObject | undefined,
+): JsonObject {
   if (input !== undefined) return input;
   const required = inputSchema(kind, variant)?.["required"];
   if (!Array.isArray(required) || required.join() !== "accept") throw invalidArgument("input", "is required");
@@ -79,13 +88,14 @@ export function inputOrAccept({ kind, variant }: Pick<Action, "kind" | "variant"
 /**
  * Returns the decision that an input makes about an action.
  *
- * @throws Failure `invalid_argument` for an input that does not match the kind's schema, with the path of the member
- * at fault (spec/api.md 8.9, 9.3).
+ * @throws Failure `invalid_argument` for an input that does not match the kind's schema, with the path of the
+ * member at fault (spec/api.md 8.9, 9.3).
  */
 export function decide({ kind, variant }: Pick<Action, "kind" | "variant">, input: JsonObject): Decision {
   const validate = validatorOf(kind, variant);
   if (!validate(input)) throw schemaFailure(validate.errors?.[0]);
-  if (input["action"] === "select" && input["client_id"] === undefined) throw invalidArgument("input.client_id", "is required with select");
+  if (input["action"] === "select" && input["client_id"] === undefined)
+    throw invalidArgument("input.client_id", "is required with select");
   if (input["action"] === "skip" || input["action"] === "reject") return "cancelled";
   if (input["accept"] !== false) return "accepted";
   return kindOf(kind).cancels ? "cancelled" : "undecided";
@@ -100,8 +110,8 @@ export function decidesLaterActions(kind: KindName, input: JsonObject): boolean 
 }
 
 /**
- * Which later actions such a decision allows, as a task stores it in `allowed`: the kind, or the kind and the host of
- * its `url`. Null: none, because the request has no address.
+ * Which later actions such a decision allows, as a task stores it in `allowed`: the kind, or the kind and the
+ * host of its `url`. Null: none, because the request has no address.
  */
 export function allowance(kind: KindName, params: JsonObject | undefined): string | null {
   if (!kindOf(kind).laterByHost) return kind;
@@ -127,10 +137,18 @@ function validatorOf(kind: KindName, variant: string): ValidateFunction {
   return validate;
 }
 
-function schemaFailure({ instancePath, params, message = "is not valid" }: Partial<ErrorObject> = {}): Failure {
+function schemaFailure({
+  instancePath,
+  params,
+  message = "is not valid",
+}: Partial<ErrorObject> = {}): Failure {
   const path = `input${(instancePath ?? "").replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".")}`;
   const { missingProperty, additionalProperty, allowedValues } = params ?? {};
   if (missingProperty !== undefined) return invalidArgument(`${path}.${missingProperty}`, "is required");
-  if (additionalProperty !== undefined) return invalidArgument(path, "must have only the members of confirm_input_schema");
-  return invalidArgument(path, Array.isArray(allowedValues) ? `must be one of ${allowedValues.join(", ")}` : message);
+  if (additionalProperty !== undefined)
+    return invalidArgument(path, "must have only the members of confirm_input_schema");
+  return invalidArgument(
+    path,
+    Array.isArray(allowedValues) ? `must be one of ${allowedValues.join(", ")}` : message,
+  );
 }

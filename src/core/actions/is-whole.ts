@@ -13,25 +13,31 @@ export interface WaitingAct {
 }
 
 /**
- * Whether the description, as a row of a list has it, shows all that a decision decides. False when in doubt: then the
- * decision is made where all rows are shown.
+ * Whether the description, as a row of a list has it, shows all that a decision decides. False when in doubt:
+ * then the decision is made where all rows are shown.
  *
- * The description is one line of at most 300 characters without hidden ones. Each value of the params occurs in it so that
- * the reader sees where it begins and ends:
+ * The description is one line of at most 300 characters without hidden ones. Each value of the params occurs
+ * in it so that the reader sees where it begins and ends:
  *
- * - A single text is in quotation marks (`Publish “demo”`), or all that follows the only colon (`Run: make clean`).
- * - Each of several values, and a single number, truth value or empty one, is in quotation marks directly after the name of
- *   its member: `Write to “ann@example.com” with the subject “Hello”`. Alone, it does not say which member it is.
+ * - A single text is in quotation marks (`Publish “demo”`), or all that follows the only colon (`Run: make
+ *   clean`).
+ * - Each of several values, and a single number, truth value or empty one, is in quotation marks directly
+ *   after the name of its member: `Write to “ann@example.com” with the subject “Hello”`. Alone, it does not
+ *   say which member it is.
  * - The rest is words, without another colon or quotation mark: `Run: echo “rm -rf /”` shows another command.
  */
 export function isWhole({ kind, description, params, schema }: WaitingAct): boolean {
-  if (description.length > descriptionMax || /\n/.test(description) || visible(description) !== description) return false;
+  if (description.length > descriptionMax || /\n/.test(description) || visible(description) !== description)
+    return false;
   return isPlainDecision(kind, schema) && showsAll(description, rowsOf(params));
 }
 
 const descriptionMax = 300;
 
-/** Kinds that a description alone cannot explain: secrets, a sign-in, the use of the person's browser, and spending. */
+/**
+ * Kinds that a description alone cannot explain: secrets, a sign-in, the use of the person's browser, and
+ * spending.
+ */
 const neverWhole: ReadonlySet<string> = new Set([
   "webdevRequestSecrets",
   "connectorOauthExpired",
@@ -43,7 +49,10 @@ const neverWhole: ReadonlySet<string> = new Set([
 function isPlainDecision(kind: string, schema: JsonObject | undefined): boolean {
   if (!isKind(kind) || neverWhole.has(kind)) return false;
   const members = Object.keys((schema?.["properties"] as JsonObject | undefined) ?? {});
-  return members.includes("accept") && members.every((name) => name === "accept" || name === kindOf(kind).decidesLaterBy);
+  return (
+    members.includes("accept") &&
+    members.every((name) => name === "accept" || name === kindOf(kind).decidesLaterBy)
+  );
 }
 
 const marks = ["“”", "„“", "«»", "‘’", '""', "''", "``"].map(([open = "", close = ""]) => ({ open, close }));
@@ -73,6 +82,9 @@ function formsOf({ path, value }: Row, isOnly: boolean): readonly string[] {
   const inMarks = marks.filter(({ open, close }) => !value.includes(open) && !value.includes(close));
   const quoted = inMarks.map(({ open, close }) => ` ${open}${value}${close}`);
   const name = /[\p{L}\p{N}_-]+$/u.exec(path)?.[0];
-  const named = name === undefined ? [] : [name, name.replaceAll("_", " ")].flatMap((member) => quoted.map((text) => ` ${member}${text}`));
+  const named =
+    name === undefined
+      ? []
+      : [name, name.replaceAll("_", " ")].flatMap((member) => quoted.map((text) => ` ${member}${text}`));
   return isOnly ? [...named, ...quoted] : named;
 }

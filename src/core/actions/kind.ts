@@ -13,7 +13,9 @@ export interface Kind {
   readonly inputs: Readonly<Record<string, JsonObject>>;
   /** True if `accept: false` cancels the action; otherwise it decides nothing. */
   readonly cancels: boolean;
-  /** The member of the input that decides later actions of this kind in this task too (spec/decisions.md 15). */
+  /**
+   * The member of the input that decides later actions of this kind in this task too (spec/decisions.md 15).
+   */
   readonly decidesLaterBy?: string;
   /** True if such a decision holds only for the host of the request's `url`. */
   readonly laterByHost?: boolean;
@@ -23,7 +25,11 @@ export interface Kind {
 
 const boolean = { type: "boolean" };
 const text = { type: "string" };
-const oneOf = (values: string[], more: JsonObject = {}): JsonObject => ({ type: "string", enum: values, ...more });
+const oneOf = (values: string[], more: JsonObject = {}): JsonObject => ({
+  type: "string",
+  enum: values,
+  ...more,
+});
 const listOf = (items: JsonObject): JsonObject => ({ type: "array", items });
 const closed = (properties: JsonObject, required: string[]): JsonObject => ({
   type: "object",
@@ -52,13 +58,24 @@ export const kinds = {
   needConnectMyBrowser: {
     tool: "my_browser",
     description: "Connect a browser, or go on without one.",
-    inputs: { "": closed({ action: oneOf(["select", "skip"]), client_id: { ...text, minLength: 1, maxLength: 128 } }, ["action"]) },
+    inputs: {
+      "": closed(
+        { action: oneOf(["select", "skip"]), client_id: { ...text, minLength: 1, maxLength: 128 } },
+        ["action"],
+      ),
+    },
     cancels: true,
   },
   gmailSendAction: mail("gmail_send", "Send these mails with Gmail."),
   outlookSendMailsAction: mail("outlook_send_mails", "Send these mails with Outlook."),
-  deployAction: { ...approval("deploy", "Deploy.", { global_allow: boolean }), decidesLaterBy: "global_allow" },
-  terminalExecute: { ...approval("terminal", "Run a command.", { always_allow: boolean }), decidesLaterBy: "always_allow" },
+  deployAction: {
+    ...approval("deploy", "Deploy.", { global_allow: boolean }),
+    decidesLaterBy: "global_allow",
+  },
+  terminalExecute: {
+    ...approval("terminal", "Run a command.", { always_allow: boolean }),
+    decidesLaterBy: "always_allow",
+  },
   videoGenerate: {
     tool: "video_generate",
     description: "Choose the quality of the video.",
@@ -78,7 +95,9 @@ export const kinds = {
   outlookCalendarCreate: approval("outlook_calendar_create", "Create an Outlook Calendar event."),
   outlookCalendarUpdate: approval("outlook_calendar_update", "Change an Outlook Calendar event."),
   outlookCalendarDelete: approval("outlook_calendar_delete", "Delete an Outlook Calendar event."),
-  metaMarketingAction: approval("meta_marketing", "Act on these advertising accounts.", { selectedAccountIds: listOf(text) }),
+  metaMarketingAction: approval("meta_marketing", "Act on these advertising accounts.", {
+    selectedAccountIds: listOf(text),
+  }),
   metaMarketingActionResult: approval("meta_marketing_result", "Go on with this result.", { mode: text }),
   webdevRunAction: {
     tool: "webdev",
@@ -97,11 +116,20 @@ export const kinds = {
     secret: "secrets",
   },
   connectorOauthExpired: approval("connector_oauth", "Sign in to the connector again."),
-  /** A connector's tool with the policy `ask`. The platform adds this kind: the specification's set is open, and none of its kinds covers arbitrary tools. */
+  /**
+   * A connector's tool with the policy `ask`. The platform adds this kind: the specification's set is open,
+   * and none of its kinds covers arbitrary tools.
+   */
   connectorAction: { ...approval("connector", "Use this tool of a connector."), cancels: true },
-  /** A schedule that the agent proposes; the decision creates it. It has no member that decides later ones. Added by the platform as well. */
+  /**
+   * A schedule that the agent proposes; the decision creates it. It has no member that decides later ones.
+   * Added by the platform as well.
+   */
   scheduleCreate: { ...approval("schedule_create", "Create this schedule."), cancels: true },
-  /** A request to an address that the agent's model chose (docs/guides/models.md#fetch-policy). Added by the platform as well. */
+  /**
+   * A request to an address that the agent's model chose (docs/guides/models.md#fetch-policy). Added by the
+   * platform as well.
+   */
   fetchUrl: {
     ...approval("fetch_url", "Send a request to this address.", { always_allow: boolean }),
     cancels: true,
@@ -126,7 +154,8 @@ export const canRefuse = (name: string): boolean => isKind(name) && kindOf(name)
 export const isQuestion = (name: KindName): boolean => kindOf(name).tool === null;
 
 /** The names of a kind's variants; empty for a kind with one schema and for a question. */
-export const variantsOf = (name: KindName): readonly string[] => Object.keys(kindOf(name).inputs).filter(Boolean);
+export const variantsOf = (name: KindName): readonly string[] =>
+  Object.keys(kindOf(name).inputs).filter(Boolean);
 
 /** The schema of an action's input; undefined for a question, and for a variant that does not exist. */
 export function inputSchema(name: KindName, variant: string): JsonObject | undefined {

@@ -14,7 +14,10 @@ interface Authority {
   readonly host: string;
 }
 
-/** Unreserved and reserved characters and complete escapes. A fragment's `#` is allowed: callers that forbid it check for it. */
+/**
+ * Unreserved and reserved characters and complete escapes. A fragment's `#` is allowed: callers that forbid
+ * it check for it.
+ */
 const characters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 const form = /^([A-Za-z][A-Za-z0-9+.-]*):(?:\/\/([^/?#]*))?([^#]*)(?:#[^#]*)?$/;
 const authorityForm = /^(?:([^@[\]]*)@)?(\[[0-9A-Fa-f:.]+\]|[^@:[\]]*)(?::([0-9]*))?$/;
@@ -28,7 +31,8 @@ const portMax = 65_535;
  * @returns the parts, or the rule that the text breaks, to be read after the field's name.
  */
 export function parseUri(text: string): Uri | string {
-  if (!/^[\x21-\x7e]*$/.test(text)) return "must have no white space, control characters or characters outside ASCII";
+  if (!/^[\x21-\x7e]*$/.test(text))
+    return "must have no white space, control characters or characters outside ASCII";
   if (text.includes("\\")) return "must have no backslash";
   const [, scheme, written, pathAndQuery = ""] = form.exec(text) ?? [];
   if (scheme === undefined) return "must be absolute, with a scheme";
@@ -47,7 +51,8 @@ function readAuthority(text: string): Authority | string {
 export function findWebUrlFault(text: string, { authority }: Uri): string | undefined {
   if (!authority || authority.host === "") return "must have // and a host";
   if (authority.userinfo !== null) return "must have no user before the host";
-  // `http://0x7f.1` and `http://%61.example` lead to other hosts than they show. An address in brackets has many spellings.
+  // `http://0x7f.1` and `http://%61.example` lead to other hosts than they show. An address in brackets has
+  // many spellings.
   const read = URL.canParse(text) ? new URL(text).hostname : null;
   const isSameHost = read !== null && (read.startsWith("[") || read === authority.host.toLowerCase());
   return isSameHost ? undefined : "must have a host that browsers do not rewrite";
@@ -56,7 +61,9 @@ export function findWebUrlFault(text: string, { authority }: Uri): string | unde
 /** The hosts that are this machine, as a URI writes them. */
 const loopbackHosts: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
 
-/** The rule that a page's URL breaks, which must be https, or http on this machine; undefined for a valid one. */
+/**
+ * The rule that a page's URL breaks, which must be https, or http on this machine; undefined for a valid one.
+ */
 export function findHttpsUrlFault(text: string): string | undefined {
   const uri = parseUri(text);
   if (typeof uri === "string") return uri;

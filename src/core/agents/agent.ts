@@ -14,14 +14,26 @@ interface CreationParts {
 const batchMax = 100;
 
 /** Also creates its main task, which has no events. */
-export async function makeDefaultAgent(tx: Tx, { now, ids }: CreationParts, { accountId, spaceId }: Scope): Promise<void> {
+export async function makeDefaultAgent(
+  tx: Tx,
+  { now, ids }: CreationParts,
+  { accountId, spaceId }: Scope,
+): Promise<void> {
   const agent = { id: ids.uuid(), taskId: ids.short(), accountId, spaceId };
-  const task = { ...idleTask(agent.taskId, agent, now), agentId: agent.id, title: "Main task", agentProfile: defaultProfile };
+  const task = {
+    ...idleTask(agent.taskId, agent, now),
+    agentId: agent.id,
+    title: "Main task",
+    agentProfile: defaultProfile,
+  };
   await tx.tasks.insert(task, []);
   await tx.agents.insert({ ...agent, nickname: "Agent", about: "", isDefault: true, createdAt: now });
 }
 
-/** Creates the default agent of every account that has none: accounts of an earlier release, and the first account. */
+/**
+ * Creates the default agent of every account that has none: accounts of an earlier release, and the first
+ * account.
+ */
 export async function ensureDefaultAgents(tx: Tx, parts: CreationParts): Promise<void> {
   for (;;) {
     const scopes = await tx.agents.withoutDefault(batchMax);
@@ -86,7 +98,11 @@ export const agents: Agents = {
     const before = requireAgent(await tx.agents.find(caller, id));
     const after = requireAgent(await tx.agents.update(caller, before.id, edit));
     const { nickname } = after;
-    tx.audit.note({ subject: after.id, before: { nickname: before.nickname }, after: { nickname, described: edit.about !== undefined } });
+    tx.audit.note({
+      subject: after.id,
+      before: { nickname: before.nickname },
+      after: { nickname, described: edit.about !== undefined },
+    });
     return after;
   },
 };

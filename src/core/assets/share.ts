@@ -69,16 +69,16 @@ export interface Shares {
   /**
    * Sets the team's cap of a share and replaces the team's earlier cap. The operator's cap stays.
    *
-   * @throws Failure `not_found` for an unknown share and for another team's, `failed_precondition` if the shared object
-   * is deleted.
+   * @throws Failure `not_found` for an unknown share and for another team's, `failed_precondition` if the
+   * shared object is deleted.
    */
   cap(tx: Tx, caller: Caller, id: string, most: Visibility, remark: string): Promise<void>;
 }
 
 export function shares(clock: Clock): Shares {
   /**
-   * The key's kind and name, which distinguish changes of the API from those of the operator (spec/enterprise.md 9.1).
-   * A session has neither: the row's credential names it.
+   * The key's kind and name, which distinguish changes of the API from those of the operator
+   * (spec/enterprise.md 9.1). A session has neither: the row's credential names it.
    */
   async function auditedKey(tx: Tx, caller: Caller) {
     const { credential } = caller;
@@ -90,11 +90,15 @@ export function shares(clock: Clock): Shares {
   return {
     async list(tx, caller, { name, type }, filter, page) {
       // Objects of other types are not shared.
-      const result = type === null ? { items: [], total: 0 } : await tx.shares.list(caller.spaceId, type, filter, page);
+      const result =
+        type === null ? { items: [], total: 0 } : await tx.shares.list(caller.spaceId, type, filter, page);
       // A name may be message text: the audit log records only that a name was searched for, not which.
       const { prefix, ...rest } = filter;
       const query = { ...rest, ...(prefix === undefined ? {} : { byName: true }), ...page };
-      tx.audit.note({ subject: name, after: { ...(await auditedKey(tx, caller)), ...query, total: result.total } });
+      tx.audit.note({
+        subject: name,
+        after: { ...(await auditedKey(tx, caller)), ...query, total: result.total },
+      });
       return result;
     },
 
@@ -117,4 +121,7 @@ export function shares(clock: Clock): Shares {
 }
 
 /** A share's visibility, for the audit log. */
-const auditedState = ({ visibility, maxVisibility }: Share) => ({ visibility: applyCaps(visibility, maxVisibility), maxVisibility });
+const auditedState = ({ visibility, maxVisibility }: Share) => ({
+  visibility: applyCaps(visibility, maxVisibility),
+  maxVisibility,
+});

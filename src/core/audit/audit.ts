@@ -51,7 +51,10 @@ export interface AuditNote extends Partial<Pick<AuditEntry, "subject" | "before"
   readonly alsoIn?: Pick<AuditEntry, "spaceId" | "before" | "after">;
 }
 
-/** Why a call was refused, as in stored rows and exports. These values are older than those of `Reason` and never change. */
+/**
+ * Why a call was refused, as in stored rows and exports. These values are older than those of `Reason` and
+ * never change.
+ */
 export type AuditReason = "unauthenticated" | "forbidden" | "insufficient_scope" | "limited";
 
 /** The refused calls of one credential to one operation in one minute, as one process counted them. */
@@ -67,6 +70,9 @@ export interface AuditRows {
   /** Returns the notes of this change so far. */
   notes(): AuditNote;
   insert(entry: AuditEntry): Promise<void>;
-  /** Writes refusals, or adds their counts to rows with the same id. Returns the ids of rows that are already sealed; these do not change. */
+  /**
+   * Writes refusals, or adds their counts to rows with the same id. Returns the ids of rows that are already
+   * sealed; these do not change.
+   */
   addRefusals(refusals: readonly AuditRefusal[]): Promise<readonly string[]>;
 }

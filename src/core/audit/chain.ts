@@ -33,7 +33,10 @@ export interface ChainHead {
 /** A row with its sequence number and hash in the chain of its space. */
 export interface SealedRow extends AuditRow, ChainHead {}
 
-/** Where a chain begins after retention has removed its first rows: the last removed row, and when it was removed (Unix milliseconds). */
+/**
+ * Where a chain begins after retention has removed its first rows: the last removed row, and when it was
+ * removed (Unix milliseconds).
+ */
 export interface ChainAnchor extends ChainHead {
   readonly removedAt: number;
 }
@@ -57,8 +60,36 @@ export const genesis: ChainHead = { seq: 0, hash: "0".repeat(64) };
  * except the hash itself.
  */
 export function rowHash(previous: string, seq: number, row: AuditRow): string {
-  const { id, at, spaceId, accountId, credential, operation, requestId, address, subject, before, after, outcome, reason, count } = row;
-  const members = [seq, id, at, spaceId, accountId, credential, operation, requestId, address, subject, before, after];
+  const {
+    id,
+    at,
+    spaceId,
+    accountId,
+    credential,
+    operation,
+    requestId,
+    address,
+    subject,
+    before,
+    after,
+    outcome,
+    reason,
+    count,
+  } = row;
+  const members = [
+    seq,
+    id,
+    at,
+    spaceId,
+    accountId,
+    credential,
+    operation,
+    requestId,
+    address,
+    subject,
+    before,
+    after,
+  ];
   const text = JSON.stringify([...members, outcome, reason, count]);
   return createHash("sha256").update(`${previous}\n${text}`).digest("hex");
 }
@@ -80,9 +111,15 @@ export interface AuditChainRows {
    * they are before `refusedBefore`: later ones are still counted (core/audit/refusals.ts).
    */
   unsealedSpaces(after: string, refusedBefore: number, max: number): Promise<string[]>;
-  /** Creates the missing heads of spaces and returns their number. Use a separate change: a concurrent one that creates the same heads waits for it. */
+  /**
+   * Creates the missing heads of spaces and returns their number. Use a separate change: a concurrent one
+   * that creates the same heads waits for it.
+   */
   makeHeads(spaceIds: readonly string[]): Promise<number>;
-  /** Locks heads until the change ends and returns them. Spaces without a head, and heads that another change holds, are skipped. */
+  /**
+   * Locks heads until the change ends and returns them. Spaces without a head, and heads that another change
+   * holds, are skipped.
+   */
   lockHeads(spaceIds: readonly string[]): Promise<ReadonlyMap<string, ChainHead>>;
   /** The rows of a space to seal, in the order of (at, id). */
   unsealed(spaceId: string, refusedBefore: number, max: number): Promise<AuditRow[]>;
@@ -125,17 +162,23 @@ export interface ChainReport {
 }
 
 /**
- * Verifies a space's chain from its first row, or from its anchor, page by page, while sealing and removals continue.
+ * Verifies a space's chain from its first row, or from its anchor, page by page, while sealing and removals
+ * continue.
  *
- * @param kept a head that was printed earlier. The chain must still contain it, so that rows
- * removed from its end are detected.
+ * @param kept a head that was printed earlier. The chain must still contain it, so that rows removed from its
+ * end are detected.
  */
-export async function verifyChain(tx: Pick<Tx, "auditChain">, spaceId: string, kept: ChainHead | null): Promise<ChainReport> {
+export async function verifyChain(
+  tx: Pick<Tx, "auditChain">,
+  spaceId: string,
+  kept: ChainHead | null,
+): Promise<ChainReport> {
   const anchor = await tx.auditChain.anchor(spaceId);
   const found = await verifyRows(tx, spaceId, kept, anchor);
   const fault = found.fault ?? (await anchorFault(tx, spaceId, anchor));
   // Rows were removed in the meantime, so the anchor and what was read after it are of two states.
-  if (fault !== null && (await tx.auditChain.anchor(spaceId))?.seq !== anchor?.seq) return verifyChain(tx, spaceId, kept);
+  if (fault !== null && (await tx.auditChain.anchor(spaceId))?.seq !== anchor?.seq)
+    return verifyChain(tx, spaceId, kept);
   return { anchor, head: found.head, fault, unsealed: await tx.auditChain.countUnsealed(spaceId) };
 }
 
@@ -161,13 +204,23 @@ async function verifyRows(
   }
 }
 
-/** The newest removal must be recorded: an anchor without its row, or a row with another anchor, shows that rows were removed by hand. */
-async function anchorFault(tx: Pick<Tx, "auditChain">, spaceId: string, anchor: ChainAnchor | null): Promise<ChainFault | null> {
+/**
+ * The newest removal must be recorded: an anchor without its row, or a row with another anchor, shows that
+ * rows were removed by hand.
+ */
+async function anchorFault(
+  tx: Pick<Tx, "auditChain">,
+  spaceId: string,
+  anchor: ChainAnchor | null,
+): Promise<ChainFault | null> {
   const removal = await tx.auditChain.lastRemoval(spaceId);
   const recorded = anchorText(removal?.after ?? null);
   if (recorded === (anchor && `${anchor.seq}:${anchor.hash}`)) return null;
   const seq = (anchor?.seq ?? 0) + 1;
-  const text = recorded === null ? "no row records the removal of the rows before" : `the last recorded removal ends at ${recorded}`;
+  const text =
+    recorded === null
+      ? "no row records the removal of the rows before"
+      : `the last recorded removal ends at ${recorded}`;
   return { seq, id: removal?.id ?? null, kind: "anchor", text };
 }
 
@@ -180,21 +233,33 @@ function anchorText(after: string | null): string | null {
 function rowFault(before: ChainHead, row: SealedRow, next: readonly SealedRow[]): ChainFault | null {
   const seq = before.seq + 1;
   const at = { seq: row.seq, id: row.id };
-  if (row.seq > seq) return { seq, id: null, kind: "missing", text: `rows ${seq} to ${row.seq - 1} are missing` };
+  if (row.seq > seq)
+    return { seq, id: null, kind: "missing", text: `rows ${seq} to ${row.seq - 1} are missing` };
   if (row.seq < seq) return { ...at, kind: "doubled", text: "a second row has this sequence number" };
   if (rowHash(before.hash, seq, row) === row.hash) return null;
   // Find the row that belongs here. Its hash moved with it or stayed.
   const original = next.find((other) => [row.hash, other.hash].includes(rowHash(before.hash, seq, other)));
   if (original === undefined)
-    return { ...at, kind: "changed", text: "the row was changed, or replaced by another row, after it was sealed" };
-  return { ...at, kind: "reordered", text: `the row that was sealed here, ${original.id}, is now at ${original.seq}` };
+    return {
+      ...at,
+      kind: "changed",
+      text: "the row was changed, or replaced by another row, after it was sealed",
+    };
+  return {
+    ...at,
+    kind: "reordered",
+    text: `the row that was sealed here, ${original.id}, is now at ${original.seq}`,
+  };
 }
 
 /** Compares the head with the last row, when all rows are valid. */
 function headFault(last: ChainHead, head: ChainHead): ChainFault | null {
   if (head.seq > last.seq) return missingAtEnd(last, head);
-  if (head.seq < last.seq) return { seq: last.seq, id: null, kind: "head", text: `the head is behind, at ${head.seq}` };
-  return head.hash === last.hash ? null : { seq: head.seq, id: null, kind: "head", text: "the head has another hash than the last row" };
+  if (head.seq < last.seq)
+    return { seq: last.seq, id: null, kind: "head", text: `the head is behind, at ${head.seq}` };
+  return head.hash === last.hash
+    ? null
+    : { seq: head.seq, id: null, kind: "head", text: "the head has another hash than the last row" };
 }
 
 const missingAtEnd = ({ seq }: ChainHead, to: ChainHead): ChainFault => ({

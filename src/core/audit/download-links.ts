@@ -19,7 +19,10 @@ export interface AuditDownloadGrant {
   readonly request: Uint8Array;
 }
 
-/** Addresses that allow their holder to download the audit log without a header: `{base}/audit-log?token=…` (spec/decisions.md 87). */
+/**
+ * Addresses that allow their holder to download the audit log without a header: `{base}/audit-log?token=…`
+ * (spec/decisions.md 87).
+ */
 export interface AuditDownloadLinks {
   /** @param until Unix milliseconds. @throws TypeError for a worker. */
   create(caller: Caller, wanted: Pick<AuditDownloadGrant, "format" | "request">, until: number): string;
@@ -27,7 +30,13 @@ export interface AuditDownloadLinks {
   read(token: string, now: number): AuditDownloadGrant | null;
 }
 
-type Signed = readonly [spaceId: string, credential: SignedCredential, format: AuditFormat, request: string, until: number];
+type Signed = readonly [
+  spaceId: string,
+  credential: SignedCredential,
+  format: AuditFormat,
+  request: string,
+  until: number,
+];
 
 /** @param baseUrl where callers reach this installation; no slash at its end. */
 export function auditDownloadLinks(cipher: Pick<Cipher, "createMac">, baseUrl: string): AuditDownloadLinks {

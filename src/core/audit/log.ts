@@ -9,7 +9,10 @@ export interface LoggedRow extends AuditRow {
   readonly hash: string | null;
 }
 
-/** A filter of rows. All present members apply. Times are Unix milliseconds; `from` is inclusive, `before` is exclusive. */
+/**
+ * A filter of rows. All present members apply. Times are Unix milliseconds; `from` is inclusive, `before` is
+ * exclusive.
+ */
 export interface AuditFilter {
   readonly from?: number;
   readonly before?: number;
@@ -34,7 +37,9 @@ export interface AuditPage {
 export interface AuditLogRows {
   /** By (at, id). */
   list(spaceId: string, filter: AuditFilter, page: AuditPage): Promise<LoggedRow[]>;
-  /** Present names of a space's accounts, keys, apps and projects by id; deleted projects and apps have none. */
+  /**
+   * Present names of a space's accounts, keys, apps and projects by id; deleted projects and apps have none.
+   */
   names(spaceId: string, ids: readonly string[]): Promise<readonly AuditName[]>;
 }
 
@@ -45,14 +50,29 @@ export interface AuditName {
   readonly name: string;
 }
 
-/** The present names of what rows mention. They are not part of the rows: names change, and rows and their hashes do not. */
-export async function listAuditNames(tx: Pick<Tx, "auditLog">, { spaceId }: Pick<Caller, "spaceId">, rows: readonly LoggedRow[]) {
-  const ids = new Set(rows.flatMap(({ accountId, credential, subject }) => [accountId, credential.replace(/^key:/, ""), subject ?? ""]));
+/**
+ * The present names of what rows mention. They are not part of the rows: names change, and rows and their
+ * hashes do not.
+ */
+export async function listAuditNames(
+  tx: Pick<Tx, "auditLog">,
+  { spaceId }: Pick<Caller, "spaceId">,
+  rows: readonly LoggedRow[],
+) {
+  const ids = new Set(
+    rows.flatMap(({ accountId, credential, subject }) => [
+      accountId,
+      credential.replace(/^key:/, ""),
+      subject ?? "",
+    ]),
+  );
   ids.delete("");
   return ids.size === 0 ? [] : tx.auditLog.names(spaceId, [...ids]);
 }
 
-/** A page of the log of the caller's space. @throws Failure `invalid_argument` for a cursor of another list. */
+/**
+ * A page of the log of the caller's space. @throws Failure `invalid_argument` for a cursor of another list.
+ */
 export async function listAudit(
   tx: Tx,
   caller: Caller,
@@ -60,7 +80,12 @@ export async function listAudit(
   { limit, order, cursor }: PageInput,
 ): Promise<Page<LoggedRow>> {
   const { accountId, spaceId } = caller;
-  const binding: CursorBinding = { accountId, spaceId, operation: "audit.list", filter: { ...filter, order } };
+  const binding: CursorBinding = {
+    accountId,
+    spaceId,
+    operation: "audit.list",
+    filter: { ...filter, order },
+  };
   const after = cursor ? decodeCursor(binding, cursor) : undefined;
   const from = after ? { after: { at: after.value, id: after.id } } : {};
   const rows = await tx.auditLog.list(spaceId, filter, { order, limit: limit + 1, ...from });

@@ -7,16 +7,23 @@ import type { Store } from "../store.ts";
 import type { AuditReason, AuditRefusal } from "./audit.ts";
 
 const minuteMs = 60_000;
-/** Milliseconds after a minute in which every process writes its refusals of that minute, unless it died. Then they are sealed. */
+/**
+ * Milliseconds after a minute in which every process writes its refusals of that minute, unless it died. Then
+ * they are sealed.
+ */
 const lateMs = 10_000;
-/** The maximum number of refused pairs of credential and operation that a process counts per minute; about 500 bytes each. */
+/**
+ * The maximum number of refused pairs of credential and operation that a process counts per minute; about 500
+ * bytes each.
+ */
 const countedMax = 10_000;
 /** Rows per change. */
 const batchMax = 100;
 
 /**
- * The reasons that the audit log records, with their values in rows and exports: the caller may not call the operation,
- * or called too often. Refusals because of the request itself are not recorded. Stored values never change.
+ * The reasons that the audit log records, with their values in rows and exports: the caller may not call the
+ * operation, or called too often. Refusals because of the request itself are not recorded. Stored values
+ * never change.
  */
 const recordedReasons: Readonly<Partial<Record<Reason, AuditReason>>> = {
   unauthenticated: "unauthenticated",
@@ -44,9 +51,15 @@ export interface RefusedCall {
  * credential, operation and minute in its space's log; other calls are counted for the process log.
  */
 export interface Refusals {
-  /** Counts a refusal, if the log records its reason. `known` is null for an unknown credential and without one. */
+  /**
+   * Counts a refusal, if the log records its reason. `known` is null for an unknown credential and without
+   * one.
+   */
   note(call: RefusedCall, known: KnownCredential | null, failure: Pick<Failure, "reason">): void;
-  /** Writes the refusals of past minutes, or all of them. Refusals that could not be written stay for the next call. */
+  /**
+   * Writes the refusals of past minutes, or all of them. Refusals that could not be written stay for the next
+   * call.
+   */
   write(all?: boolean): Promise<void>;
 }
 
@@ -63,13 +76,18 @@ export function refusals(store: Pick<Store, "change">, clock: Pick<Clock, "now">
   const counted = new Map<string, Counted>();
   const uncounted = { unknown: 0, beyond: 0 };
 
-  function count({ operation, requestId, address }: RefusedCall, known: KnownCredential, reason: AuditReason): void {
+  function count(
+    { operation, requestId, address }: RefusedCall,
+    known: KnownCredential,
+    reason: AuditReason,
+  ): void {
     const at = clock.now();
     const minute = minuteOf(at);
     const key = JSON.stringify([known.credential, operation, minute]);
     const row = counted.get(key);
     if (row !== undefined) row.count += 1;
-    else if (counted.size < countedMax) counted.set(key, { ...known, at, minute, operation, requestId, address, reason, count: 1 });
+    else if (counted.size < countedMax)
+      counted.set(key, { ...known, at, minute, operation, requestId, address, reason, count: 1 });
     else uncounted.beyond += 1;
   }
 
@@ -80,7 +98,10 @@ export function refusals(store: Pick<Store, "change">, clock: Pick<Clock, "now">
     try {
       const rows = batch.map(rowOf);
       const late = await store.change((tx) => tx.audit.addRefusals(rows));
-      if (late.length > 0) log("warn", "refused calls arrived after their row of the audit log was sealed", { rows: late.length });
+      if (late.length > 0)
+        log("warn", "refused calls arrived after their row of the audit log was sealed", {
+          rows: late.length,
+        });
     } catch (thrown) {
       for (const [i, key] of keys.entries()) {
         const row = batch[i];

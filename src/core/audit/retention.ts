@@ -3,8 +3,9 @@ import type { Tx } from "../store.ts";
 import { removalOperation } from "./chain.ts";
 
 /**
- * Removes sealed rows from the beginning of a space's chain, all of them before a time, and writes the anchor from which the chain is
- * verified. The removal is itself a row of the log. A log that has only records of removals stays as it is.
+ * Removes sealed rows from the beginning of a space's chain, all of them before a time, and writes the anchor
+ * from which the chain is verified. The removal is itself a row of the log. A log that has only records of
+ * removals stays as it is.
  *
  * @param before Unix milliseconds.
  * @param max rows of one change.
@@ -36,6 +37,12 @@ export async function removeOldAudit(
     operation: removalOperation,
     requestId: ids.request(),
   };
-  await tx.audit.insert({ ...entry, address: "", subject: spaceId, before: null, after: { seq, hash, rows: old.length } });
+  await tx.audit.insert({
+    ...entry,
+    address: "",
+    subject: spaceId,
+    before: null,
+    after: { seq, hash, rows: old.length },
+  });
   return tx.auditChain.removeUpTo(spaceId, { seq, hash, removedAt: at });
 }

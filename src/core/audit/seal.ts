@@ -24,7 +24,8 @@ export function sealer(store: Pick<Store, "change" | "auditChain">, clock: Pick<
       const spaces = await store.auditChain.unsealedSpaces(after, refusedBefore, spacesMax);
       if (spaces.length === 0) break;
       const { count, more, lockedCount } = await store.change((tx) => sealSome(tx, spaces, refusedBefore));
-      const createdCount = lockedCount < spaces.length ? await store.change((tx) => tx.auditChain.makeHeads(spaces)) : 0;
+      const createdCount =
+        lockedCount < spaces.length ? await store.change((tx) => tx.auditChain.makeHeads(spaces)) : 0;
       sum.count += count;
       sum.more ||= more || createdCount > 0;
       after = spaces.length === spacesMax ? spaces.at(-1) : undefined;
@@ -49,7 +50,11 @@ interface Sealed {
   readonly more: boolean;
 }
 
-async function sealSome(tx: Tx, spaceIds: readonly string[], refusedBefore: number): Promise<Sealed & { lockedCount: number }> {
+async function sealSome(
+  tx: Tx,
+  spaceIds: readonly string[],
+  refusedBefore: number,
+): Promise<Sealed & { lockedCount: number }> {
   const share = Math.floor(rowsMax / spaceIds.length);
   const heads = new Map<string, ChainHead>();
   const all: SealedRow[] = [];

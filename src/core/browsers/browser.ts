@@ -65,24 +65,41 @@ const helloMs = 10_000;
 const recheckMs = 5_000;
 const silentMs = 30_000;
 
-const stoppingFailure = (): Failure => new Failure("unavailable", "the server is stopping: attach again", { retryAfter: 1 });
-const replacedFailure = (): Failure => new Failure("failed_precondition", "the browser was attached again elsewhere");
+const stoppingFailure = (): Failure =>
+  new Failure("unavailable", "the server is stopping: attach again", { retryAfter: 1 });
+const replacedFailure = (): Failure =>
+  new Failure("failed_precondition", "the browser was attached again elsewhere");
 
 export function attachedBrowsers({ store, clock, draining }: AttachedParts): AttachedBrowsers {
   const streams = new Map<string, { browser: Browser; connection: Connection }>();
   let nodeId: (() => string) | undefined;
 
-  async function register({ accountId, spaceId }: BrowserOwner, { id, name, userAgent }: Hello): Promise<Browser> {
+  async function register(
+    { accountId, spaceId }: BrowserOwner,
+    { id, name, userAgent }: Hello,
+  ): Promise<Browser> {
     if (draining.aborted) throw stoppingFailure();
-    if (!nodeId) throw new Failure("unavailable", "this process runs no tasks: attach to one that does", { retryAfter: 1 });
-    const requested: Browser = { id, accountId, spaceId, name, userAgent, nodeId: nodeId(), attachedAt: clock.now() };
+    if (!nodeId)
+      throw new Failure("unavailable", "this process runs no tasks: attach to one that does", {
+        retryAfter: 1,
+      });
+    const requested: Browser = {
+      id,
+      accountId,
+      spaceId,
+      name,
+      userAgent,
+      nodeId: nodeId(),
+      attachedAt: clock.now(),
+    };
     return store.change(async (tx) => {
       await tx.accounts.lockSpace(spaceId);
       if ((await tx.browsers.countOthers(requested, id)) >= browsersMax) {
         throw new Failure("resource_exhausted", `${browsersMax} browsers are online already`);
       }
       const browser = await tx.browsers.put(requested);
-      if (!browser) throw new Failure("already_exists", "client_id: belongs to another account", { path: "client_id" });
+      if (!browser)
+        throw new Failure("already_exists", "client_id: belongs to another account", { path: "client_id" });
       return browser;
     });
   }
@@ -90,7 +107,8 @@ export function attachedBrowsers({ store, clock, draining }: AttachedParts): Att
   /** Checks that the stream may continue. @throws Failure if it may not. */
   async function check(call: OpenCall, browser: Browser, connection: Connection): Promise<void> {
     await call.reauthenticate();
-    if (clock.monotonic() - connection.lastMessageAt() > silentMs) throw new Failure("unavailable", "the client was silent for too long");
+    if (clock.monotonic() - connection.lastMessageAt() > silentMs)
+      throw new Failure("unavailable", "the client was silent for too long");
     const now = await store.browsers.find(browser, browser.id);
     // Other nodes consider this one dead, or deleted the browser.
     if (!now || nodeId?.() !== browser.nodeId) throw stoppingFailure();
@@ -130,7 +148,8 @@ export function attachedBrowsers({ store, clock, draining }: AttachedParts): Att
         recheckMs,
         ended.signal,
         () => undefined,
-        () => check(call, browser, connection).catch((thrown: unknown) => connection.close(failureOf(thrown))),
+        () =>
+          check(call, browser, connection).catch((thrown: unknown) => connection.close(failureOf(thrown))),
       );
       try {
         yield { kind: "attached" };
@@ -154,27 +173,42 @@ export function attachedBrowsers({ store, clock, draining }: AttachedParts): Att
 }
 
 /** @throws Failure `invalid_argument` when the first message is not a hello, or does not arrive in time. */
-async function readHello(incoming: AsyncIterator<Hello | FromBrowser>, clock: Clock, gone: AbortSignal): Promise<Hello> {
+async function readHello(
+  incoming: AsyncIterator<Hello | FromBrowser>,
+  clock: Clock,
+  gone: AbortSignal,
+): Promise<Hello> {
   const early = new AbortController();
   const late = clock.sleep(helloMs, AbortSignal.any([gone, early.signal])).then(
     () => null,
     () => null,
   );
   const first = await Promise.race([incoming.next(), late]).finally(() => early.abort());
-  if (first === null || first.done || first.value.kind !== "hello") throw invalidArgument("hello", "must be the first message");
+  if (first === null || first.done || first.value.kind !== "hello")
+    throw invalidArgument("hello", "must be the first message");
   return first.value;
 }
 
 /** Receives the client's messages until the stream ends or a message is invalid. */
-async function receiveAll(incoming: AsyncIterator<Hello | FromBrowser>, connection: Connection): Promise<void> {
+async function receiveAll(
+  incoming: AsyncIterator<Hello | FromBrowser>,
+  connection: Connection,
+): Promise<void> {
   try {
-    for (let message = await incoming.next(); !message.done && connection.isOpen(); message = await incoming.next()) {
+    for (
+      let message = await incoming.next();
+      !message.done && connection.isOpen();
+      message = await incoming.next()
+    ) {
       if (message.value.kind === "hello") throw invalidArgument("hello", "must be sent once");
       connection.receive(message.value);
     }
     connection.close();
   } catch (thrown) {
-    // A broken stream is not an internal error. A client that is still connected receives the reason for refusing its message.
-    connection.close(thrown instanceof Failure ? thrown : new Failure("cancelled", "the stream was interrupted"));
+    // A broken stream is not an internal error. A client that is still connected receives the reason for
+    // refusing its message.
+    connection.close(
+      thrown instanceof Failure ? thrown : new Failure("cancelled", "the stream was interrupted"),
+    );
   }
 }

@@ -17,7 +17,9 @@ export interface BrowserCommand {
   readonly params: JsonObject;
 }
 
-export type ToBrowser = { readonly kind: "attached" | "ping" } | (BrowserCommand & { readonly kind: "command"; readonly id: number });
+export type ToBrowser =
+  | { readonly kind: "attached" | "ping" }
+  | (BrowserCommand & { readonly kind: "command"; readonly id: number });
 
 /** The time limit of a command, and the signal that cancels it. */
 export interface CommandDeadline {
@@ -50,7 +52,10 @@ export interface Connection {
 
 /** The maximum number of commands that wait for an answer. More indicate an error of the sender. */
 const pendingMax = 100;
-/** Messages that a client may send between two pings, about 5 s: enough for the events of a busy page, but not for a flood. */
+/**
+ * Messages that a client may send between two pings, about 5 s: enough for the events of a busy page, but not
+ * for a flood.
+ */
 export const messagesMax = 2_000;
 
 interface Pending {
@@ -113,9 +118,11 @@ export function openConnection(clock: Clock): Connection {
     receive(message) {
       lastMessageAt = clock.monotonic();
       messages += 1;
-      if (messages > messagesMax) close(new Failure("resource_exhausted", `more than ${messagesMax} messages in 5 s`));
+      if (messages > messagesMax)
+        close(new Failure("resource_exhausted", `more than ${messagesMax} messages in 5 s`));
       if (message.kind === "result") settle(message.id, ({ resolve }) => resolve(message.result));
-      if (message.kind === "error") settle(message.id, ({ reject }) => reject(new BrowserRefused(message.error)));
+      if (message.kind === "error")
+        settle(message.id, ({ reject }) => reject(new BrowserRefused(message.error)));
     },
     async *outgoing() {
       for (;;) {

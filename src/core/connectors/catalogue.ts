@@ -5,7 +5,10 @@ export interface Connector {
   readonly name: string;
 }
 
-/** The id of My Browser. Only the scope `use_my_browsers` grants it, never a grant of connectors (spec/oauth.md 2). */
+/**
+ * The id of My Browser. Only the scope `use_my_browsers` grants it, never a grant of connectors
+ * (spec/oauth.md 2).
+ */
 export const myBrowserId = "be268223-40b2-4f3c-a907-c12eb1699283";
 
 /** Names by id, sorted by name. Clients hard-code these ids (spec/api.md 13). */
@@ -91,4 +94,5 @@ const namesById = {
 export const connectors: readonly Connector[] = Object.entries(namesById).map(([id, name]) => ({ id, name }));
 
 /** The connector with this id; undefined if the catalogue has none. */
-export const connectorById = (id: string): Connector | undefined => connectors.find((connector) => connector.id === id);
+export const connectorById = (id: string): Connector | undefined =>
+  connectors.find((connector) => connector.id === id);

@@ -37,21 +37,33 @@ const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 export function checkServer(input: ServerInput, rules: ServerRules): CheckedServer {
   if (input.kind === "none") return { server: { transport: "none" }, credentials: null };
   if (input.kind === "command") {
-    if (!rules.commands.includes(input.name)) throw invalidArgument("command", "is not one that the operator allows");
+    if (!rules.commands.includes(input.name))
+      throw invalidArgument("command", "is not one that the operator allows");
     return { server: { transport: "stdio", command: input.name }, credentials: null };
   }
   const url = readServerUrl(input.url, rules);
   const { header, oauth } = input;
   if (header) {
     const name = header.name || "Authorization";
-    if (reservedHeaders.test(name)) throw invalidArgument("http.header.name", "is a reserved header, choose another one");
-    if (!/^[\x20-\x7e]+$/.test(header.value)) throw invalidArgument("http.header.value", "must have printable ASCII characters only");
-    return { server: { transport: "http", url, auth: "header", header: name }, credentials: { kind: "header", value: header.value } };
+    if (reservedHeaders.test(name))
+      throw invalidArgument("http.header.name", "is a reserved header, choose another one");
+    if (!/^[\x20-\x7e]+$/.test(header.value))
+      throw invalidArgument("http.header.value", "must have printable ASCII characters only");
+    return {
+      server: { transport: "http", url, auth: "header", header: name },
+      credentials: { kind: "header", value: header.value },
+    };
   }
   if (!oauth) return { server: { transport: "http", url, auth: "none", header: "" }, credentials: null };
   const { clientId, clientSecret } = oauth;
-  const client = clientId === "" ? null : { client_id: clientId, ...(clientSecret === "" ? {} : { client_secret: clientSecret }) };
-  return { server: { transport: "http", url, auth: "oauth", header: "" }, credentials: { ...noTokens, client } };
+  const client =
+    clientId === ""
+      ? null
+      : { client_id: clientId, ...(clientSecret === "" ? {} : { client_secret: clientSecret }) };
+  return {
+    server: { transport: "http", url, auth: "oauth", header: "" },
+    credentials: { ...noTokens, client },
+  };
 }
 
 /** Checks the text only. The host's addresses are checked at each connection. */
@@ -62,10 +74,15 @@ function readServerUrl(text: string, { plainLoopback }: ServerRules): string {
   return text;
 }
 
-function serverUrlFault(text: string, uri: Exclude<ReturnType<typeof parseUri>, string>, plainLoopback: boolean): string | undefined {
+function serverUrlFault(
+  text: string,
+  uri: Exclude<ReturnType<typeof parseUri>, string>,
+  plainLoopback: boolean,
+): string | undefined {
   if (text.includes("#")) return "must have no fragment";
   const isLoopback = loopbackHost.test(uri.authority?.host.toLowerCase() ?? "");
-  if (uri.scheme !== "https" && !(plainLoopback && uri.scheme === "http" && isLoopback)) return "must begin with https://";
+  if (uri.scheme !== "https" && !(plainLoopback && uri.scheme === "http" && isLoopback))
+    return "must begin with https://";
   return findWebUrlFault(text, uri);
 }
 
@@ -82,14 +99,20 @@ export interface ConnectorInput {
 }
 
 /**
- * Checks that a key installs a connector for its own account only, and not as a default: a leaked key must not reach
- * tasks of other members, or tasks that do not name the connector (spec/decisions.md 65).
+ * Checks that a key installs a connector for its own account only, and not as a default: a leaked key must
+ * not reach tasks of other members, or tasks that do not name the connector (spec/decisions.md 65).
  *
  * @throws Failure `permission_denied`
  */
-export function checkInstaller({ credential }: Pick<Caller, "credential">, { forSpace, isDefault }: ConnectorInput): void {
+export function checkInstaller(
+  { credential }: Pick<Caller, "credential">,
+  { forSpace, isDefault }: ConnectorInput,
+): void {
   if (credential.kind !== "key" || !(forSpace || isDefault)) return;
-  throw new Failure("permission_denied", `${forSpace ? "for_space" : "is_default"}: requires a session, not a key`);
+  throw new Failure(
+    "permission_denied",
+    `${forSpace ? "for_space" : "is_default"}: requires a session, not a key`,
+  );
 }
 
 /** Reads the texts of a connector; the default name is the catalogue's. @throws Failure `invalid_argument` */
@@ -99,7 +122,8 @@ export function readConnectorInput({ uid, name, description, category }: Connect
   const texts = { name: name || known?.name || "", description, category };
   for (const [path, text] of Object.entries(texts))
     if (/\p{Cc}|\p{Bidi_Control}/u.test(text)) throw invalidArgument(path, "must have no control characters");
-  if (texts.name.trim() === "") throw invalidArgument("name", "is required for a connector that is not in the catalogue");
+  if (texts.name.trim() === "")
+    throw invalidArgument("name", "is required for a connector that is not in the catalogue");
   return { uid, ...texts };
 }
 
@@ -107,6 +131,8 @@ export function readConnectorInput({ uid, name, description, category }: Connect
 export function checkCatalogueServer(uid: string, { transport }: ConnectorServer): void {
   if (uid === "" && transport === "none")
     throw invalidArgument("http", "a server is required for a connector that is not in the catalogue");
-  // Its scope grants it to apps without any granted connector (spec/oauth.md 2), so it must not have a server.
-  if (uid === myBrowserId && transport !== "none") throw invalidArgument("uid", "is built into the platform and cannot have a server");
+  // Its scope grants it to apps without any granted connector (spec/oauth.md 2), so it must not have a
+  // server.
+  if (uid === myBrowserId && transport !== "none")
+    throw invalidArgument("uid", "is built into the platform and cannot have a server");
 }

@@ -4,8 +4,8 @@ import { jsonDigest } from "../json-digest.ts";
 import { purging } from "../processes/timed-job.ts";
 
 /**
- * How a connector is reached, as clients see it (spec/api.md 7.8). `builtin`: through the platform and its agents;
- * `byok`: a service of the catalogue, with the user's key; `mcp`: any other server.
+ * How a connector is reached, as clients see it (spec/api.md 7.8). `builtin`: through the platform and its
+ * agents; `byok`: a service of the catalogue, with the user's key; `mcp`: any other server.
  */
 export const connectorTypes = ["builtin", "byok", "mcp"] as const;
 export type ConnectorType = (typeof connectorTypes)[number];
@@ -21,7 +21,12 @@ export type ConnectorState = (typeof connectorStates)[number];
 /** The location of a connector's server; it holds no secrets. */
 export type ConnectorServer =
   /** Streamable HTTP. `header` is the name of the header with the credential; it is empty without one. */
-  | { readonly transport: "http"; readonly url: string; readonly auth: "none" | "header" | "oauth"; readonly header: string }
+  | {
+      readonly transport: "http";
+      readonly url: string;
+      readonly auth: "none" | "header" | "oauth";
+      readonly header: string;
+    }
   /** A command of CONNECTOR_COMMANDS, by its name. */
   | { readonly transport: "stdio"; readonly command: string }
   /** No server: agents know the connector by its name. */
@@ -36,7 +41,10 @@ export interface ConnectorTool {
   readonly inputSchema: JsonObject;
 }
 
-/** A connector that is installed for an account in a space, or for all of the space. Times are Unix milliseconds. */
+/**
+ * A connector that is installed for an account in a space, or for all of the space. Times are Unix
+ * milliseconds.
+ */
 export interface InstalledConnector {
   readonly id: string;
   readonly spaceId: string;
@@ -65,7 +73,10 @@ export interface InstalledConnector {
 }
 
 export type ConnectorChanges = Partial<
-  Pick<InstalledConnector, "credentials" | "state" | "isDefault" | "tools" | "toolsAt" | "policy" | "updatedAt">
+  Pick<
+    InstalledConnector,
+    "credentials" | "state" | "isDefault" | "tools" | "toolsAt" | "policy" | "updatedAt"
+  >
 >;
 
 export interface ConnectorAuthorization {
@@ -105,7 +116,10 @@ export interface ConnectorRows {
 export const connectorsMax = 50;
 
 /** The type of a connector with this server. Only a service of the catalogue with a key is `byok`. */
-export function connectorTypeOf(server: ConnectorServer, { inCatalogue }: { inCatalogue: boolean }): ConnectorType {
+export function connectorTypeOf(
+  server: ConnectorServer,
+  { inCatalogue }: { inCatalogue: boolean },
+): ConnectorType {
   if (server.transport === "none") return "builtin";
   return inCatalogue && server.transport === "http" && server.auth === "header" ? "byok" : "mcp";
 }
@@ -114,20 +128,30 @@ export const policyOf = ({ policy }: Pick<InstalledConnector, "policy">, tool: s
   (Object.hasOwn(policy, tool) ? policy[tool] : undefined) ?? "ask";
 
 /**
- * The changes of a connector whose tools were listed again. An `allow` is for the tool as it was then: a new or changed
- * tool asks.
+ * The changes of a connector whose tools were listed again. An `allow` is for the tool as it was then: a new
+ * or changed tool asks.
  *
  * @param now Unix milliseconds.
  */
-export function mergeTools(before: Pick<InstalledConnector, "tools" | "policy">, tools: readonly ConnectorTool[], now: number) {
+export function mergeTools(
+  before: Pick<InstalledConnector, "tools" | "policy">,
+  tools: readonly ConnectorTool[],
+  now: number,
+) {
   const known = new Map(before.tools.map((tool) => [tool.name, jsonDigest({ ...tool })]));
-  const same = new Set(tools.filter((tool) => known.get(tool.name) === jsonDigest({ ...tool })).map(({ name }) => name));
-  const policy = Object.fromEntries(Object.entries(before.policy).filter(([tool, choice]) => choice !== "allow" || same.has(tool)));
+  const same = new Set(
+    tools.filter((tool) => known.get(tool.name) === jsonDigest({ ...tool })).map(({ name }) => name),
+  );
+  const policy = Object.fromEntries(
+    Object.entries(before.policy).filter(([tool, choice]) => choice !== "allow" || same.has(tool)),
+  );
   return { tools, toolsAt: now, policy, updatedAt: now };
 }
 
 /** One connector per uid: the account's takes precedence over the space's. */
-export function effectiveByUid(installed: readonly InstalledConnector[]): ReadonlyMap<string, InstalledConnector> {
+export function effectiveByUid(
+  installed: readonly InstalledConnector[],
+): ReadonlyMap<string, InstalledConnector> {
   const byUid = new Map<string, InstalledConnector>();
   for (const connector of installed) {
     if (connector.accountId !== null || !byUid.has(connector.uid)) byUid.set(connector.uid, connector);
@@ -135,4 +159,6 @@ export function effectiveByUid(installed: readonly InstalledConnector[]): Readon
   return byUid;
 }
 
-export const purgeConnectorSignIns = purging("purge-connector-sign-ins", (tx, now) => tx.connectors.purgeAuthorizations(now));
+export const purgeConnectorSignIns = purging("purge-connector-sign-ins", (tx, now) =>
+  tx.connectors.purgeAuthorizations(now),
+);

@@ -16,7 +16,13 @@ import {
   mergeTools,
   type ToolPolicy,
 } from "./connector.ts";
-import { type ConnectorInput, checkCatalogueServer, checkServer, readConnectorInput, type ServerRules } from "./connector-input.ts";
+import {
+  type ConnectorInput,
+  checkCatalogueServer,
+  checkServer,
+  readConnectorInput,
+  type ServerRules,
+} from "./connector-input.ts";
 import { filterGranted } from "./granted.ts";
 import { type ReachServer, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ServerFaultKind, sealCredentials } from "./server.ts";
@@ -28,12 +34,19 @@ export type ConnectorHolder = Pick<Caller, "accountId" | "spaceId" | "role">;
 export type PreparedConnectorChange = (tx: Tx, caller: ConnectorHolder) => Promise<InstalledConnector>;
 
 /**
- * Connectors of a caller: the account's and the space's. Every method with an id: @throws Failure `not_found`,
- * `permission_denied` for a connector of the space that the caller may not change.
+ * Connectors of a caller: the account's and the space's. Every method with an id: @throws Failure
+ * `not_found`, `permission_denied` for a connector of the space that the caller may not change.
  */
 export interface Connectors {
-  /** @throws Failure `invalid_argument`, `permission_denied`; in the transaction `already_exists`, `resource_exhausted`. */
-  prepareInstall(caller: ConnectorHolder, input: ConnectorInput, gone: AbortSignal): Promise<PreparedConnectorChange>;
+  /**
+   * @throws Failure `invalid_argument`, `permission_denied`; in the transaction `already_exists`,
+   * `resource_exhausted`.
+   */
+  prepareInstall(
+    caller: ConnectorHolder,
+    input: ConnectorInput,
+    gone: AbortSignal,
+  ): Promise<PreparedConnectorChange>;
   /** @throws Failure `unavailable`, `failed_precondition` when a user has to sign in first. */
   prepareRefresh(caller: Caller, id: string, gone: AbortSignal): Promise<PreparedConnectorChange>;
   /** @throws Failure `failed_precondition` for a connector without a server. */
@@ -42,7 +55,12 @@ export interface Connectors {
   list(tx: Tx, caller: ConnectorHolder): Promise<readonly InstalledConnector[]>;
   /** One connector per uid; for an app only those granted to it (spec/api.md 8.20). */
   listUsable(tx: Tx, caller: Caller): Promise<readonly InstalledConnector[]>;
-  setPolicy(tx: Tx, caller: Caller, id: string, policy: Readonly<Record<string, ToolPolicy>>): Promise<InstalledConnector>;
+  setPolicy(
+    tx: Tx,
+    caller: Caller,
+    id: string,
+    policy: Readonly<Record<string, ToolPolicy>>,
+  ): Promise<InstalledConnector>;
   setDefault(tx: Tx, caller: Caller, id: string, isDefault: boolean): Promise<InstalledConnector>;
   remove(tx: Tx, caller: ConnectorHolder, id: string): Promise<void>;
   /** @throws Failure `not_found` */
@@ -73,16 +91,35 @@ export interface ConnectorsParts {
   readonly reach: ReachServer;
 }
 
-/** Whether a caller may change the connectors of the entire space: in a team its owner, super admins and admins; in a personal space its account. */
+/**
+ * Whether a caller may change the connectors of the entire space: in a team its owner, super admins and
+ * admins; in a personal space its account.
+ */
 export const mayChangeSpace = ({ role }: Pick<Caller, "role">): boolean =>
   role === null || role === "owner" || role === "super_admin" || role === "admin";
 
 const mayNotChangeSpace = (): Failure =>
-  new Failure("permission_denied", "only owner, super admin and admin may change the connectors of a team's space");
+  new Failure(
+    "permission_denied",
+    "only owner, super admin and admin may change the connectors of a team's space",
+  );
 
-export function connectors({ store, clock, ids, cipher, rules, servers, reach }: ConnectorsParts): Connectors {
+export function connectors({
+  store,
+  clock,
+  ids,
+  cipher,
+  rules,
+  servers,
+  reach,
+}: ConnectorsParts): Connectors {
   /** @param changesOf computes the changes from the locked connector. */
-  async function change(tx: Tx, caller: ConnectorHolder, id: string, changesOf: (before: InstalledConnector) => ConnectorChanges) {
+  async function change(
+    tx: Tx,
+    caller: ConnectorHolder,
+    id: string,
+    changesOf: (before: InstalledConnector) => ConnectorChanges,
+  ) {
     const before = requireChangeableConnector(caller, await tx.connectors.lock(caller, id));
     const changes = { ...changesOf(before), updatedAt: clock.now() };
     await tx.connectors.update(id, changes);
@@ -131,9 +168,13 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
       return async (tx, holder) => {
         if (input.forSpace && !mayChangeSpace(holder)) throw mayNotChangeSpace();
         await tx.accounts.lockSpace(holder.spaceId);
-        const others = (await tx.connectors.list(holder)).filter(({ accountId }) => accountId === installed.accountId);
-        if (others.some(({ uid }) => uid === installed.uid)) throw new Failure("already_exists", "the connector is installed already");
-        if (others.length >= connectorsMax) throw new Failure("resource_exhausted", `at most ${connectorsMax} connectors can be installed`);
+        const others = (await tx.connectors.list(holder)).filter(
+          ({ accountId }) => accountId === installed.accountId,
+        );
+        if (others.some(({ uid }) => uid === installed.uid))
+          throw new Failure("already_exists", "the connector is installed already");
+        if (others.length >= connectorsMax)
+          throw new Failure("resource_exhausted", `at most ${connectorsMax} connectors can be installed`);
         await tx.connectors.insert(installed);
         tx.audit.note({ subject: id, after: auditedConnector(installed) });
         return installed;
@@ -150,12 +191,16 @@ export function connectors({ store, clock, ids, cipher, rules, servers, reach }:
 
     async prepareTest(caller, id, gone) {
       const connector = requireChangeableConnector(caller, await store.connectors.find(caller, id));
-      if (connector.server.transport === "none") throw new Failure("failed_precondition", "the connector has no server");
+      if (connector.server.transport === "none")
+        throw new Failure("failed_precondition", "the connector has no server");
       const since = clock.monotonic();
       const [ended, late] = [new AbortController(), new AbortController()];
       const timeUp = () => late.abort(new ServerFault("timeout"));
       void clock.sleep(testMs, ended.signal).then(timeUp, () => undefined);
-      const outcome = await list(connector, { accountId: caller.accountId, signal: AbortSignal.any([gone, late.signal]) })
+      const outcome = await list(connector, {
+        accountId: caller.accountId,
+        signal: AbortSignal.any([gone, late.signal]),
+      })
         .then(
           ({ length }) => ({ failure: null, message: "", tools: length }),
           (thrown: unknown) => ({ ...faultOf(thrown), tools: 0 }),
@@ -216,7 +261,10 @@ const auditedConnector = ({ uid, name, type, accountId, isDefault, policy, tools
 });
 
 /** Returns a connector that the caller may change. @throws Failure `not_found`, `permission_denied` */
-export function requireChangeableConnector(caller: ConnectorHolder, found: InstalledConnector | null): InstalledConnector {
+export function requireChangeableConnector(
+  caller: ConnectorHolder,
+  found: InstalledConnector | null,
+): InstalledConnector {
   if (found === null) throw notFound("connector");
   if (found.accountId === null && !mayChangeSpace(caller)) throw mayNotChangeSpace();
   return found;

@@ -8,15 +8,21 @@ interface Granted {
 }
 
 /**
- * Whether an app may use a connector for its user. My Browser needs its own scope. Every other connector needs the
- * scope use_connectors and the user's consent to it (spec/oauth.md 2, 3, spec/api.md 9.9).
+ * Whether an app may use a connector for its user. My Browser needs its own scope. Every other connector
+ * needs the scope use_connectors and the user's consent to it (spec/oauth.md 2, 3, spec/api.md 9.9).
  */
 export const isGranted = ({ scopes, connectorUids }: Granted, uid: string): boolean =>
-  uid === myBrowserId ? scopes.includes("use_my_browsers") : scopes.includes("use_connectors") && connectorUids.includes(uid);
+  uid === myBrowserId
+    ? scopes.includes("use_my_browsers")
+    : scopes.includes("use_connectors") && connectorUids.includes(uid);
 
-/** Whether a caller may use some connectors only: an app those granted to it, a key with scopes none without `connector:use`. */
+/**
+ * Whether a caller may use some connectors only: an app those granted to it, a key with scopes none without
+ * `connector:use`.
+ */
 export const isLimitedInConnectors = ({ credential }: Caller): boolean =>
-  credential.kind === "token" || (credential.kind === "key" && credential.scopes?.includes("connector:use") === false);
+  credential.kind === "token" ||
+  (credential.kind === "key" && credential.scopes?.includes("connector:use") === false);
 
 export function filterGranted(caller: Caller, uids: readonly string[]): readonly string[] {
   const { credential } = caller;
@@ -32,5 +38,6 @@ export function filterGranted(caller: Caller, uids: readonly string[]): readonly
 export function checkGranted(caller: Caller, uids: readonly string[]): void {
   const granted = filterGranted(caller, uids);
   const missing = uids.find((uid) => !granted.includes(uid));
-  if (missing !== undefined) throw new Failure("insufficient_scope", `insufficient_scope: connector ${missing} not granted`);
+  if (missing !== undefined)
+    throw new Failure("insufficient_scope", `insufficient_scope: connector ${missing} not granted`);
 }

@@ -31,16 +31,19 @@ export interface RenewParts {
 /**
  * Renews the tokens of a connector if its access token is the spent one, or if it has none.
  *
- * A refresh token is valid once, and a server that receives one twice may revoke all tokens issued from it. So only one
- * refresh runs at a time. In a process all callers share it. Between processes, the one that writes its claim into the
- * credentials runs it.
+ * A refresh token is valid once, and a server that receives one twice may revoke all tokens issued from it.
+ * So only one refresh runs at a time. In a process all callers share it. Between processes, the one that
+ * writes its claim into the credentials runs it.
  *
- * @throws SignInNeeded, after which the connector is `expired`; ServerFault when the authorization server returned no tokens.
+ * @throws SignInNeeded, after which the connector is `expired`; ServerFault when the authorization server
+ * returned no tokens.
  */
 export function renewals(parts: RenewParts) {
   const renewing = new Map<string, Promise<OAuthCredentials>>();
   return (connector: InstalledConnector, spent: string | null): Promise<OAuthCredentials> => {
-    const renewal = renewing.get(connector.id) ?? renew(parts, connector, spent).finally(() => renewing.delete(connector.id));
+    const renewal =
+      renewing.get(connector.id) ??
+      renew(parts, connector, spent).finally(() => renewing.delete(connector.id));
     renewing.set(connector.id, renewal);
     return renewal;
   };
@@ -49,12 +52,20 @@ export function renewals(parts: RenewParts) {
 /** The tokens of a connector. @throws SignInNeeded if no user is signed in. */
 function tokensOf({ cipher }: Pick<RenewParts, "cipher">, connector: InstalledConnector): OAuthCredentials {
   const credentials = openCredentials(cipher, connector);
-  if (credentials?.kind !== "oauth" || credentials.tokens === null || connector.state === "expired") throw new SignInNeeded();
+  if (credentials?.kind !== "oauth" || credentials.tokens === null || connector.state === "expired")
+    throw new SignInNeeded();
   return credentials;
 }
 
-/** @param spent the access token to replace. If another process has replaced it already, the new one is returned. */
-async function renew(parts: RenewParts, connector: InstalledConnector, spent: string | null): Promise<OAuthCredentials> {
+/**
+ * @param spent the access token to replace. If another process has replaced it already, the new one is
+ * returned.
+ */
+async function renew(
+  parts: RenewParts,
+  connector: InstalledConnector,
+  spent: string | null,
+): Promise<OAuthCredentials> {
   const { store, clock } = parts;
   const scope = { accountId: connector.accountId ?? "", spaceId: connector.spaceId };
   for (;;) {
@@ -84,14 +95,21 @@ async function claimRenewal(
   const now = clock.now();
   if ((current.renewingUntil ?? 0) > now || credentials === null) return null;
   const sealed = sealCredentials(cipher, id, { ...current, renewingUntil: now + claimMs });
-  const isClaimed = await store.change((tx) => tx.connectors.update(id, { credentials: sealed }, credentials));
+  const isClaimed = await store.change((tx) =>
+    tx.connectors.update(id, { credentials: sealed }, credentials),
+  );
   return isClaimed ? { id, accountId: accountId ?? spaceId, sealed } : null;
 }
 
-async function refresh(parts: RenewParts, { id, accountId, sealed }: Claim, current: OAuthCredentials): Promise<OAuthCredentials> {
+async function refresh(
+  parts: RenewParts,
+  { id, accountId, sealed }: Claim,
+  current: OAuthCredentials,
+): Promise<OAuthCredentials> {
   const { store, clock, cipher, signIns } = parts;
   // Compare with the claimed credentials: a user who has signed in again in the meantime stays signed in.
-  const end = (changes: ConnectorChanges) => store.change((tx) => tx.connectors.update(id, { ...changes, updatedAt: clock.now() }, sealed));
+  const end = (changes: ConnectorChanges) =>
+    store.change((tx) => tx.connectors.update(id, { ...changes, updatedAt: clock.now() }, sealed));
   const { renewingUntil: _ended, ...free } = current;
   try {
     const next = await signIns.refresh(free, { accountId, signal: new AbortController().signal });
@@ -108,15 +126,23 @@ async function refresh(parts: RenewParts, { id, accountId, sealed }: Claim, curr
 const earlyMs = 60_000;
 
 /** Calls a connector's server with its credentials, which are renewed if necessary. */
-export type ReachServer = <T>(connector: InstalledConnector, work: (at: ServerAddress) => Promise<T>) => Promise<T>;
+export type ReachServer = <T>(
+  connector: InstalledConnector,
+  work: (at: ServerAddress) => Promise<T>,
+) => Promise<T>;
 
 /**
- * The returned function: @throws SignInNeeded, ServerFault. A connector whose refresh token is refused becomes `expired`.
+ * The returned function: @throws SignInNeeded, ServerFault. A connector whose refresh token is refused
+ * becomes `expired`.
  */
 export function reachServers(parts: RenewParts): ReachServer {
   const renewTokens = renewals(parts);
 
-  async function byTokens<T>(connector: InstalledConnector, url: string, work: (at: ServerAddress) => Promise<T>): Promise<T> {
+  async function byTokens<T>(
+    connector: InstalledConnector,
+    url: string,
+    work: (at: ServerAddress) => Promise<T>,
+  ): Promise<T> {
     const at = ({ tokens }: OAuthCredentials): ServerAddress => ({
       transport: "http",
       url,
@@ -135,7 +161,11 @@ export function reachServers(parts: RenewParts): ReachServer {
   }
 
   /** Uses the current token while it is still valid, if it cannot be renewed now. */
-  const renewEarly = (connector: InstalledConnector, current: OAuthCredentials, leftMs: number): Promise<OAuthCredentials> =>
+  const renewEarly = (
+    connector: InstalledConnector,
+    current: OAuthCredentials,
+    leftMs: number,
+  ): Promise<OAuthCredentials> =>
     renewTokens(connector, current.tokens?.access ?? null).catch((thrown) => {
       if (leftMs > 0 && thrown instanceof ServerFault) return current;
       throw thrown;

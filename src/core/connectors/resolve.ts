@@ -15,7 +15,10 @@ export interface ResolvableConnectors {
   readonly filterGranted: (uids: readonly string[]) => readonly string[];
 }
 
-/** A new task's connectors (spec/api.md 9.9). Defaults that are not installed or not granted are dropped silently. */
+/**
+ * A new task's connectors (spec/api.md 9.9). Defaults that are not installed or not granted are dropped
+ * silently.
+ */
 export function resolveAtCreate(
   requested: Pick<RequestedResources, "connectors" | "noConnectors">,
   known: ResolvableConnectors,
@@ -27,8 +30,8 @@ export function resolveAtCreate(
 }
 
 /**
- * A task's connectors from a further message on (spec/api.md 9.9). An app continues with only those granted to
- * it: through a task of another app it must not use connectors that its user has not granted to it.
+ * A task's connectors from a further message on (spec/api.md 9.9). An app continues with only those granted
+ * to it: through a task of another app it must not use connectors that its user has not granted to it.
  */
 export function resolveAtSend(
   requested: Pick<RequestedResources, "connectors">,
@@ -49,8 +52,8 @@ function checkInstalled(uids: readonly string[], { installed }: ResolvableConnec
 }
 
 /**
- * The connectors to store for a new task. Undefined means none, and nothing is written. Runs in the change that
- * creates the task.
+ * The connectors to store for a new task. Undefined means none, and nothing is written. Runs in the change
+ * that creates the task.
  */
 export async function connectorsAtCreate(
   tx: Tx,
@@ -76,7 +79,8 @@ export async function connectorsAtSend(
   taskId: string,
 ): Promise<readonly string[] | undefined> {
   if (clear) return [];
-  if (requested.connectors.length > 0) return resolveAtSend(requested, clear, [], await readKnown(tx, caller, null));
+  if (requested.connectors.length > 0)
+    return resolveAtSend(requested, clear, [], await readKnown(tx, caller, null));
   if (!isLimitedInConnectors(caller)) return undefined;
   const current = (await tx.taskResources.find(taskId))?.connectors ?? [];
   const keptUids = filterGranted(caller, current);

@@ -24,18 +24,34 @@ export interface OAuthCredentials {
 }
 
 /** The credentials before the first sign-in. */
-export const noTokens: OAuthCredentials = { kind: "oauth", client: null, issuer: "", metadata: null, resource: null, tokens: null };
+export const noTokens: OAuthCredentials = {
+  kind: "oauth",
+  client: null,
+  issuer: "",
+  metadata: null,
+  resource: null,
+  tokens: null,
+};
 
 /** Binds credentials to their connector, so that they cannot be opened as those of another one. */
 export const credentialsContext = (connectorId: string): string => `connector ${connectorId}`;
 
-export const sealCredentials = (cipher: Cipher, connectorId: string, credentials: Credentials): Uint8Array<ArrayBuffer> =>
+export const sealCredentials = (
+  cipher: Cipher,
+  connectorId: string,
+  credentials: Credentials,
+): Uint8Array<ArrayBuffer> =>
   cipher.seal(Buffer.from(JSON.stringify(credentials)), credentialsContext(connectorId));
 
 /** Null if there are none. */
-export const openCredentials = (cipher: Cipher, { id, credentials }: { id: string; credentials: Uint8Array | null }): Credentials | null =>
+export const openCredentials = (
+  cipher: Cipher,
+  { id, credentials }: { id: string; credentials: Uint8Array | null },
+): Credentials | null =>
   // Safe cast: `sealCredentials` sealed them.
-  credentials === null ? null : (JSON.parse(Buffer.from(cipher.open(credentials, credentialsContext(id))).toString()) as Credentials);
+  credentials === null
+    ? null
+    : (JSON.parse(Buffer.from(cipher.open(credentials, credentialsContext(id))).toString()) as Credentials);
 
 /** The data of a sign-in in progress, needed when the browser returns. */
 export interface PendingSignIn {
@@ -46,8 +62,11 @@ export interface PendingSignIn {
 /** Binds a pending sign-in to its row. */
 export const signInContext = (digest: string): string => `connector authorization ${digest}`;
 
-export const sealPendingSignIn = (cipher: Cipher, digest: string, pending: PendingSignIn): Uint8Array<ArrayBuffer> =>
-  cipher.seal(Buffer.from(JSON.stringify(pending)), signInContext(digest));
+export const sealPendingSignIn = (
+  cipher: Cipher,
+  digest: string,
+  pending: PendingSignIn,
+): Uint8Array<ArrayBuffer> => cipher.seal(Buffer.from(JSON.stringify(pending)), signInContext(digest));
 
 export const openPendingSignIn = (cipher: Cipher, digest: string, sealed: Uint8Array): PendingSignIn =>
   // Safe cast: `sealPendingSignIn` sealed it.
@@ -98,15 +117,21 @@ export class ServerFault extends Error {
   override readonly name = "ServerFault";
   readonly kind: ServerFaultKind;
 
-  /** @param detail what makes the text of the kind more precise: why it was not reached, or the status of its answer. */
+  /**
+   * @param detail what makes the text of the kind more precise: why it was not reached, or the status of its
+   * answer.
+   */
   constructor(kind: ServerFaultKind, cause?: unknown, detail?: Unreached | number) {
-    super(typeof detail === "string" ? unreachedTexts[detail] : faultTexts[kind] + statusText(detail), { cause });
+    super(typeof detail === "string" ? unreachedTexts[detail] : faultTexts[kind] + statusText(detail), {
+      cause,
+    });
     this.kind = kind;
   }
 }
 
 /** The status of an answer, as a sentence. */
-const statusText = (status: number | undefined): string => (status === undefined ? "" : ` It answered with the status ${status}.`);
+const statusText = (status: number | undefined): string =>
+  status === undefined ? "" : ` It answered with the status ${status}.`;
 
 /** The result of a tool: data, never an instruction. */
 export interface ToolAnswer {
@@ -114,7 +139,10 @@ export interface ToolAnswer {
   readonly isError: boolean;
 }
 
-/** Servers of the Model Context Protocol. Every method: @throws ServerFault, or the signal's reason once it is aborted. */
+/**
+ * Servers of the Model Context Protocol. Every method: @throws ServerFault, or the signal's reason once it is
+ * aborted.
+ */
 export interface ConnectorServers {
   listTools(at: ServerAddress, by: OnBehalf): Promise<readonly ConnectorTool[]>;
   callTool(at: ServerAddress, use: { tool: string; input: JsonObject }, by: OnBehalf): Promise<ToolAnswer>;
@@ -127,11 +155,17 @@ export interface StartedSignIn {
   readonly credentials: OAuthCredentials;
 }
 
-/** Signs in to the servers of connectors, by OAuth 2.1 with PKCE. Every method: @throws as `ConnectorServers`. */
+/**
+ * Signs in to the servers of connectors, by OAuth 2.1 with PKCE. Every method: @throws as `ConnectorServers`.
+ */
 export interface ConnectorSignIns {
   begin(url: string, credentials: OAuthCredentials, state: string, by: OnBehalf): Promise<StartedSignIn>;
   /** @param answer `issuer` is the parameter `iss` (RFC 9207); empty if absent. */
-  finish(begun: Omit<StartedSignIn, "url">, answer: { code: string; issuer: string }, by: OnBehalf): Promise<OAuthCredentials>;
+  finish(
+    begun: Omit<StartedSignIn, "url">,
+    answer: { code: string; issuer: string },
+    by: OnBehalf,
+  ): Promise<OAuthCredentials>;
   /** @throws ServerFault `refused` when a user has to sign in again. */
   refresh(credentials: OAuthCredentials, by: OnBehalf): Promise<OAuthCredentials>;
 }

@@ -31,11 +31,18 @@ export interface SignInReturn {
 }
 
 export interface SignIns {
-  /** Prepares the URL for the browser. @throws Failure `not_found`, `permission_denied`, `failed_precondition`, `unavailable` */
-  prepare(caller: Caller, id: string, gone: AbortSignal): Promise<(tx: Tx, caller: Caller) => Promise<string>>;
   /**
-   * Completes a sign-in, once, for the account that began it, in the same space. `also` runs in the same change: there
-   * the caller writes the audit row.
+   * Prepares the URL for the browser. @throws Failure `not_found`, `permission_denied`,
+   * `failed_precondition`, `unavailable`
+   */
+  prepare(
+    caller: Caller,
+    id: string,
+    gone: AbortSignal,
+  ): Promise<(tx: Tx, caller: Caller) => Promise<string>>;
+  /**
+   * Completes a sign-in, once, for the account that began it, in the same space. `also` runs in the same
+   * change: there the caller writes the audit row.
    *
    * @throws Failure `not_found` for a state that is unknown, expired or another account's; `unavailable`.
    */
@@ -72,7 +79,9 @@ export function signIns({ store, clock, random, cipher, signIns, servers }: Sign
       const known = openCredentials(cipher, connector);
       const state = Buffer.from(random(32)).toString("base64url");
       const by = { accountId: caller.accountId, signal: gone };
-      const started = await signIns.begin(server.url, known?.kind === "oauth" ? known : noTokens, state, by).catch(throwUnavailable);
+      const started = await signIns
+        .begin(server.url, known?.kind === "oauth" ? known : noTokens, state, by)
+        .catch(throwUnavailable);
       return async (tx, holder) => {
         requireChangeableConnector(holder, await tx.connectors.lock(holder, id));
         const digest = digestOf(state);
@@ -95,13 +104,17 @@ export function signIns({ store, clock, random, cipher, signIns, servers }: Sign
       const digest = digestOf(state);
       const pending = await store.change(async (tx) => {
         const authorization = await tx.connectors.takeAuthorization(digest);
-        // The sign-in of another account stays: an attacker may have sent this user here with it (RFC 6749 10.12).
-        if (authorization && (authorization.accountId !== accountId || authorization.spaceId !== spaceId)) throw notFound("sign-in");
+        // The sign-in of another account stays: an attacker may have sent this user here with it (RFC 6749
+        // 10.12).
+        if (authorization && (authorization.accountId !== accountId || authorization.spaceId !== spaceId))
+          throw notFound("sign-in");
         return authorization;
       });
       if (pending === null || pending.expiresAt <= clock.now() || code === "") throw notFound("sign-in");
       const started = openPendingSignIn(cipher, digest, pending.sealed);
-      const credentials = await signIns.finish(started, { code, issuer }, { accountId, signal: gone }).catch(throwUnavailable);
+      const credentials = await signIns
+        .finish(started, { code, issuer }, { accountId, signal: gone })
+        .catch(throwUnavailable);
       const connector = await store.connectors.find(pending, pending.connectorId);
       if (connector?.server.transport !== "http") throw notFound("sign-in");
       const at = {
@@ -112,7 +125,11 @@ export function signIns({ store, clock, random, cipher, signIns, servers }: Sign
       // A failure has no effect: the tools can be listed later.
       const tools = await servers.listTools(at, { accountId, signal: gone }).catch(() => null);
       const now = clock.now();
-      const signedIn = { credentials: sealCredentials(cipher, connector.id, credentials), state: "ready" as const, updatedAt: now };
+      const signedIn = {
+        credentials: sealCredentials(cipher, connector.id, credentials),
+        state: "ready" as const,
+        updatedAt: now,
+      };
       return store.change(async (tx) => {
         const before = await tx.connectors.lock(pending, connector.id);
         if (!before) throw notFound("sign-in");

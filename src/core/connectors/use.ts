@@ -5,7 +5,14 @@ import { jsonDigest } from "../json-digest.ts";
 import type { Log } from "../log.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { type ConnectorTool, effectiveByUid, type InstalledConnector, mergeTools, policyOf, type ToolPolicy } from "./connector.ts";
+import {
+  type ConnectorTool,
+  effectiveByUid,
+  type InstalledConnector,
+  mergeTools,
+  policyOf,
+  type ToolPolicy,
+} from "./connector.ts";
 import { isGranted } from "./granted.ts";
 import { type ReachServer, type RenewParts, SignInNeeded } from "./renew.ts";
 import { type ConnectorServers, ServerFault, type ToolAnswer } from "./server.ts";
@@ -17,11 +24,13 @@ interface ToolUse {
 }
 
 /**
- * A digest of the tool that a user approves. Another installation, description or schema has another digest, even with
- * the same name.
+ * A digest of the tool that a user approves. Another installation, description or schema has another digest,
+ * even with the same name.
  */
-export const definitionOf = ({ id }: Pick<InstalledConnector, "id">, { name, description, inputSchema }: ConnectorTool): string =>
-  jsonDigest({ id, name, description, inputSchema }).slice(0, 32);
+export const definitionOf = (
+  { id }: Pick<InstalledConnector, "id">,
+  { name, description, inputSchema }: ConnectorTool,
+): string => jsonDigest({ id, name, description, inputSchema }).slice(0, 32);
 
 /** The params of a confirmation of the kind `connectorAction`: what the user sees and approves. */
 export const approvalParams = ({ uid, tool, input }: ToolUse, definition: string): JsonObject => ({
@@ -34,7 +43,8 @@ export const approvalParams = ({ uid, tool, input }: ToolUse, definition: string
 /** The definition that a user approved by a confirmation with these params; null if it was of another use. */
 export function approvedDefinition(params: JsonObject, { uid, tool, input }: ToolUse): string | null {
   const { connector, tool: approvedTool, input: approvedInput = {}, definition } = params;
-  const isSameUse = connector === uid && approvedTool === tool && jsonDigest(approvedInput) === jsonDigest(input);
+  const isSameUse =
+    connector === uid && approvedTool === tool && jsonDigest(approvedInput) === jsonDigest(input);
   return isSameUse && typeof definition === "string" ? definition : null;
 }
 
@@ -64,17 +74,26 @@ export type UseOutcome =
   | { readonly kind: "expired"; readonly connector: UsableConnector };
 
 export interface ConnectorUse extends ToolUse {
-  /** The definition of the tool with which the user approved this use (`approvedDefinition`); null: not approved. */
+  /**
+   * The definition of the tool with which the user approved this use (`approvedDefinition`); null: not
+   * approved.
+   */
   readonly approved: string | null;
 }
 
-/** Uses connectors for tasks. Each use reads the present state: connectors that were removed, revoked or denied are not used. */
+/**
+ * Uses connectors for tasks. Each use reads the present state: connectors that were removed, revoked or
+ * denied are not used.
+ */
 export interface ConnectorUses {
   /** @throws the signal's reason once it is aborted. Every other failure of a server is an answer. */
   call(task: ConnectedTask, use: ConnectorUse, signal: AbortSignal): Promise<UseOutcome>;
 }
 
-/** The connectors that a task may use now (spec/api.md 9.9). Connectors that were removed, or are no longer granted to its app, are skipped silently. */
+/**
+ * The connectors that a task may use now (spec/api.md 9.9). Connectors that were removed, or are no longer
+ * granted to its app, are skipped silently.
+ */
 export async function connectorsOf(tx: Tx, task: ConnectedTask): Promise<readonly InstalledConnector[]> {
   const named = (await tx.taskResources.find(task.id))?.connectors ?? [];
   if (named.length === 0) return [];
@@ -101,7 +120,11 @@ export interface FoundTool {
 }
 
 /** A tool that a task may use now; null if it is unknown or denied. */
-export async function toolOf(tx: Tx, task: ConnectedTask, { uid, tool: name }: Pick<ToolUse, "uid" | "tool">): Promise<FoundTool | null> {
+export async function toolOf(
+  tx: Tx,
+  task: ConnectedTask,
+  { uid, tool: name }: Pick<ToolUse, "uid" | "tool">,
+): Promise<FoundTool | null> {
   const connector = (await connectorsOf(tx, task)).find((each) => each.uid === uid);
   const tool = connector?.tools.find((each) => each.name === name);
   return connector && tool && policyOf(connector, name) !== "deny" ? { connector, tool } : null;
@@ -116,23 +139,42 @@ interface UsesParts extends Pick<RenewParts, "store"> {
 
 export function connectorUses({ store, clock, servers, reach, log }: UsesParts): ConnectorUses {
   /** Lists the tool at its server again: it may have changed since the user approved it. */
-  async function listAgain(connector: InstalledConnector, name: string, by: OnBehalf): Promise<ConnectorTool | undefined> {
+  async function listAgain(
+    connector: InstalledConnector,
+    name: string,
+    by: OnBehalf,
+  ): Promise<ConnectorTool | undefined> {
     const tools = await reach(connector, (at) => servers.listTools(at, by));
     const tool = tools.find((each) => each.name === name);
     const known = connector.tools.find((each) => each.name === name);
-    if (!tool || !known || definitionOf(connector, tool) !== definitionOf(connector, known)) await relist(connector, tools);
+    if (!tool || !known || definitionOf(connector, tool) !== definitionOf(connector, known))
+      await relist(connector, tools);
     return tool;
   }
 
-  const relist = ({ id, accountId, spaceId }: InstalledConnector, tools: readonly ConnectorTool[]): Promise<void> =>
+  const relist = (
+    { id, accountId, spaceId }: InstalledConnector,
+    tools: readonly ConnectorTool[],
+  ): Promise<void> =>
     store.change(async (tx) => {
       const now = await tx.connectors.lock({ accountId: accountId ?? "", spaceId }, id);
       if (now) await tx.connectors.update(id, mergeTools(now, tools, clock.now()));
     });
 
-  /** Checks the approval of a tool that asks. Returns the outcome that prevents the use; null if the use is approved. */
-  async function checkApproval({ connector, tool }: FoundTool, agreed: string | null, by: OnBehalf): Promise<UseOutcome | null> {
-    const ask = (definition: string): UseOutcome => ({ kind: "ask", connector: toUsableConnector(connector), definition });
+  /**
+   * Checks the approval of a tool that asks. Returns the outcome that prevents the use; null if the use is
+   * approved.
+   */
+  async function checkApproval(
+    { connector, tool }: FoundTool,
+    agreed: string | null,
+    by: OnBehalf,
+  ): Promise<UseOutcome | null> {
+    const ask = (definition: string): UseOutcome => ({
+      kind: "ask",
+      connector: toUsableConnector(connector),
+      definition,
+    });
     const known = definitionOf(connector, tool);
     if (agreed !== known) return ask(known);
     const now = await listAgain(connector, tool.name, by);
@@ -148,13 +190,15 @@ export function connectorUses({ store, clock, servers, reach, log }: UsesParts):
       try {
         const { connector, tool } = found;
         const by = { accountId: task.accountId, signal };
-        const blocked = policyOf(connector, tool.name) === "ask" ? await checkApproval(found, use.approved, by) : null;
+        const blocked =
+          policyOf(connector, tool.name) === "ask" ? await checkApproval(found, use.approved, by) : null;
         if (blocked) return blocked;
         const call = { tool: tool.name, input: use.input };
         return { kind: "answer", answer: await reach(connector, (at) => servers.callTool(at, call, by)) };
       } catch (thrown) {
         signal.throwIfAborted();
-        if (thrown instanceof SignInNeeded) return { kind: "expired", connector: toUsableConnector(found.connector) };
+        if (thrown instanceof SignInNeeded)
+          return { kind: "expired", connector: toUsableConnector(found.connector) };
         if (!(thrown instanceof ServerFault)) throw thrown;
         log("warn", "a connector failed", { connectorId: found.connector.id, fault: thrown.kind });
         return { kind: "answer", answer: { value: thrown.message, isError: true } };

@@ -23,7 +23,10 @@ export interface LegalHold extends Erased {
   readonly createdAt: number;
 }
 
-/** The rows of an erasure. The address finds the person on other people's lists; null once the account is gone. */
+/**
+ * The rows of an erasure. The address finds the person on other people's lists; null once the account is
+ * gone.
+ */
 export type ErasureTarget =
   | { readonly kind: "person"; readonly accountId: string; readonly email: string | null }
   | { readonly kind: "space"; readonly spaceId: string };
@@ -58,7 +61,10 @@ export interface ErasureRows {
   addHold(hold: LegalHold): Promise<boolean>;
   removeHold(name: string): Promise<boolean>;
   listHolds(): Promise<readonly LegalHold[]>;
-  /** The names of the holds that keep this person or space: its own, and those of the person's spaces, or of the space's members. */
+  /**
+   * The names of the holds that keep this person or space: its own, and those of the person's spaces, or of
+   * the space's members.
+   */
   holdsOn(erased: Erased): Promise<readonly string[]>;
   /** The account with this id, or with this address in lower case. */
   findPerson(idOrEmail: string): Promise<{ accountId: string; email: string } | null>;
@@ -94,5 +100,8 @@ export async function checkNoHold(tx: Pick<Tx, "erasures">, erased: Erased): Pro
 export async function checkNoOpenErasures({ erasures }: Pick<Tx, "erasures">): Promise<void> {
   const open = await erasures.listOpen();
   if (open.length > 0)
-    throw new Failure("failed_precondition", `${open.length} erasures are not complete: complete them with ./atp erase --pending`);
+    throw new Failure(
+      "failed_precondition",
+      `${open.length} erasures are not complete: complete them with ./atp erase --pending`,
+    );
 }

@@ -33,17 +33,28 @@ export interface PackedSession {
   readonly lastSeq: number;
 }
 
-/** The data of archives of steps, read in pages of limited rows and bytes. Deleted tasks are excluded (spec/decisions.md 14). */
+/**
+ * The data of archives of steps, read in pages of limited rows and bytes. Deleted tasks are excluded
+ * (spec/decisions.md 14).
+ */
 export interface StepRows {
   /** Whether a space has this task. */
   has(spaceId: string, taskId: string): Promise<boolean>;
   count(query: StepQuery): Promise<number>;
   /** Sorted by account, then oldest first. */
   sessions(query: StepQuery, after: PackedSession | null, limit: number): Promise<readonly PackedSession[]>;
-  /** The next events in the window that may be steps of this query: at least one, unless there is none up to `lastSeq`. */
+  /**
+   * The next events in the window that may be steps of this query: at least one, unless there is none up to
+   * `lastSeq`.
+   */
   events(query: StepQuery, taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
   /** As `events`, but the events before the window that request approval for the use of a tool. */
-  approvalRequests(query: StepQuery, taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
+  approvalRequests(
+    query: StepQuery,
+    taskId: string,
+    afterSeq: number,
+    lastSeq: number,
+  ): Promise<readonly TaskEvent[]>;
 }
 
 /** The tasks that an archive contains, and the time window of its other rows. */
@@ -75,13 +86,19 @@ export interface PackedMember {
   readonly originalEmail: string | null;
   /** The name in the team or, once the person has signed in to this team, the account's. */
   readonly name: string | null;
-  /** The account's language; null if the account is deleted, or if the person has never signed in to this team. */
+  /**
+   * The account's language; null if the account is deleted, or if the person has never signed in to this
+   * team.
+   */
   readonly locale: string | null;
   readonly role: Role;
   readonly status: MemberStatus;
   readonly createdAt: number;
   readonly removedAt: number | null;
-  /** The account's identity at its identity provider; null if it has none, or if the person has never signed in to this team. */
+  /**
+   * The account's identity at its identity provider; null if it has none, or if the person has never signed
+   * in to this team.
+   */
   readonly identity: { issuer: string; subject: string } | null;
 }
 
@@ -104,7 +121,10 @@ export interface ArchiveRows {
   count(query: ArchiveQuery): Promise<number>;
   /** Oldest first. An agent's main task counts from its first event on (spec/decisions.md 18). */
   tasks(query: ArchiveQuery, after: After, limit: number): Promise<readonly PackedTask[]>;
-  /** All events of the first tasks, as many as fit into one read; null for a task whose events `events` must read in pages. */
+  /**
+   * All events of the first tasks, as many as fit into one read; null for a task whose events `events` must
+   * read in pages.
+   */
   eventsTogether(tasks: readonly PackedTask[]): Promise<ReadonlyMap<string, readonly TaskEvent[] | null>>;
   /** The next events of a task, verbose ones too: at least one, unless there is none up to `lastSeq`. */
   events(taskId: string, afterSeq: number, lastSeq: number): Promise<readonly TaskEvent[]>;
@@ -114,7 +134,10 @@ export interface ArchiveRows {
   tasksWithFiles(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Files of any owner, artifacts too. */
   files(ids: readonly string[]): Promise<readonly StoredFile[]>;
-  /** The skills that a person added, and those of the person's projects, oldest first by creation; `ids` is ignored. */
+  /**
+   * The skills that a person added, and those of the person's projects, oldest first by creation; `ids` is
+   * ignored.
+   */
   skills(query: ArchiveQuery, after: After, limit: number): Promise<readonly PackedSkill[]>;
   countWebsites(query: ArchiveQuery): Promise<number>;
   /** Oldest first. */

@@ -24,17 +24,22 @@ export async function cancelRequested<K extends ExportKind>(
   await tx.exports.cancel(id, now);
   // It may have ended since it was read.
   const after = await requireExport(tx, kind, spaceId, id);
-  if (after.status !== "cancelled") throw new Failure("failed_precondition", `the export has ended: it is ${after.status}`);
+  if (after.status !== "cancelled")
+    throw new Failure("failed_precondition", `the export has ended: it is ${after.status}`);
   tx.audit.note({ subject: id, before: { status: before.status }, after: { status: after.status } });
   return after;
 }
 
 /**
- * Deletes an export that has ended, and drops its archive: its links are invalid at once, and the sweep deletes its bytes.
+ * Deletes an export that has ended, and drops its archive: its links are invalid at once, and the sweep
+ * deletes its bytes.
  *
  * @throws Failure `not_found`, `failed_precondition` for an export that has not ended.
  */
-export async function deleteEnded<K extends ExportKind>(tx: Tx, { kind, spaceId, id }: ExportRef<K>): Promise<void> {
+export async function deleteEnded<K extends ExportKind>(
+  tx: Tx,
+  { kind, spaceId, id }: ExportRef<K>,
+): Promise<void> {
   const { status } = await requireExport(tx, kind, spaceId, id);
   const blobs = await tx.exports.remove(id);
   if (blobs === null) {

@@ -14,7 +14,8 @@ export type ExportStatus = (typeof exportStatuses)[number];
  *         └────cancel─────┤  └─┘ claim, after a release or an expired lease
  *                         └─────cancel──────────▶ cancelled
  *
- * No transition goes back: a released export stays `processing`, without a lease. An export that has ended can be deleted.
+ * No transition goes back: a released export stays `processing`, without a lease. An export that has ended
+ * can be deleted.
  */
 export const exportTransitions = {
   claim: { from: ["pending", "processing"], to: "processing" },
@@ -44,14 +45,24 @@ export interface Subject {
 }
 
 /** By account id or by email address, case-insensitive. */
-export type SubjectRef = { readonly accountId: string } | { readonly email: string } | { readonly either: string };
+export type SubjectRef =
+  | { readonly accountId: string }
+  | { readonly email: string }
+  | { readonly either: string };
 
 export interface SubjectRows {
   subject(spaceId: string, ref: SubjectRef): Promise<Subject | null>;
 }
 
 /** What an export contains (spec/enterprise.md 6.2). */
-export const exportScopes = ["full", "tasks", "tasks_with_attachments", "custom_session_ids", "webdev_project", "project"] as const;
+export const exportScopes = [
+  "full",
+  "tasks",
+  "tasks_with_attachments",
+  "custom_session_ids",
+  "webdev_project",
+  "project",
+] as const;
 export type ExportScope = (typeof exportScopes)[number];
 
 /** The data of a person that an export contains. */
@@ -64,7 +75,10 @@ export interface ExportFilter {
   readonly startTime: number | null;
   /** Created at or before this, Unix milliseconds; null: to the last. */
   readonly endTime: number | null;
-  /** With the scope `custom_session_ids`: these tasks, regardless of their time. Ids of other persons' tasks are ignored. */
+  /**
+   * With the scope `custom_session_ids`: these tasks, regardless of their time. Ids of other persons' tasks
+   * are ignored.
+   */
   readonly sessionIds: readonly string[];
   /** With the scope `webdev_project`; empty: all. */
   readonly webdevProjectUids: readonly string[];
@@ -168,9 +182,9 @@ export interface ExportArchive {
  */
 export interface ExportRows extends SubjectRows, TaskRecordRows {
   /**
-   * Inserts a `pending` export. The same change puts the job of kind `export` with its id as key. Returns false and
-   * writes nothing for a `compliance` export if its space has another that has not ended; of concurrent ones one is
-   * written.
+   * Inserts a `pending` export. The same change puts the job of kind `export` with its id as key. Returns
+   * false and writes nothing for a `compliance` export if its space has another that has not ended; of
+   * concurrent ones one is written.
    */
   insert(newExport: NewExport): Promise<boolean>;
   /** An export of a kind and a space; null for another kind or space. */
@@ -180,8 +194,8 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   /** The exports of a person's data, newest first. */
   list(spaceId: string, accountId: string, page: OffsetPage): Promise<CountedPage<DataExport>>;
   /**
-   * Claims an export that has not ended and has no valid lease at `now`. It raises the fence and returns the export with
-   * the new one. Null if the export is claimed, has ended or does not exist.
+   * Claims an export that has not ended and has no valid lease at `now`. It raises the fence and returns the
+   * export with the new one. Null if the export is claimed, has ended or does not exist.
    */
   claim(id: string, now: number, leaseUntil: number): Promise<Export | null>;
   /** Writes the progress and extends the lease to `leaseUntil`. */
@@ -190,20 +204,29 @@ export interface ExportRows extends SubjectRows, TaskRecordRows {
   complete(id: string, fence: number, archive: ExportArchive, now: number): Promise<boolean>;
   /** @param error a text for callers, without any external text. */
   fail(id: string, fence: number, error: string, now: number): Promise<boolean>;
-  /** Releases the claim, for example on a drain: the export stays `processing`, can be claimed at once, and this claim does not count. */
+  /**
+   * Releases the claim, for example on a drain: the export stays `processing`, can be claimed at once, and
+   * this claim does not count.
+   */
   release(id: string, fence: number): Promise<boolean>;
   /** The compliance exports of a space, newest first. */
   listCompliance(spaceId: string, page: OffsetPage): Promise<CountedPage<ComplianceExport>>;
   /** False if it has ended. */
   cancel(id: string, now: number): Promise<boolean>;
   /**
-   * Deletes an export that has ended. Returns its blobs, which the same change must drop; null if it has not ended or does
-   * not exist.
+   * Deletes an export that has ended. Returns its blobs, which the same change must drop; null if it has not
+   * ended or does not exist.
    */
   remove(id: string): Promise<readonly string[] | null>;
-  /** Ids of exports that have not ended and have no valid lease at `now`, oldest first: for recovery after a crash. */
+  /**
+   * Ids of exports that have not ended and have no valid lease at `now`, oldest first: for recovery after a
+   * crash.
+   */
   unclaimed(now: number, max: number): Promise<readonly string[]>;
-  /** Marks archives completed at or before `until` as purged, at most `max`. Returns their blobs, which the same change must drop. */
+  /**
+   * Marks archives completed at or before `until` as purged, at most `max`. Returns their blobs, which the
+   * same change must drop.
+   */
   purge(until: number, now: number, max: number): Promise<readonly string[]>;
   /** All archives with bytes: `bytes` is their size before encryption. */
   listArchives(): Promise<readonly { exportId: string; blobId: string; bytes: number }[]>;

@@ -13,7 +13,10 @@ export interface ExportLink {
   readonly expiresAt: number;
 }
 
-/** Addresses that allow their holder to download an archive without a key: `{base}/exports/{exportId}/{expires}/{signature}`. */
+/**
+ * Addresses that allow their holder to download an archive without a key:
+ * `{base}/exports/{exportId}/{expires}/{signature}`.
+ */
 export interface ExportLinks {
   /** Creates an address that is valid for 10 minutes, or 15 for a compliance export. */
   download(of: Pick<Export, "kind" | "id">, now: number): ExportLink;
@@ -46,8 +49,11 @@ export async function requireExport<K extends ExportKind>(
 }
 
 /** Null without an archive. */
-export const linkIfAvailable = (of: Export, links: Pick<ExportLinks, "download">, now: number): ExportLink | null =>
-  of.status === "completed" && !isPurged(of, now) ? links.download(of, now) : null;
+export const linkIfAvailable = (
+  of: Export,
+  links: Pick<ExportLinks, "download">,
+  now: number,
+): ExportLink | null => (of.status === "completed" && !isPurged(of, now) ? links.download(of, now) : null);
 
 /**
  * Creates an address of an archive.

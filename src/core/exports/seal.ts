@@ -49,7 +49,8 @@ export function createSeal(cipher: KeyDerivation, exportId: string, random: Rand
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       let at = 0;
       // Hold the bytes that may be the last chunk.
-      for (; bytes.length - at > chunkBytes; at += chunkBytes) this.push(seal(bytes.subarray(at, at + chunkBytes), false));
+      for (; bytes.length - at > chunkBytes; at += chunkBytes)
+        this.push(seal(bytes.subarray(at, at + chunkBytes), false));
       rest = Buffer.from(bytes.subarray(at));
       done();
     },
@@ -83,7 +84,10 @@ export async function openArchive(
   const [first, last] = [Math.floor(range.start / chunkBytes), Math.floor(range.end / chunkBytes)];
   const salt = await read(await blobs.read(archive.blobId, { start: 0, end: saltBytes - 1 }));
   const bounds = { start: saltBytes + first * sealedBytes, end: saltBytes + (last + 1) * sealedBytes - 1 };
-  const source = await blobs.read(archive.blobId, { start: bounds.start, end: Math.min(bounds.end, storedSizeOf(archive) - 1) });
+  const source = await blobs.read(archive.blobId, {
+    start: bounds.start,
+    end: Math.min(bounds.end, storedSizeOf(archive) - 1),
+  });
   const opened = Readable.from(decryptChunks(cipher.deriveAll(kind, salt), source, archive, range), {
     objectMode: false,
     highWaterMark: chunkBytes,
@@ -95,7 +99,8 @@ export async function openArchive(
 
 const chunksOf = ({ bytes }: SealedArchive): number => Math.max(1, Math.ceil(bytes / chunkBytes));
 
-export const storedSizeOf = (archive: SealedArchive): number => saltBytes + archive.bytes + chunksOf(archive) * tagBytes;
+export const storedSizeOf = (archive: SealedArchive): number =>
+  saltBytes + archive.bytes + chunksOf(archive) * tagBytes;
 
 async function* decryptChunks(
   keys: readonly Uint8Array[],

@@ -31,5 +31,9 @@ export interface TaskRecordRows {
    * A person's tasks in a space, newest first, with their exact number, from one snapshot. An agent's
    * main task counts from its first message on (spec/decisions.md 18).
    */
-  tasks(of: { spaceId: string; accountId: string }, filter: TaskRecordFilter, page: OffsetPage): Promise<CountedPage<TaskRecord>>;
+  tasks(
+    of: { spaceId: string; accountId: string },
+    filter: TaskRecordFilter,
+    page: OffsetPage,
+  ): Promise<CountedPage<TaskRecord>>;
 }

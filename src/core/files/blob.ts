@@ -30,7 +30,10 @@ export interface Blobs {
   read(id: string, range?: ByteRange): Promise<Readable>;
   /** Deletes complete or partial bytes. It is not an error if there are none. */
   remove(id: string): Promise<void>;
-  /** An address that allows its holder to read the bytes for some seconds; null if this server sends the bytes. */
+  /**
+   * An address that allows its holder to read the bytes for some seconds; null if this server sends the
+   * bytes.
+   */
   address(id: string, as: { filename: string; contentType: string; seconds: number }): Promise<string | null>;
 }
 
@@ -54,7 +57,9 @@ export interface NewBlob {
 export interface BlobRows {
   /** Inserts a blob before its first byte is written. False, without effect, if it would exceed the quota. */
   begin(blob: NewBlob, quota: number): Promise<boolean>;
-  /** Reserves `more` bytes. False, without effect, if that would exceed the quota or the blob is abandoned. */
+  /**
+   * Reserves `more` bytes. False, without effect, if that would exceed the quota or the blob is abandoned.
+   */
   reserve(id: string, more: number, quota: number): Promise<boolean>;
   /** False if the blob is abandoned: its writer must stop. */
   renew(id: string, leaseUntil: number): Promise<boolean>;

@@ -23,18 +23,20 @@ export interface FetchedFile {
 export interface FetchBound extends OnBehalf {
   /** The most bytes. */
   readonly max: number;
-  /** Called before each request with its address, and with the one that redirected to it. What it throws ends the fetch. */
+  /**
+   * Called before each request with its address, and with the one that redirected to it. What it throws ends
+   * the fetch.
+   */
   readonly check?: (url: URL, from: URL | null) => Promise<void>;
 }
 
 /**
- * Fetches a file from an untrusted URL: public addresses only, over http and https
- * (spec/decisions.md 39). It checks every resolved address, again after each
- * redirect.
+ * Fetches a file from an untrusted URL: public addresses only, over http and https (spec/decisions.md 39). It
+ * checks every resolved address, again after each redirect.
  *
- * @throws Failure `invalid_argument` with the path `file_url` and the reason: a refused address, an unknown name, an
- * answer other than 200, a timeout. Reading more than `max` bytes fails the same way. For an address that is not public
- * the text says only that.
+ * @throws Failure `invalid_argument` with the path `file_url` and the reason: a refused address, an unknown
+ * name, an answer other than 200, a timeout. Reading more than `max` bytes fails the same way. For an address
+ * that is not public the text says only that.
  */
 export type FetchFile = (url: string, bound: FetchBound) => Promise<FetchedFile>;
 
@@ -59,10 +61,14 @@ export interface FetchedFiles {
  * Fetches and decodes the files of a message's parts, before any change.
  *
  * @param signal aborted when the caller no longer waits.
- * @throws Failure `invalid_argument` with the path of a file that cannot be decoded or fetched, or is over 20 MB;
- * `resource_exhausted` beyond the quota; `cancelled` when the caller no longer waits.
+ * @throws Failure `invalid_argument` with the path of a file that cannot be decoded or fetched, or is over 20
+ * MB; `resource_exhausted` beyond the quota; `cancelled` when the caller no longer waits.
  */
-export type FetchFiles = (caller: Caller, parts: readonly FilePart[], signal: AbortSignal) => Promise<FetchedFiles>;
+export type FetchFiles = (
+  caller: Caller,
+  parts: readonly FilePart[],
+  signal: AbortSignal,
+) => Promise<FetchedFiles>;
 
 export interface FetchFilesParts {
   readonly staging: Staging;
@@ -87,7 +93,12 @@ interface IncomingFile {
 
 export function fetchFilesWith({ staging, fetchFile, clock, store, blobs }: FetchFilesParts): FetchFiles {
   /** Finds a file that the caller uploaded. An artifact of a task is refused. */
-  async function requireUploaded(tx: Pick<Tx, "files">, caller: Caller, path: string, fileId: string): Promise<StoredFile> {
+  async function requireUploaded(
+    tx: Pick<Tx, "files">,
+    caller: Caller,
+    path: string,
+    fileId: string,
+  ): Promise<StoredFile> {
     const row = await tx.files.find(caller, fileId);
     if (!row) throw invalidArgument(path, "is unknown");
     const file = fileAt(row, clock.now());
@@ -96,7 +107,12 @@ export function fetchFilesWith({ staging, fetchFile, clock, store, blobs }: Fetc
     return file;
   }
 
-  async function stage({ accountId }: Caller, path: string, { bytes, name }: IncomingFile, signal: AbortSignal): Promise<KeepOne> {
+  async function stage(
+    { accountId }: Caller,
+    path: string,
+    { bytes, name }: IncomingFile,
+    signal: AbortSignal,
+  ): Promise<KeepOne> {
     try {
       const staged = await staging.stage(bytes, { accountId, max: partMax, signal });
       return {
@@ -132,7 +148,12 @@ export function fetchFilesWith({ staging, fetchFile, clock, store, blobs }: Fetc
       case "id":
         return prepareUploaded(caller, path, source.fileId);
       case "url":
-        return stage(caller, path, await fetchPart(fetchFile, part, source.url, { accountId: caller.accountId, signal }), signal);
+        return stage(
+          caller,
+          path,
+          await fetchPart(fetchFile, part, source.url, { accountId: caller.accountId, signal }),
+          signal,
+        );
       case "data":
         return stage(caller, path, decodePart(part, source.uri), signal);
     }
@@ -166,8 +187,16 @@ export function fetchFilesWith({ staging, fetchFile, clock, store, blobs }: Fetc
   };
 }
 
-/** The values of the part take precedence over those of the server, and those over the type of the name's extension. */
-async function fetchPart(fetchFile: FetchFile, part: FilePart, url: string, by: OnBehalf): Promise<IncomingFile> {
+/**
+ * The values of the part take precedence over those of the server, and those over the type of the name's
+ * extension.
+ */
+async function fetchPart(
+  fetchFile: FetchFile,
+  part: FilePart,
+  url: string,
+  by: OnBehalf,
+): Promise<IncomingFile> {
   const { path } = part;
   const answer = await fetchFile(url, { max: partMax, ...by }).catch((thrown: unknown) => {
     throw withPartPath(path, thrown);
@@ -188,9 +217,14 @@ function nameOf({ path, ...part }: FilePart, answer: FetchedFile): FileName {
 
 function decodePart({ path, filename, ...part }: FilePart, uri: DataUri): IncomingFile {
   const contentType = part.contentType ?? contentTypeOf(filename ?? "", uri.contentType);
-  const name = { filename: filename ?? checkFilename(nameFor(contentType), `${path}.mime_type`), contentType };
+  const name = {
+    filename: filename ?? checkFilename(nameFor(contentType), `${path}.mime_type`),
+    contentType,
+  };
   const bytes = Readable.from(
-    uri.decode(() => invalidArgument(`${path}.file_data`, "must be base64, with its padding and without line breaks")),
+    uri.decode(() =>
+      invalidArgument(`${path}.file_data`, "must be base64, with its padding and without line breaks"),
+    ),
   );
   return { bytes, name };
 }
@@ -201,5 +235,8 @@ function withPartPath(path: string, thrown: unknown): unknown {
   if (thrown.reason === "too_large") return invalidArgument(path, "is over 20 MB");
   return thrown.path === undefined
     ? thrown
-    : new Failure(thrown.reason, `${path}.${thrown.message}`, { cause: thrown.cause, path: `${path}.${thrown.path}` });
+    : new Failure(thrown.reason, `${path}.${thrown.message}`, {
+        cause: thrown.cause,
+        path: `${path}.${thrown.path}`,
+      });
 }

@@ -6,7 +6,8 @@ import type { Ids } from "../ids.ts";
 const quotaError = "QuotaExceededError";
 
 /** One file is too large. @param max bytes. */
-export const tooLarge = (max: number): Failure => new Failure("too_large", `${quotaError}: at most ${max} bytes are accepted`);
+export const tooLarge = (max: number): Failure =>
+  new Failure("too_large", `${quotaError}: at most ${max} bytes are accepted`);
 
 /** The account's quota is used up. @param quota bytes. */
 export const overQuota = (quota: number): Failure =>
@@ -19,7 +20,9 @@ export const overQuota = (quota: number): Failure =>
 export const fileStatuses = ["pending", "uploaded", "deleted", "error"] as const;
 export type FileStatus = (typeof fileStatuses)[number];
 
-/** A file that a user adds, or an artifact that an agent creates for its task. Times are Unix milliseconds. */
+/**
+ * A file that a user adds, or an artifact that an agent creates for its task. Times are Unix milliseconds.
+ */
 export interface StoredFile {
   /** `file-` and a short id. */
   readonly id: string;
@@ -64,7 +67,8 @@ export function fileAt(file: StoredFile, now: number): StoredFile {
   if (file.status === "uploaded" && file.expiresAt !== null && now >= file.expiresAt) {
     return { ...file, status: "deleted", deletedAt: file.expiresAt };
   }
-  if (file.status === "pending" && now >= file.uploadUntil) return { ...file, status: "error", error: windowExpired };
+  if (file.status === "pending" && now >= file.uploadUntil)
+    return { ...file, status: "error", error: windowExpired };
   return file;
 }
 
@@ -106,35 +110,49 @@ export interface FileRows {
   find(scope: Scope, id: string): Promise<StoredFile | null>;
   /** A file of any owner, artifacts too: for an address that this installation has signed. */
   byId(id: string): Promise<StoredFile | null>;
-  /** Files that are not deleted at this time, newest first: the caller's uploads, or the artifacts of one task. */
+  /**
+   * Files that are not deleted at this time, newest first: the caller's uploads, or the artifacts of one
+   * task.
+   */
   list(scope: Scope, filter: FileFilter, page: FilePage, now: number): Promise<FileList>;
   /** Completes an upload; false if the file is no longer pending. */
   complete(id: string, upload: Upload): Promise<boolean>;
   /** Fails a file permanently; false if it is no longer pending. */
   fail(id: string, error: string, now: number): Promise<boolean>;
-  /** Extends the window of an upload in progress to `until` at least; false if the file is no longer pending. */
+  /**
+   * Extends the window of an upload in progress to `until` at least; false if the file is no longer pending.
+   */
   extendWindow(id: string, until: number): Promise<boolean>;
   /** Sets the window back to `until` after a failed upload, if it still ends at `was`. */
   restoreWindow(id: string, was: number, until: number): Promise<void>;
   /** Tombstones a user's file and returns its blob, if it has one; null when there is no such file. */
   remove(scope: Scope, id: string, now: number): Promise<Pick<StoredFile, "blobId" | "filename"> | null>;
-  /** Turns a worker's upload for a task into an artifact of the task; null if it does not exist or has expired at this time. */
+  /**
+   * Turns a worker's upload for a task into an artifact of the task; null if it does not exist or has expired
+   * at this time.
+   */
   adoptWorkerUpload(
     upload: { blobId: string; taskId: string; from: string },
     to: Pick<StoredFile, "accountId" | "clientId">,
     now: number,
   ): Promise<StoredFile | null>;
   /**
-   * Moves the bytes of a user's upload into a task's file that has none, and deletes the upload. Returns what is missing if the
-   * upload has no bytes at this time, or the file does not exist.
+   * Moves the bytes of a user's upload into a task's file that has none, and deletes the upload. Returns what
+   * is missing if the upload has no bytes at this time, or the file does not exist.
    */
   adoptUpload(
     scope: Scope,
     ids: { uploadId: string; fileId: string },
     now: number,
   ): Promise<{ blobId: string; bytes: number } | "no upload" | "no file">;
-  /** Deletes a worker's upload for a task and returns its blob; null if it does not exist or has expired at this time. */
-  deleteWorkerUpload(upload: { id: string; taskId: string; from: string }, now: number): Promise<string | null>;
+  /**
+   * Deletes a worker's upload for a task and returns its blob; null if it does not exist or has expired at
+   * this time.
+   */
+  deleteWorkerUpload(
+    upload: { id: string; taskId: string; from: string },
+    now: number,
+  ): Promise<string | null>;
   /** Returns their blobs. */
   deleteArtifacts(taskId: string): Promise<readonly string[]>;
   /** Tombstones up to `max` expired files and returns their blobs. */
@@ -166,8 +184,13 @@ const presentations: ReadonlySet<string> = new Set([
   "application/vnd.apple.keynote",
 ]);
 
-/** The attachment of an event for a kept file. Only an agent's presentation is `slides`; a user's is a `file`. */
-export const attachmentOf = ({ id, filename, contentType, bytes }: StoredFile, origin: Origin): Attachment => ({
+/**
+ * The attachment of an event for a kept file. Only an agent's presentation is `slides`; a user's is a `file`.
+ */
+export const attachmentOf = (
+  { id, filename, contentType, bytes }: StoredFile,
+  origin: Origin,
+): Attachment => ({
   fileId: id,
   type: typeOf(contentType, origin),
   filename,

@@ -16,12 +16,16 @@ export function contentDisposition(filename: string): string {
 
 /** Encodes a text so that it has only RFC 8187's value-chars. */
 const encodeValue = (text: string): string =>
-  encodeURIComponent(text.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  encodeURIComponent(text.toWellFormed()).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
 /**
- * TypeScript has no registered media type: IANA's registry gives `.ts` to MPEG transport streams (`video/mp2t`), and some systems give
- * it to Qt's translations. Here source code is the likely file. `text/typescript` is named after the registered `text/javascript`
- * (RFC 9239), and software that does not know a type of `text` treats it as plain text (RFC 2046 4.1.4); browsers never run it as a script.
+ * TypeScript has no registered media type: IANA's registry gives `.ts` to MPEG transport streams
+ * (`video/mp2t`), and some systems give it to Qt's translations. Here source code is the likely file.
+ * `text/typescript` is named after the registered `text/javascript` (RFC 9239), and software that does not
+ * know a type of `text` treats it as plain text (RFC 2046 4.1.4); browsers never run it as a script.
  */
 const typeScript = "text/typescript";
 const typeScriptExtensions = ["ts", "tsx", "mts", "cts"];
@@ -29,9 +33,15 @@ const typeScriptExtensions = ["ts", "tsx", "mts", "cts"];
 const types = new Mime(standardTypes, otherTypes).define({ [typeScript]: typeScriptExtensions }, true);
 
 /** The media types that servers and browsers guess from the extension `.ts` alone. */
-const guessedOfTs: readonly string[] = ["video/mp2t", "video/vnd.dlna.mpeg-tts", "text/vnd.trolltech.linguist"];
+const guessedOfTs: readonly string[] = [
+  "video/mp2t",
+  "video/vnd.dlna.mpeg-tts",
+  "text/vnd.trolltech.linguist",
+];
 
-/** A media type in lower case, without its parameters; undefined for a text that is not one (RFC 9110 8.3.1). */
+/**
+ * A media type in lower case, without its parameters; undefined for a text that is not one (RFC 9110 8.3.1).
+ */
 export function mediaType(text: string): string | undefined {
   try {
     return new MIMEType(text).essence;
@@ -43,14 +53,22 @@ export function mediaType(text: string): string | undefined {
 /** A name for a file without one. */
 export const nameFor = (contentType: string): string => `file.${types.getExtension(contentType) ?? "bin"}`;
 
-const typeOfExtension = (extension: string): string => types.getType(`file.${extension}`) ?? "application/octet-stream";
+const typeOfExtension = (extension: string): string =>
+  types.getType(`file.${extension}`) ?? "application/octet-stream";
 
-/** The media type that the sender of a file states, unless it is a guess from an extension with another meaning here. */
+/**
+ * The media type that the sender of a file states, unless it is a guess from an extension with another
+ * meaning here.
+ */
 const statedType = (stated: string, extension: string): string =>
   typeScriptExtensions.includes(extension) && guessedOfTs.includes(stated) ? typeScript : stated;
 
 /** Extensions of executables and shell scripts; source code is allowed (spec/api.md 14.3). */
-const forbidden = new Set("exe msi com scr dll bat cmd ps1 vbs vbe jse wsf sh bash zsh ksh csh app dmg pkg deb rpm apk jar".split(" "));
+const forbidden = new Set(
+  "exe msi com scr dll bat cmd ps1 vbs vbe jse wsf sh bash zsh ksh csh app dmg pkg deb rpm apk jar".split(
+    " ",
+  ),
+);
 
 /** The longest name that common file systems accept, in bytes of UTF-8. */
 const bytesMax = 255;
@@ -69,8 +87,10 @@ export const hiddenCharacters = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u2
 export function checkFilename(name: string, path = "filename"): string {
   if (name.trim() === "" || /^\.+$/.test(name)) throw invalidArgument(path, "must be a name");
   if (/[/\\]/.test(name)) throw invalidArgument(path, "must be a name, not a path");
-  if (hiddenCharacters.test(name)) throw invalidArgument(path, "must not hold control or bidirectional characters");
-  if (Buffer.byteLength(name) > bytesMax) throw invalidArgument(path, `must be at most ${bytesMax} bytes of UTF-8`);
+  if (hiddenCharacters.test(name))
+    throw invalidArgument(path, "must not hold control or bidirectional characters");
+  if (Buffer.byteLength(name) > bytesMax)
+    throw invalidArgument(path, `must be at most ${bytesMax} bytes of UTF-8`);
   if (isExecutable(name)) throw invalidArgument(path, "executables and scripts are not accepted");
   return name;
 }

@@ -2,7 +2,13 @@ import { appOf, type Caller, keyOf } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
-import { type CursorBinding, decodeCursor, encodeCursor, type Page, type PageInput } from "../pagination/page.ts";
+import {
+  type CursorBinding,
+  decodeCursor,
+  encodeCursor,
+  type Page,
+  type PageInput,
+} from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import type { Blobs } from "./blob.ts";
 import { createFileId, type FileFilter, fileAt, overQuota, type StoredFile } from "./file.ts";
@@ -23,12 +29,16 @@ type FilesInput = Pick<PageInput, "limit" | "cursor">;
 
 /** The files of a caller (spec/api.md 8.12 to 8.14). */
 export interface Files {
-  /** Creates a pending file. @throws Failure `invalid_argument` for a refused name, `resource_exhausted` when the quota is used up. */
+  /**
+   * Creates a pending file. @throws Failure `invalid_argument` for a refused name, `resource_exhausted` when
+   * the quota is used up.
+   */
   open(tx: Tx, caller: Caller, filename: string): Promise<StoredFile>;
   /** The file or its tombstone, as it is now. @throws Failure `not_found`. */
   get(tx: Tx, caller: Caller, id: string): Promise<StoredFile>;
   /**
-   * The files that are not deleted, newest first. A page may be short although another follows (spec/api.md 8.42).
+   * The files that are not deleted, newest first. A page may be short although another follows (spec/api.md
+   * 8.42).
    *
    * @throws Failure `not_found` for a task, `invalid_argument` for a cursor of another list.
    */
@@ -41,7 +51,15 @@ export interface Files {
 const windowMs = 3 * 60_000;
 
 /** @param quota bytes of an account. */
-export function files({ clock, ids, quota }: { clock: Clock; ids: Pick<Ids, "short">; quota: number }): Files {
+export function files({
+  clock,
+  ids,
+  quota,
+}: {
+  clock: Clock;
+  ids: Pick<Ids, "short">;
+  quota: number;
+}): Files {
   return {
     async open(tx, caller, filename) {
       const name = checkFilename(filename);
@@ -57,14 +75,24 @@ export function files({ clock, ids, quota }: { clock: Clock; ids: Pick<Ids, "sho
       return fileAt(file, clock.now());
     },
     async list(tx, caller, filter, { limit, cursor }) {
-      if (filter.taskId !== undefined && !(await tx.tasks.find(caller, filter.taskId))) throw notFound("task", "task_id");
+      if (filter.taskId !== undefined && !(await tx.tasks.find(caller, filter.taskId)))
+        throw notFound("task", "task_id");
       const { accountId, spaceId } = caller;
-      const binding: CursorBinding = { accountId, spaceId, clientId: appOf(caller) ?? undefined, operation: "ListFiles", filter };
+      const binding: CursorBinding = {
+        accountId,
+        spaceId,
+        clientId: appOf(caller) ?? undefined,
+        operation: "ListFiles",
+        filter,
+      };
       const after = cursor ? decodeCursor(binding, cursor) : undefined;
       const now = clock.now();
       const page = { limit, after: after && { createdAt: after.value, id: after.id } };
       const { files, next } = await tx.files.list(caller, filter, page, now);
-      return { items: files.map((file) => fileAt(file, now)), next: next && encodeCursor(binding, { value: next.createdAt, id: next.id }) };
+      return {
+        items: files.map((file) => fileAt(file, now)),
+        next: next && encodeCursor(binding, { value: next.createdAt, id: next.id }),
+      };
     },
     async remove(tx, caller, id) {
       const removed = await tx.files.remove(caller, id, clock.now());

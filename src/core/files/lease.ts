@@ -19,7 +19,11 @@ export interface Lease {
  * other than `internal`, or when the store has not answered long enough that other
  * processes may consider the writer dead.
  */
-export function holdLease(changeBytes: Store["change"], clock: Clock, renew: (tx: Tx, leaseUntil: number) => Promise<void>): Lease {
+export function holdLease(
+  changeBytes: Store["change"],
+  clock: Clock,
+  renew: (tx: Tx, leaseUntil: number) => Promise<void>,
+): Lease {
   const [lost, ended] = [new AbortController(), new AbortController()];
   let renewedAt = clock.monotonic();
 

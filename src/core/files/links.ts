@@ -3,7 +3,10 @@ import { isMacOf } from "../signed-token.ts";
 
 /** How long a download link is valid, in milliseconds (spec/decisions.md 38). */
 export const downloadMs = 7 * 24 * 3_600_000;
-/** How long a short download link is valid, in milliseconds: of a shared task, and of files and skills on settings pages (spec/decisions.md 58, 64). */
+/**
+ * How long a short download link is valid, in milliseconds: of a shared task, and of files and skills on
+ * settings pages (spec/decisions.md 58, 64).
+ */
 export const shortDownloadMs = 600_000;
 
 /** Addresses that allow their holder to upload or download a file without a key. */

@@ -10,7 +10,8 @@ export interface DataUri {
   /**
    * Decodes in pieces, so that no second copy of all bytes exists.
    *
-   * @throws the error that `broken` returns, at the first piece that is not the canonical base64 of its bytes (RFC 4648 3.5, 4).
+   * @throws the error that `broken` returns, at the first piece that is not the canonical base64 of its bytes
+   * (RFC 4648 3.5, 4).
    */
   decode(broken: () => Error): Generator<Buffer, void, void>;
 }
@@ -35,7 +36,10 @@ export function parseDataUri(text: string): DataUri | undefined {
 /** Base64 as text, or as its bytes. */
 type Base64 = Pick<string, "length" | "slice">;
 
-/** The member of a part whose bytes an entrance holds: its `file_data` has their digest in their place. No JSON has such a member. */
+/**
+ * The member of a part whose bytes an entrance holds: its `file_data` has their digest in their place. No
+ * JSON has such a member.
+ */
 export const heldBytes = Symbol("the bytes of file_data");
 
 /** Bytes that are decoded when their file is written. */
@@ -57,7 +61,8 @@ function* decode(text: Base64, start: number, broken: () => Error): Generator<Bu
   for (let from = start; from < text.length; from += pieceLength) {
     const piece = text.slice(from, from + pieceLength);
     const bytes = Buffer.from(piece, "base64");
-    // Node's decoder skips invalid characters and accepts other spellings. Only a text that encodes to itself is canonical.
+    // Node's decoder skips invalid characters and accepts other spellings. Only a text that encodes to itself
+    // is canonical.
     const endsRight = piece.endsWith("=") ? from + piece.length === text.length : true;
     if (!endsRight || bytes.toString("base64") !== piece) throw broken();
     yield bytes;
@@ -73,7 +78,10 @@ export type PartSource =
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "data"; readonly uri: DataUri };
 
-/** A file or voice part of a message. Its form is checked, but its bytes are not fetched or decoded (spec/api.md 7.3). */
+/**
+ * A file or voice part of a message. Its form is checked, but its bytes are not fetched or decoded
+ * (spec/api.md 7.3).
+ */
 export interface FilePart {
   /** Its path in the request, for failures: `message.content[2]`. */
   readonly path: string;

@@ -8,11 +8,15 @@ export interface PdfSource {
 }
 
 /**
- * Converts a file to PDF (spec/decisions.md 70). Never throws: a file that cannot be converted has a reason, whose text is public.
+ * Converts a file to PDF (spec/decisions.md 70). Never throws: a file that cannot be converted has a reason,
+ * whose text is public.
  *
  * @param gone aborted when the client no longer waits.
  */
-export type PdfOf = (source: PdfSource, gone: AbortSignal) => Promise<{ readonly pdf: Buffer } | { readonly reason: string }>;
+export type PdfOf = (
+  source: PdfSource,
+  gone: AbortSignal,
+) => Promise<{ readonly pdf: Buffer } | { readonly reason: string }>;
 
 const kinds: Readonly<Record<string, { isMarkdown: boolean }>> = {
   "text/html": { isMarkdown: false },
@@ -20,7 +24,9 @@ const kinds: Readonly<Record<string, { isMarkdown: boolean }>> = {
 };
 
 /** How a file is converted to PDF; undefined for one that is neither HTML nor Markdown. */
-export const pdfKindOf = ({ contentType }: Pick<StoredFile, "contentType">): { isMarkdown: boolean } | undefined =>
+export const pdfKindOf = ({
+  contentType,
+}: Pick<StoredFile, "contentType">): { isMarkdown: boolean } | undefined =>
   Object.hasOwn(kinds, contentType) ? kinds[contentType] : undefined;
 
 /** The name of a file's PDF: `report.pdf` for `report.html`. */

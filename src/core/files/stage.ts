@@ -60,7 +60,13 @@ export function staging({ changeBytes, writer, clock, ids }: StagingParts): Stag
     discard: ({ blobId }) => writer.discard(blobId),
     keep(tx, caller, staged, name) {
       const { accountId, spaceId } = caller;
-      return insert(tx, { accountId, spaceId, clientId: appOf(caller), apiKeyId: keyOf(caller), taskId: null }, staged, name, keptMs);
+      return insert(
+        tx,
+        { accountId, spaceId, clientId: appOf(caller), apiKeyId: keyOf(caller), taskId: null },
+        staged,
+        name,
+        keptMs,
+      );
     },
     keepArtifact(tx, { id, accountId, spaceId, clientId }, staged, name) {
       return insert(tx, { accountId, spaceId, clientId, apiKeyId: null, taskId: id }, staged, name, null);

@@ -3,7 +3,10 @@ import type { Caller } from "../accounts/caller.ts";
 import type { Tx } from "../store.ts";
 import type { StoredFile } from "./file.ts";
 
-/** Complete bytes in the storage that no file refers to. The sweep deletes them unless a change keeps them within minutes. */
+/**
+ * Complete bytes in the storage that no file refers to. The sweep deletes them unless a change keeps them
+ * within minutes.
+ */
 export interface Staged {
   readonly blobId: string;
   readonly bytes: number;
@@ -29,8 +32,8 @@ export interface Staging {
   /**
    * Writes bytes to the storage.
    *
-   * @param to `accountId` is the account whose quota they count toward; null for an artifact, which counts toward none
-   * (spec/decisions.md 38). `max` is the maximum number of bytes; more are refused.
+   * @param to `accountId` is the account whose quota they count toward; null for an artifact, which counts
+   * toward none (spec/decisions.md 38). `max` is the maximum number of bytes; more are refused.
    * @throws Failure `too_large` beyond `max`, `resource_exhausted` beyond the quota.
    */
   stage(bytes: Readable, to: { accountId: string | null; max: number; signal: AbortSignal }): Promise<Staged>;

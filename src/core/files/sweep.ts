@@ -39,7 +39,8 @@ export function fileSweep({ changeBytes, blobs, clock, log }: SweepParts): FileS
     });
   }
 
-  const closeWindows = (): Promise<number> => changeBytes((tx) => tx.files.closeWindows(clock.now(), batchMax));
+  const closeWindows = (): Promise<number> =>
+    changeBytes((tx) => tx.files.closeWindows(clock.now(), batchMax));
 
   async function deleteUnused(): Promise<number> {
     const now = clock.now();
@@ -78,4 +79,9 @@ export const sweepFiles: TimedJob<SweepNeeds> = {
   run: ({ files }, signal) => files.sweep(signal),
 };
 
-export const purgeFiles: TimedJob<SweepNeeds> = { name: "purge-files", every: hourMs, once: true, run: ({ files }) => files.purge() };
+export const purgeFiles: TimedJob<SweepNeeds> = {
+  name: "purge-files",
+  every: hourMs,
+  once: true,
+  run: ({ files }) => files.purge(),
+};

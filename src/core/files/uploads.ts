@@ -41,7 +41,10 @@ export function uploads({ store, changeBytes, writer, clock, max, observe }: Upl
     return fileAt(file, clock.now());
   }
 
-  /** Keeps the window open while bytes arrive. After another upload has completed, this one continues: it may have the same bytes. */
+  /**
+   * Keeps the window open while bytes arrive. After another upload has completed, this one continues: it may
+   * have the same bytes.
+   */
   async function keepOpen(tx: Tx, id: string, leaseUntil: number): Promise<void> {
     if (await tx.files.extendWindow(id, leaseUntil)) return;
     const file = await tx.files.byId(id);
@@ -69,7 +72,11 @@ export function uploads({ store, changeBytes, writer, clock, max, observe }: Upl
 
   /** Fails the file if it is too large or the quota is used up. After any other failure it stays pending. */
   async function failIfTooLarge(id: string, thrown: unknown): Promise<unknown> {
-    if (!(thrown instanceof Failure) || (thrown.reason !== "too_large" && thrown.reason !== "resource_exhausted")) return thrown;
+    if (
+      !(thrown instanceof Failure) ||
+      (thrown.reason !== "too_large" && thrown.reason !== "resource_exhausted")
+    )
+      return thrown;
     await changeBytes((tx) => tx.files.fail(id, thrown.message, clock.now()));
     return new Failure("too_large", thrown.message);
   }
@@ -124,7 +131,9 @@ export function uploads({ store, changeBytes, writer, clock, max, observe }: Upl
 }
 
 const notReceivable = (file: StoredFile | null): Failure =>
-  file?.status === "error" ? new Failure("failed_precondition", `the upload has failed: ${file.error}`) : notFound("file");
+  file?.status === "error"
+    ? new Failure("failed_precondition", `the upload has failed: ${file.error}`)
+    : notFound("file");
 
 const bytesDiffer = (): Failure => new Failure("already_exists", "the file has other bytes already");
 
@@ -135,7 +144,10 @@ function requireSame(file: StoredFile, sha256: string): StoredFile {
 }
 
 /** The SHA-256 of repeated bytes. They are not written. */
-async function hashOf({ bytes: size }: StoredFile, { bytes, length, isComplete, digests }: Incoming): Promise<string> {
+async function hashOf(
+  { bytes: size }: StoredFile,
+  { bytes, length, isComplete, digests }: Incoming,
+): Promise<string> {
   if (length !== null && length !== size) throw bytesDiffer();
   const metered = meter({ max: size ?? 0, length, isComplete, digests, admit: () => undefined });
   pipeOneWay(bytes, metered.through);

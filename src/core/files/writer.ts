@@ -22,7 +22,10 @@ export interface Writing {
   readonly digests?: readonly Digest[];
   /** Called when the stream has ended. */
   readonly isComplete?: () => boolean;
-  /** Runs in each change that begins or renews the lease of the write. @throws Failure when the bytes are no longer needed. */
+  /**
+   * Runs in each change that begins or renews the lease of the write. @throws Failure when the bytes are no
+   * longer needed.
+   */
   readonly onRenew?: (tx: Tx, leaseUntil: number) => Promise<void>;
 }
 
@@ -31,7 +34,10 @@ export interface Written extends Staged {
   readonly reserved: number;
 }
 
-/** Writes bytes to the storage. The row of a blob exists before its first byte is written, and until its last byte is deleted. */
+/**
+ * Writes bytes to the storage. The row of a blob exists before its first byte is written, and until its last
+ * byte is deleted.
+ */
 export interface Writer {
   /**
    * @throws Failure `too_large` beyond `max`, `resource_exhausted` beyond the quota, `invalid_argument`
@@ -41,7 +47,10 @@ export interface Writer {
   write(writing: Writing): Promise<Written>;
   /** Deletes written bytes that are not kept. If it fails, the sweep deletes them. */
   discard(blobId: string): Promise<void>;
-  /** Replaces the reservation with the actual size. @throws Failure `unavailable` when the bytes were abandoned in the meantime. */
+  /**
+   * Replaces the reservation with the actual size. @throws Failure `unavailable` when the bytes were
+   * abandoned in the meantime.
+   */
   settle(tx: Tx, written: Written, leaseUntil: number): Promise<void>;
 }
 
@@ -55,7 +64,10 @@ export interface WriterParts {
   readonly quota: number;
 }
 
-/** Bytes reserved at a time without an announced length: few, so that concurrent uploads do not exclude each other. */
+/**
+ * Bytes reserved at a time without an announced length: few, so that concurrent uploads do not exclude each
+ * other.
+ */
 const stepOf = (quota: number): number => Math.min(4 * 1024 * 1024, Math.floor(quota / 256));
 
 /** The pauses before each further attempt to discard bytes. */
@@ -69,7 +81,8 @@ export function writer({ changeBytes, blobs, clock, ids, quota }: WriterParts): 
       if (signal.aborted) throw senderDisconnected();
       // Lock order: file, blob, account total last, because all uploads of an account wait for that row.
       await onRenew?.(tx, leaseUntil);
-      if (!(await tx.blobs.begin({ id: blobId, accountId, bytes: length ?? 0, leaseUntil }, quota))) throw overQuota(quota);
+      if (!(await tx.blobs.begin({ id: blobId, accountId, bytes: length ?? 0, leaseUntil }, quota)))
+        throw overQuota(quota);
     });
   }
 
@@ -154,8 +167,14 @@ export function writer({ changeBytes, blobs, clock, ids, quota }: WriterParts): 
   };
 }
 
-/** Pipes a source into a stream. An interrupted source destroys the stream, but not the reverse: a client waits for its answer at the source. */
-export function pipeOneWay(source: Readable, into: NodeJS.WritableStream & { destroy(cause?: Error): unknown; destroyed: boolean }): void {
+/**
+ * Pipes a source into a stream. An interrupted source destroys the stream, but not the reverse: a client
+ * waits for its answer at the source.
+ */
+export function pipeOneWay(
+  source: Readable,
+  into: NodeJS.WritableStream & { destroy(cause?: Error): unknown; destroyed: boolean },
+): void {
   const interrupted = () => {
     if (!source.readableEnded) into.destroy(senderDisconnected());
   };
@@ -166,11 +185,17 @@ export function pipeOneWay(source: Readable, into: NodeJS.WritableStream & { des
 }
 
 /** The original failure, not an error that it caused. */
-function originalFailure(thrown: unknown, errored: Error | null, lost: AbortSignal, callers: AbortSignal): unknown {
+function originalFailure(
+  thrown: unknown,
+  errored: Error | null,
+  lost: AbortSignal,
+  callers: AbortSignal,
+): unknown {
   if (lost.aborted) return lost.reason;
   if (errored instanceof Failure) return errored;
   return callers.aborted ? senderDisconnected() : thrown;
 }
 
 /** These bytes can no longer be kept: their lease has expired, or their file is deleted. */
-export const uploadAbandoned = (): Failure => new Failure("unavailable", "the upload was abandoned, try again", { retryAfter: 1 });
+export const uploadAbandoned = (): Failure =>
+  new Failure("unavailable", "the upload was abandoned, try again", { retryAfter: 1 });

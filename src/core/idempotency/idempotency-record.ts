@@ -26,7 +26,11 @@ export interface IdempotencyRows {
    */
   claim(key: IdempotencyKey, hash: string, now: number): Promise<boolean>;
   find(key: IdempotencyKey): Promise<IdempotencyRecord | null>;
-  complete(key: IdempotencyKey, answer: Uint8Array<ArrayBuffer> | null, subject: string | null): Promise<void>;
+  complete(
+    key: IdempotencyKey,
+    answer: Uint8Array<ArrayBuffer> | null,
+    subject: string | null,
+  ): Promise<void>;
   /** Deletes every record with this object. */
   deleteOf(subject: string): Promise<void>;
   /** Those claimed before `before`; returns their number. */
@@ -39,4 +43,6 @@ export const answerContext = (key: IdempotencyKey): string =>
 /** Repeats are recognised for a day. */
 export const idempotencyWindowMs = dayMs;
 
-export const purgeIdempotencyRecords = purging("purge-idempotency-records", (tx, now) => tx.idempotency.purge(now - idempotencyWindowMs));
+export const purgeIdempotencyRecords = purging("purge-idempotency-records", (tx, now) =>
+  tx.idempotency.purge(now - idempotencyWindowMs),
+);

@@ -25,8 +25,10 @@ const attachmentId = (eventId: string, index: number): string => `${eventId}/${i
 /** The `error` of a file whose bytes are not copied. */
 const notCopied = "the file was not copied from the server that its task was imported from";
 
-export const fileIdsOf = (events: readonly EventWithFiles[], create: () => string): readonly (readonly string[])[] =>
-  events.map(({ attachments }) => attachments.map(create));
+export const fileIdsOf = (
+  events: readonly EventWithFiles[],
+  create: () => string,
+): readonly (readonly string[])[] => events.map(({ attachments }) => attachments.map(create));
 
 /** Creates the files of imported events, without bytes. */
 export async function keepAttachments(
@@ -49,7 +51,14 @@ export async function keepAttachments(
     for (const [place, { filename, contentType }] of attachments.entries()) {
       const localId = fileIds[index]?.[place] ?? "";
       const key = { accountId, spaceId, origin, kind: "file", sourceId: attachmentId(id, place) } as const;
-      const object = { ...key, localId, complete: false, seq: firstSeq + index, taskId, createdAt: timestamp };
+      const object = {
+        ...key,
+        localId,
+        complete: false,
+        seq: firstSeq + index,
+        taskId,
+        createdAt: timestamp,
+      };
       // An id that the source uses twice is refused: the second file would never get its bytes.
       if (!(await tx.imports.insert(object)))
         throw new Failure("already_exists", `events[${index}].id: another event of this source has the id`, {
@@ -107,7 +116,8 @@ export function importedFiles(clock: Pick<Clock, "now">): ImportedFiles {
       const upload = await tx.files.find(caller, uploadId);
       if (upload === null || fileAt(upload, now).status === "deleted") throw notFound("file", "file_id");
       const adopted = await tx.files.adoptUpload(caller, { uploadId, fileId: object.localId }, now);
-      if (adopted === "no upload") throw new Failure("failed_precondition", "file_id: the upload has no bytes", { path: "file_id" });
+      if (adopted === "no upload")
+        throw new Failure("failed_precondition", "file_id: the upload has no bytes", { path: "file_id" });
       if (adopted === "no file") throw notFound("attachment", "source.id");
       await tx.blobs.releaseQuota(adopted.blobId);
       await tx.events.setAttachmentBytes(object.taskId, object.seq, object.localId, adopted.bytes);

@@ -16,12 +16,17 @@ export interface ImportedKey extends Pick<Scope, "accountId" | "spaceId"> {
   readonly sourceId: string;
 }
 
-/** An object that was imported from another server. It stays when the object is deleted, so that the object is not imported again. */
+/**
+ * An object that was imported from another server. It stays when the object is deleted, so that the object is
+ * not imported again.
+ */
 export interface ImportedObject extends ImportedKey {
   readonly localId: string;
   /** False for a task without all its events, and for a file without bytes. */
   readonly complete: boolean;
-  /** Of a task: the number of events from the source. Of a file: the number of its event. 0 for other kinds. */
+  /**
+   * Of a task: the number of events from the source. Of a file: the number of its event. 0 for other kinds.
+   */
   readonly seq: number;
   /** Of a file: the task here; null for other kinds. */
   readonly taskId: string | null;
@@ -54,7 +59,10 @@ export interface ImportedRows {
   lock(key: ImportedKey): Promise<ImportedObject | null>;
   /** Sets what was copied of an object. The caller has locked it. */
   update(key: ImportedKey, progress: Partial<Pick<ImportedObject, "complete" | "seq">>): Promise<void>;
-  /** The ids at the source of the files of a task here that have no bytes, in the order of their events; at most `max`. */
+  /**
+   * The ids at the source of the files of a task here that have no bytes, in the order of their events; at
+   * most `max`.
+   */
   listMissingFiles(taskId: string, max: number): Promise<readonly string[]>;
   /** The reports of an account, at most 100, sorted by origin; with `origin` only that of this source. */
   listReports(scope: Pick<Scope, "accountId" | "spaceId">, origin?: string): Promise<readonly ImportReport[]>;

@@ -57,13 +57,16 @@ export interface TaskCopied {
 
 /** Copies tasks of another server into the caller's account (spec/api.md 8.95). */
 export interface ImportedTasks {
-  /** @throws Failure `failed_precondition` for a project or a parent that is not imported, and for a parent that is too deep. */
+  /**
+   * @throws Failure `failed_precondition` for a project or a parent that is not imported, and for a parent
+   * that is too deep.
+   */
   task(tx: Tx, caller: Caller, copy: TaskCopy): Promise<TaskCopied & { created: boolean }>;
   /**
    * Appends events that the task does not have yet. A task that is complete, or deleted, stays as it is.
    *
-   * @throws Failure `not_found`, `invalid_argument` for times that do not increase, `failed_precondition` for a gap, and for
-   * a task that got an event here.
+   * @throws Failure `not_found`, `invalid_argument` for times that do not increase, `failed_precondition` for
+   * a gap, and for a task that got an event here.
    */
   events(tx: Tx, caller: Caller, copy: EventsCopy): Promise<TaskCopied>;
 }
@@ -81,7 +84,8 @@ export interface ImportedTasksParts {
 export function importedTasks({ clock, ids, profiles }: ImportedTasksParts): ImportedTasks {
   return {
     async task(tx, caller, copy) {
-      if (copy.updatedAt < copy.createdAt) throw invalidArgument("updated_at", "must not be before created_at");
+      if (copy.updatedAt < copy.createdAt)
+        throw invalidArgument("updated_at", "must not be before created_at");
       if (copy.updatedAt > clock.now() + aheadMs) throw invalidArgument("updated_at", futureRule);
       const key = keyOf(caller, "task", copy.source);
       await lockActiveMember(tx, caller);
@@ -89,8 +93,16 @@ export function importedTasks({ clock, ids, profiles }: ImportedTasksParts): Imp
       const object = await requireImported(tx.imports.find(key));
       if (!created) return { ...(await progressOf(tx, object)), ...noteRepeat(tx, id, copy.source) };
       const parent = await parentOf(tx, caller, copy);
-      const projectId = await findCopy(tx, caller, { origin: copy.source.origin, id: copy.projectId }, "project");
-      await tx.tasks.insert({ ...newTask(id, caller, copy, profiles, clock.now()), ...placeOf(projectId, parent) }, []);
+      const projectId = await findCopy(
+        tx,
+        caller,
+        { origin: copy.source.origin, id: copy.projectId },
+        "project",
+      );
+      await tx.tasks.insert(
+        { ...newTask(id, caller, copy, profiles, clock.now()), ...placeOf(projectId, parent) },
+        [],
+      );
       if (parent) await tx.tasks.addImportedSubtask(parent.id);
       tx.audit.note({ subject: id, after: { importedFrom: copy.source } });
       return { ...(await progressOf(tx, object)), created };
@@ -105,7 +117,10 @@ export function importedTasks({ clock, ids, profiles }: ImportedTasksParts): Imp
         noteRepeat(tx, object.localId, source);
         return progressOf(tx, { ...object, complete: true });
       }
-      if (after > object.seq) throw new Failure("failed_precondition", `after: the task has ${object.seq} events`, { path: "after" });
+      if (after > object.seq)
+        throw new Failure("failed_precondition", `after: the task has ${object.seq} events`, {
+          path: "after",
+        });
       const added = events.slice(object.seq - after);
       await append(tx, task, { source, object, added, complete }, ids);
       const progress = { seq: object.seq + added.length, complete };
@@ -121,7 +136,12 @@ const futureRule = "is more than a day in the future";
 /** Files that need bytes matter once the task is complete; those of a deleted task never do. */
 async function progressOf(tx: Tx, { localId, seq, complete }: ImportedObject): Promise<TaskCopied> {
   const isThere = complete && (await tx.tasks.byId(localId)) !== null;
-  return { id: localId, events: seq, complete, missingFiles: isThere ? await tx.imports.listMissingFiles(localId, missingMax) : [] };
+  return {
+    id: localId,
+    events: seq,
+    complete,
+    missingFiles: isThere ? await tx.imports.listMissingFiles(localId, missingMax) : [],
+  };
 }
 
 async function requireImported(found: Promise<ImportedObject | null>): Promise<ImportedObject> {
@@ -134,17 +154,32 @@ async function parentOf(tx: Tx, caller: Caller, { source, parentId }: TaskCopy):
   const id = await findCopy(tx, caller, { origin: source.origin, id: parentId }, "task");
   const parent = id === null ? null : await tx.tasks.lock(caller, id);
   if (parent && parent.depth >= depthMax)
-    throw new Failure("failed_precondition", `parent_task_id: subtasks are at most ${depthMax} deep`, { path: "parent_task_id" });
+    throw new Failure("failed_precondition", `parent_task_id: subtasks are at most ${depthMax} deep`, {
+      path: "parent_task_id",
+    });
   return parent;
 }
 
 function placeOf(projectId: string | null, parent: Task | null): Partial<Task> {
-  if (parent) return { projectId, type: "agent_subtask", parentId: parent.id, rootId: rootOf(parent), depth: parent.depth + 1 };
+  if (parent)
+    return {
+      projectId,
+      type: "agent_subtask",
+      parentId: parent.id,
+      rootId: rootOf(parent),
+      depth: parent.depth + 1,
+    };
   return projectId === null ? {} : { projectId, type: "project" };
 }
 
 /** A finished task without events. Its share, its cost and its credentials stay at the source. */
-const newTask = (id: string, caller: Caller, copy: TaskCopy, profiles: Pick<Profiles, "parse">, now: number): Task => ({
+const newTask = (
+  id: string,
+  caller: Caller,
+  copy: TaskCopy,
+  profiles: Pick<Profiles, "parse">,
+  now: number,
+): Task => ({
   ...idleTask(id, caller, copy.createdAt),
   title: copy.title,
   updatedAt: copy.updatedAt,
@@ -170,7 +205,8 @@ function checkTimes(events: readonly EventCopy[], now: number): void {
   for (const [index, { timestamp }] of events.entries()) {
     const path = `events[${index}].timestamp`;
     const before = events[index - 1]?.timestamp;
-    if (before !== undefined && timestamp <= before) throw invalidArgument(path, "must be after that of the event before it");
+    if (before !== undefined && timestamp <= before)
+      throw invalidArgument(path, "must be after that of the event before it");
     if (timestamp > now + aheadMs) throw invalidArgument(path, futureRule);
   }
 }
@@ -183,21 +219,36 @@ interface Appended {
 }
 
 /** Appends events, and after the last one the end of a turn that has none. */
-async function append(tx: Tx, task: Task, { source, object, added, complete }: Appended, ids: Pick<Ids, "short">): Promise<void> {
+async function append(
+  tx: Tx,
+  task: Task,
+  { source, object, added, complete }: Appended,
+  ids: Pick<Ids, "short">,
+): Promise<void> {
   if (task.lastSeq !== object.seq)
-    throw new Failure("failed_precondition", "the task was continued here before all its events were imported");
+    throw new Failure(
+      "failed_precondition",
+      "the task was continued here before all its events were imported",
+    );
   const [first] = added;
   if (first && first.timestamp <= task.lastTimestamp)
-    throw invalidArgument("events[0].timestamp", `must be after that of the event before it, ${task.lastTimestamp}`);
+    throw invalidArgument(
+      "events[0].timestamp",
+      `must be after that of the event before it, ${task.lastTimestamp}`,
+    );
   const fileIds = fileIdsOf(added, () => createFileId(ids));
-  const events = added.map((copy, index) => ({ ...withFiles(copy, fileIds[index] ?? []), timestamp: copy.timestamp }));
+  const events = added.map((copy, index) => ({
+    ...withFiles(copy, fileIds[index] ?? []),
+    timestamp: copy.timestamp,
+  }));
   const closing = complete ? await closingOf(tx, task, events) : [];
   await tx.tasks.appendImported(task, [...events, ...closing]);
   await keepAttachments(tx, task, { origin: source.origin, firstSeq: object.seq + 1, added, fileIds });
 }
 
 function withFiles({ event, attachments: copies }: EventCopy, ids: readonly string[]): NewEvent {
-  if (copies.length === 0 || (event.type !== "user_message" && event.type !== "assistant_message")) return event;
+  if (copies.length === 0 || (event.type !== "user_message" && event.type !== "assistant_message"))
+    return event;
   const attachments = copies.map((copy, index) => ({ ...copy, fileId: ids[index] ?? "", bytes: 0 }));
   return { ...event, payload: { ...event.payload, attachments } } as NewEvent;
 }
@@ -209,10 +260,14 @@ async function closingOf(
   added: readonly (NewEvent & { timestamp: number })[],
 ): Promise<readonly (NewEvent & { timestamp: number })[]> {
   const window = { order: "desc", limit: 1, verbose: true, types: ["status_update"] } as const;
-  const latest = added.findLast(({ type }) => type === "status_update") ?? (await tx.events.list(id, window))[0];
+  const latest =
+    added.findLast(({ type }) => type === "status_update") ?? (await tx.events.list(id, window))[0];
   const status = latest?.type === "status_update" ? latest.payload.agentStatus : null;
   if (status === "stopped" || status === "error") return [];
   const timestamp = (added.at(-1)?.timestamp ?? lastTimestamp) + 1;
-  const brief = status === null ? "Imported" : `Imported while the task was ${status} at its source; it does not continue here`;
+  const brief =
+    status === null
+      ? "Imported"
+      : `Imported while the task was ${status} at its source; it does not continue here`;
   return [{ type: "status_update", payload: { agentStatus: "stopped", brief }, timestamp }];
 }

@@ -45,18 +45,28 @@ export interface Copied {
   readonly created: boolean;
 }
 
-/** Copies projects and webhooks of another server into the caller's account, and reports what was copied (spec/api.md 8.95). */
+/**
+ * Copies projects and webhooks of another server into the caller's account, and reports what was copied
+ * (spec/api.md 8.95).
+ */
 export interface Imports {
   /** @throws Failure `resource_exhausted` when the space has 1,000 projects. */
   project(tx: Tx, caller: Caller, copy: ProjectCopy): Promise<Copied>;
   /**
-   * The webhook is inactive, and nothing is sent to it. One of the account with the same address counts as the copy.
+   * The webhook is inactive, and nothing is sent to it. One of the account with the same address counts as
+   * the copy.
    *
-   * @throws Failure `invalid_argument`, `failed_precondition` for a project that is not imported, `resource_exhausted` at 20.
+   * @throws Failure `invalid_argument`, `failed_precondition` for a project that is not imported,
+   * `resource_exhausted` at 20.
    */
   webhook(tx: Tx, caller: Caller, copy: WebhookCopy): Promise<Copied>;
   /** Writes the numbers of a source to the audit log. @param others objects that were not copied. */
-  finish(tx: Tx, caller: Caller, origin: string, others: { skipped: number; failed: number }): Promise<ImportReport>;
+  finish(
+    tx: Tx,
+    caller: Caller,
+    origin: string,
+    others: { skipped: number; failed: number },
+  ): Promise<ImportReport>;
   /** Sorted by origin, at most 100. */
   list(tx: Tx, caller: Caller): Promise<readonly ImportReport[]>;
 }
@@ -84,13 +94,30 @@ export function imports(parts: ImportsParts): Imports {
       await tx.accounts.lock(caller.accountId);
       await lockActiveMember(tx, caller);
       const present = await tx.webhooks.list(caller);
-      const { webhook } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes, projectId, ...named });
+      const { webhook } = newWebhook(parts, {
+        ...caller,
+        clientId: null,
+        url,
+        eventTypes,
+        projectId,
+        ...named,
+      });
       const same = present.find((each) => each.url === url);
       const { id, created } = await claim(tx, key, same?.id ?? webhook.id, clock.now());
       if (!created || same) return noteRepeat(tx, id, source);
-      if (present.length >= webhooksMax) throw new Failure("resource_exhausted", `an account has at most ${webhooksMax} webhooks`);
-      await tx.webhooks.insert({ ...webhook, status: "inactive", inactiveReason: importedReason, doubleHash, createdAt });
-      tx.audit.note({ subject: id, after: { host: new URL(url).host, status: "inactive", importedFrom: source } });
+      if (present.length >= webhooksMax)
+        throw new Failure("resource_exhausted", `an account has at most ${webhooksMax} webhooks`);
+      await tx.webhooks.insert({
+        ...webhook,
+        status: "inactive",
+        inactiveReason: importedReason,
+        doubleHash,
+        createdAt,
+      });
+      tx.audit.note({
+        subject: id,
+        after: { host: new URL(url).host, status: "inactive", importedFrom: source },
+      });
       return { id, created };
     },
     async finish(tx, caller, origin, { skipped, failed }) {
@@ -121,7 +148,14 @@ export function noteRepeat(tx: Tx, id: string, source: ImportSource): Copied {
 
 /** Registers an object, before it is made. The id is that of the call that was first. */
 export async function claim(tx: Tx, key: ImportedKey, localId: string, now: number): Promise<Copied> {
-  const isFirst = await tx.imports.insert({ ...key, localId, complete: key.kind !== "task", seq: 0, taskId: null, createdAt: now });
+  const isFirst = await tx.imports.insert({
+    ...key,
+    localId,
+    complete: key.kind !== "task",
+    seq: 0,
+    taskId: null,
+    createdAt: now,
+  });
   if (isFirst) return { id: localId, created: true };
   const before = await tx.imports.find(key);
   if (before === null) throw new Error("an imported object is gone");
@@ -129,7 +163,8 @@ export async function claim(tx: Tx, key: ImportedKey, localId: string, now: numb
 }
 
 /**
- * The id here of an object that another one refers to; null without a reference, and for an object that was deleted here.
+ * The id here of an object that another one refers to; null without a reference, and for an object that was
+ * deleted here.
  *
  * @throws Failure `failed_precondition` for one that is not imported.
  */
@@ -143,7 +178,10 @@ export async function findCopy(
   const copy = await tx.imports.find(keyOf(caller, kind, { origin, id }));
   const path = kind === "project" ? "project_id" : "parent_task_id";
   if (copy === null) throw new Failure("failed_precondition", `${path}: import this ${kind} first`, { path });
-  const found = kind === "project" ? await tx.projects.lock(caller, copy.localId) : await tx.tasks.find(caller, copy.localId);
+  const found =
+    kind === "project"
+      ? await tx.projects.lock(caller, copy.localId)
+      : await tx.tasks.find(caller, copy.localId);
   return found?.id ?? null;
 }
 

@@ -2,7 +2,15 @@ import type { InstallationStatus } from "./status.ts";
 
 /** One measured value, and whether it is within its limit. */
 export interface StatusCheck {
-  readonly name: "heartbeats" | "queue" | "workers" | "deliveries" | "jobs" | "audit_log" | "disk" | "replica";
+  readonly name:
+    | "heartbeats"
+    | "queue"
+    | "workers"
+    | "deliveries"
+    | "jobs"
+    | "audit_log"
+    | "disk"
+    | "replica";
   readonly isOk: boolean;
   /** Null when there is nothing to measure. */
   readonly value: number | null;
@@ -58,6 +66,8 @@ export function checksOf(
     within("jobs", age(jobs.map(({ oldestDueAt }) => oldestDueAt)), lateSeconds),
     within("audit_log", age([unsealedAt]), sealSeconds),
     { name: "disk", value: free, isOk: free === null || free >= freePercent },
-    ...(replica ? [{ name: "replica" as const, value: replica.secondsBehind, isOk: !isReplicaUnused(replica) }] : []),
+    ...(replica
+      ? [{ name: "replica" as const, value: replica.secondsBehind, isOk: !isReplicaUnused(replica) }]
+      : []),
   ];
 }

@@ -56,7 +56,9 @@ export interface Overdue {
 export interface InstallationRows {
   nodes(max: number): Promise<readonly NodeLoad[]>;
   profiles(failedSince: number, max: number): Promise<readonly ProfileLoad[]>;
-  /** Whether a task of any profile that waits now has waited since `at` or longer. Cheap, unlike `profiles`. */
+  /**
+   * Whether a task of any profile that waits now has waited since `at` or longer. Cheap, unlike `profiles`.
+   */
   isQueueOlder(at: number): Promise<boolean>;
   workers(seenSince: number): Promise<{ credentials: number; present: number; runs: number }>;
   /** The last called first. */
@@ -67,7 +69,9 @@ export interface InstallationRows {
   /** Reads every row. */
   contents(): Promise<{ files: number; bytes: number; loose: number }>;
   databaseBytes(): Promise<number>;
-  /** The time of the database's machine, in Unix milliseconds; null for SQLite, which has no other machine. */
+  /**
+   * The time of the database's machine, in Unix milliseconds; null for SQLite, which has no other machine.
+   */
   databaseTime(): Promise<number | null>;
   jobs(now: number): Promise<readonly (Overdue & { kind: string })[]>;
   failures(since: number, max: number): Promise<{ workerRuns: number; exports: number }>;
@@ -107,12 +111,16 @@ export interface Interval {
 export type ReadInstallation = (tx: Tx) => Promise<InstallationStatus>;
 
 /** @param remoteProfiles the profiles whose tasks remote workers run. */
-export function installationReader(clock: Pick<Clock, "now">, remoteProfiles: readonly string[]): ReadInstallation {
+export function installationReader(
+  clock: Pick<Clock, "now">,
+  remoteProfiles: readonly string[],
+): ReadInstallation {
   let counted: { at: number; contents: InstallationStatus["contents"] } | undefined;
 
   /** Contents are counted at most once a minute. */
   async function contentsOf({ installation }: Tx, now: number): Promise<InstallationStatus["contents"]> {
-    if (counted === undefined || now - counted.at >= storageMs) counted = { at: now, contents: await installation.contents() };
+    if (counted === undefined || now - counted.at >= storageMs)
+      counted = { at: now, contents: await installation.contents() };
     return counted.contents;
   }
 
@@ -128,7 +136,10 @@ export function installationReader(clock: Pick<Clock, "now">, remoteProfiles: re
       at,
       profiles,
       nodes: await installation.nodes(nodesMax),
-      workers: { ...(await installation.workers(at - presentMs)), data: await installation.listWorkers(workersMax) },
+      workers: {
+        ...(await installation.workers(at - presentMs)),
+        data: await installation.listWorkers(workersMax),
+      },
       deliveries: {
         ...(await installation.pendingDeliveries(at, countMax)),
         webhooks: await installation.webhooks(),
@@ -142,7 +153,9 @@ export function installationReader(clock: Pick<Clock, "now">, remoteProfiles: re
         tasks: sum(profiles.map(({ failed }) => failed)),
         deliveries: sum(intervals.map(({ failed }) => failed)),
       },
-      unserved: sum((await tx.workers.unserved(remoteProfiles, at - presentMs)).map(({ waiting }) => waiting)),
+      unserved: sum(
+        (await tx.workers.unserved(remoteProfiles, at - presentMs)).map(({ waiting }) => waiting),
+      ),
       unsealedAt: await installation.unsealedSince(),
     };
   };
@@ -151,7 +164,13 @@ export function installationReader(clock: Pick<Clock, "now">, remoteProfiles: re
 /** Every interval of the hour, those without deliveries included. */
 function intervalsOf(counts: readonly DeliveryCount[], start: number): readonly Interval[] {
   return Array.from({ length: hourMs / intervalMs }, (_, index) => {
-    const of = (state: DeliveryState): number => counts.find((each) => each.interval === index && each.state === state)?.count ?? 0;
-    return { start: start + index * intervalMs, delivered: of("delivered"), pending: of("pending"), failed: of("failed") };
+    const of = (state: DeliveryState): number =>
+      counts.find((each) => each.interval === index && each.state === state)?.count ?? 0;
+    return {
+      start: start + index * intervalMs,
+      delivered: of("delivered"),
+      pending: of("pending"),
+      failed: of("failed"),
+    };
   });
 }

@@ -13,9 +13,15 @@ export interface RowPage {
   readonly last: RowKey | null;
 }
 
-/** Complete rows of every table, for the move of an installation to another database. Tables have their names in the database. */
+/**
+ * Complete rows of every table, for the move of an installation to another database. Tables have their names
+ * in the database.
+ */
 export interface TransferRows {
-  /** The next rows after a key (null: the first), at least one, otherwise at most `maxBytes` of texts and bytes. */
+  /**
+   * The next rows after a key (null: the first), at least one, otherwise at most `maxBytes` of texts and
+   * bytes.
+   */
   page(table: string, after: RowKey | null, maxBytes: number): Promise<RowPage>;
   insert(table: string, rows: readonly StoredRow[]): Promise<void>;
   clear(table: string): Promise<void>;

@@ -31,8 +31,9 @@ interface Condition {
 }
 
 /**
- * Creates a look at the installation, which warns of profiles without workers, late queues, a disk that is nearly full,
- * clocks that differ and a replica that is not used: once when it begins, then counted, and once when it is over.
+ * Creates a look at the installation, which warns of profiles without workers, late queues, a disk that is
+ * nearly full, clocks that differ and a replica that is not used: once when it begins, then counted, and once
+ * when it is over.
  */
 export function installationWatch(parts: WatchParts): () => Promise<void> {
   const { clock, warnings } = parts;

@@ -86,7 +86,9 @@ export interface ApiKeyRows {
 /** A new key's text: `sk-`, 43 base64url characters of 32 random bytes, 6 of a checksum over them. */
 export const newKeyText = texts.make;
 
-/** True if the text has the form of a key. It distinguishes a mistyped key from a revoked one without a query. */
+/**
+ * True if the text has the form of a key. It distinguishes a mistyped key from a revoked one without a query.
+ */
 export const isKeyText = texts.matches;
 
 /** The stored digest of a key. A key has 256 random bits, so a plain hash is enough. */
@@ -117,12 +119,16 @@ const nameForm = /^(?!\s)[^\p{Cc}\p{Cs}]{1,100}(?<!\s)$/u;
 export const isKeyName = (name: string): boolean => nameForm.test(name);
 
 /**
- * Creates a key in the open change. Only the return value has the text of the key:
- * it is not stored.
+ * Creates a key in the open change. Only the return value has the text of the key: it is not stored.
  *
- * @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the account has 50 active general keys.
+ * @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the account has 50 active
+ * general keys.
  */
-export async function createKey(tx: Tx, { now, ids, random }: CreationContext, input: KeyInput): Promise<{ key: ApiKey; text: string }> {
+export async function createKey(
+  tx: Tx,
+  { now, ids, random }: CreationContext,
+  input: KeyInput,
+): Promise<{ key: ApiKey; text: string }> {
   if (!isKeyName(input.name)) throw invalidArgument("name", keyNameRule);
   const { accountId, spaceId, kind, name, expiresAt = null, restrictions = noRestrictions } = input;
   // The row lock makes counting and inserting one step.
@@ -145,6 +151,9 @@ export async function createKey(tx: Tx, { now, ids, random }: CreationContext, i
     ...restrictions,
   };
   await tx.keys.insert(key);
-  tx.audit.note({ subject: key.id, after: { name, kind, ...(expiresAt === null ? {} : { expiresAt }), ...toAuditFacts(restrictions) } });
+  tx.audit.note({
+    subject: key.id,
+    after: { name, kind, ...(expiresAt === null ? {} : { expiresAt }), ...toAuditFacts(restrictions) },
+  });
   return { key, text };
 }

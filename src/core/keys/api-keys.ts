@@ -2,16 +2,40 @@ import { type Caller, type KeyKind, lockActiveMember } from "../accounts/caller.
 import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
-import { byCreation, type CursorBinding, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
+import {
+  byCreation,
+  type CursorBinding,
+  decodeCursor,
+  type Page,
+  type PageInput,
+  pageOf,
+} from "../pagination/page.ts";
 import { dayMs, type JobNeeds, type TimedJob } from "../processes/timed-job.ts";
 import type { Store, Tx } from "../store.ts";
-import { type ApiKey, type ApiKeyRows, createKey, type HeldKey, isKeyName, keyNameRule, type UsedKey } from "./api-key.ts";
-import { checkRestrictions, type KeyRestrictions, limitsOf, noRestrictions, type RestrictionsInput } from "./restrictions.ts";
+import {
+  type ApiKey,
+  type ApiKeyRows,
+  createKey,
+  type HeldKey,
+  isKeyName,
+  keyNameRule,
+  type UsedKey,
+} from "./api-key.ts";
+import {
+  checkRestrictions,
+  type KeyRestrictions,
+  limitsOf,
+  noRestrictions,
+  type RestrictionsInput,
+} from "./restrictions.ts";
 
 /** The minimum time between two recorded uses of a key, in milliseconds. */
 export const useEveryMs = 60_000;
 
-/** Noted uses of keys. They are written separately from the calls, which neither wait for the write nor fail with it. */
+/**
+ * Noted uses of keys. They are written separately from the calls, which neither wait for the write nor fail
+ * with it.
+ */
 export interface KeyUses {
   /** Notes a use. It is cheap and usually does nothing. `wasUsedAt` is the last recorded use. */
   note(id: string, usedAt: number | null): void;
@@ -79,13 +103,22 @@ export interface ApiKeys {
   /** @throws Failure `invalid_argument` for an invalid name, `not_found`. */
   rename(tx: Tx, caller: Caller, id: string, name: string): Promise<UsedKey>;
   /**
-   * Replaces the restrictions of a key of the caller; undefined: none. Only sessions come here, so no key changes what a key may do.
+   * Replaces the restrictions of a key of the caller; undefined: none. Only sessions come here, so no key
+   * changes what a key may do.
    *
    * @throws Failure `invalid_argument`, `not_found`.
    */
   restrict(tx: Tx, caller: Caller, id: string, restrictions: RestrictionsInput | undefined): Promise<UsedKey>;
-  /** The active keys of all holders in the caller's space, newest first; or of one of them. @throws Failure `invalid_argument` for a cursor of another list. */
-  listOfSpace(tx: Tx, caller: Caller, accountId: string | undefined, input: SpaceKeysInput): Promise<Page<HeldKey>>;
+  /**
+   * The active keys of all holders in the caller's space, newest first; or of one of them. @throws Failure
+   * `invalid_argument` for a cursor of another list.
+   */
+  listOfSpace(
+    tx: Tx,
+    caller: Caller,
+    accountId: string | undefined,
+    input: SpaceKeysInput,
+  ): Promise<Page<HeldKey>>;
   /** @throws Failure `not_found` */
   revokeInSpace(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
@@ -134,16 +167,26 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
     async restrict(tx, caller, id, input) {
       const now = clock.now();
       const before = (await tx.keys.list(caller, now)).find((active) => active.id === id);
-      const after = before && (await tx.keys.restrictOwn(caller, id, await checked(tx, caller, before.kind, input), now));
+      const after =
+        before && (await tx.keys.restrictOwn(caller, id, await checked(tx, caller, before.kind, input), now));
       if (!after) throw notFound("API key");
       tx.audit.note({ subject: id, before: limitsOf(before), after: limitsOf(after) });
       return after;
     },
     async listOfSpace(tx, { accountId, spaceId }, holder, { limit, cursor }) {
-      const binding: CursorBinding = { accountId, spaceId, operation: "ListSpaceApiKeys", filter: { holder } };
+      const binding: CursorBinding = {
+        accountId,
+        spaceId,
+        operation: "ListSpaceApiKeys",
+        filter: { holder },
+      };
       const position = cursor ? decodeCursor(binding, cursor) : undefined;
       const after = position && { createdAt: position.value, id: position.id };
-      const found = await tx.keys.listOfSpace(spaceId, { accountId: holder, limit: limit + 1, after }, clock.now());
+      const found = await tx.keys.listOfSpace(
+        spaceId,
+        { accountId: holder, limit: limit + 1, after },
+        clock.now(),
+      );
       const page = pageOf(found, limit, binding, byCreation);
       tx.audit.note({ subject: holder ?? spaceId, after: { listed: page.items.length } });
       return page;
@@ -154,7 +197,12 @@ export function apiKeys({ clock, ids, random }: KeyParts): ApiKeys {
   };
 }
 
-const checked = async (tx: Tx, caller: Caller, kind: KeyKind, input: RestrictionsInput | undefined): Promise<KeyRestrictions> =>
+const checked = async (
+  tx: Tx,
+  caller: Caller,
+  kind: KeyKind,
+  input: RestrictionsInput | undefined,
+): Promise<KeyRestrictions> =>
   input === undefined ? noRestrictions : checkRestrictions(tx, caller, kind, input);
 
 /** @throws Failure `not_found` */
@@ -168,7 +216,8 @@ export async function revokeKeyOfSpace(tx: Tx, spaceId: string, id: string, now:
 async function checkOwner(tx: Tx, spaceId: string, accountId: string): Promise<void> {
   await tx.accounts.lockSpace(spaceId);
   const owner = await tx.accounts.ownerOf(spaceId);
-  if (owner?.accountId !== accountId) throw new Failure("permission_denied", "only the team's owner can create an enterprise key");
+  if (owner?.accountId !== accountId)
+    throw new Failure("permission_denied", "only the team's owner can create an enterprise key");
 }
 
 /**
@@ -181,7 +230,8 @@ export function keyExpiry(kind: KeyKind, requested: number | null, now: number):
   const longest = longestMs[kind];
   if (requested === null) return longest === undefined ? null : now + longest;
   if (requested <= now) throw invalidArgument("expires_at", "must be later than now");
-  if (longest !== undefined && requested > now + longest) throw invalidArgument("expires_at", `must be within ${longest / dayMs} days`);
+  if (longest !== undefined && requested > now + longest)
+    throw invalidArgument("expires_at", `must be within ${longest / dayMs} days`);
   return requested;
 }
 

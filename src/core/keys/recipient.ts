@@ -27,9 +27,13 @@ export async function findRecipient(tx: Tx, { email, team: name, kind }: Recipie
   const team = await (name === undefined ? tx.accounts.firstTeam() : tx.accounts.teamByName(name));
   if (!team) throw notFound(name === undefined ? "team" : `team ${JSON.stringify(name)}`);
   const owner = await tx.accounts.owner(team.id);
-  const recipient = email === undefined ? owner : await findPerson(tx, email, name === undefined ? "anywhere" : "team", team);
+  const recipient =
+    email === undefined ? owner : await findPerson(tx, email, name === undefined ? "anywhere" : "team", team);
   if (!recipient) throw notFound("the team's owner");
-  if (kind !== "general" && (recipient.accountId !== owner?.accountId || recipient.spaceId !== team.spaceId)) {
+  if (
+    kind !== "general" &&
+    (recipient.accountId !== owner?.accountId || recipient.spaceId !== team.spaceId)
+  ) {
     throw new Failure("failed_precondition", `a key of kind ${kind} belongs to the team's owner`);
   }
   return { accountId: recipient.accountId, spaceId: recipient.spaceId };

@@ -26,8 +26,8 @@ export interface RestrictionsInput {
 /**
  * Checks requested restrictions of a key. Projects are locked, so that none is deleted in the same moment.
  *
- * @throws Failure `invalid_argument` for an unknown scope, a project that the holder does not have, a text that is not a range, and
- * for scopes or projects of an enterprise key, whose operations are fixed.
+ * @throws Failure `invalid_argument` for an unknown scope, a project that the holder does not have, a text
+ * that is not a range, and for scopes or projects of an enterprise key, whose operations are fixed.
  */
 export async function checkRestrictions(
   tx: Pick<Tx, "projects">,
@@ -35,8 +35,10 @@ export async function checkRestrictions(
   kind: KeyKind,
   { scopes, projectIds, addressRanges }: RestrictionsInput,
 ): Promise<KeyRestrictions> {
-  if (kind !== "general" && scopes.length > 0) throw invalidArgument("restrictions.scopes", "are for general keys only");
-  if (kind !== "general" && projectIds.length > 0) throw invalidArgument("restrictions.project_ids", "are for general keys only");
+  if (kind !== "general" && scopes.length > 0)
+    throw invalidArgument("restrictions.scopes", "are for general keys only");
+  if (kind !== "general" && projectIds.length > 0)
+    throw invalidArgument("restrictions.project_ids", "are for general keys only");
   for (const [nth, id] of projectIds.entries()) {
     if (!(await tx.projects.lock(holder, id)))
       throw invalidArgument(`restrictions.project_ids[${nth}]`, "is not a project of the key's holder");
@@ -48,17 +50,22 @@ export async function checkRestrictions(
   };
 }
 
-const orNull = <T>(items: readonly T[]): readonly T[] | null => (items.length === 0 ? null : [...new Set(items)]);
+const orNull = <T>(items: readonly T[]): readonly T[] | null =>
+  items.length === 0 ? null : [...new Set(items)];
 
 function checkScope(text: string, nth: number): KeyScope {
-  if (!isKeyScope(text)) throw invalidArgument(`restrictions.scopes[${nth}]`, "is not a scope of API keys, such as task:read");
+  if (!isKeyScope(text))
+    throw invalidArgument(`restrictions.scopes[${nth}]`, "is not a scope of API keys, such as task:read");
   return text;
 }
 
 function checkRange(text: string, nth: number): string {
   const range = parseRange(text);
   if (!range)
-    throw invalidArgument(`restrictions.address_ranges[${nth}]`, "must be an address or a range like 10.0.0.0/8 or 2001:db8::/32");
+    throw invalidArgument(
+      `restrictions.address_ranges[${nth}]`,
+      "must be an address or a range like 10.0.0.0/8 or 2001:db8::/32",
+    );
   return `${range.network}/${range.prefix}`;
 }
 
@@ -77,7 +84,10 @@ function parseRange(text: string): Range | null {
   return { network: network.toLowerCase(), prefix, family: bits === 32 ? "ipv4" : "ipv6" };
 }
 
-/** Whether a key can be used from an address. An IPv4 address in its IPv6 form counts as IPv4 (RFC 4291 2.5.5.2). */
+/**
+ * Whether a key can be used from an address. An IPv4 address in its IPv6 form counts as IPv4 (RFC 4291
+ * 2.5.5.2).
+ */
 export function isAllowedAddress(ranges: readonly string[] | null, address: string): boolean {
   if (ranges === null) return true;
   // A link-local address can name its interface.
@@ -96,10 +106,18 @@ function blockList(ranges: readonly string[]): BlockList {
 }
 
 /** What the audit log has of changed restrictions: every limit, null where there is none. */
-export const limitsOf = ({ scopes, projectIds, addressRanges }: KeyRestrictions) => ({ scopes, projectIds, addressRanges });
+export const limitsOf = ({ scopes, projectIds, addressRanges }: KeyRestrictions) => ({
+  scopes,
+  projectIds,
+  addressRanges,
+});
 
 /** What the audit log has of the restrictions of a new key: the limits that are set. */
-export const toAuditFacts = ({ scopes, projectIds, addressRanges }: KeyRestrictions): Partial<KeyRestrictions> => ({
+export const toAuditFacts = ({
+  scopes,
+  projectIds,
+  addressRanges,
+}: KeyRestrictions): Partial<KeyRestrictions> => ({
   ...(scopes === null ? {} : { scopes }),
   ...(projectIds === null ? {} : { projectIds }),
   ...(addressRanges === null ? {} : { addressRanges }),

@@ -4,10 +4,16 @@ import type { Random } from "../ids.ts";
 const secretLength = 43;
 const checksumLength = 6;
 
-/** Texts of one kind of secret: a prefix, 43 base64url characters of 32 random bytes, 6 of a checksum over them. */
+/**
+ * Texts of one kind of secret: a prefix, 43 base64url characters of 32 random bytes, 6 of a checksum over
+ * them.
+ */
 export interface SecretTexts {
   make(random: Random): string;
-  /** True if the text has the form of the secret. It distinguishes a mistyped secret from a revoked one without a query. */
+  /**
+   * True if the text has the form of the secret. It distinguishes a mistyped secret from a revoked one
+   * without a query.
+   */
   matches(text: string): boolean;
 }
 

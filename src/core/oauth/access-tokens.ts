@@ -12,8 +12,15 @@ const textMax = 8192;
 /** A verified token is not verified a second time: up to this many are remembered, by their digest. */
 const rememberedMax = 10_000;
 
-/** Signs an access token (RFC 9068). @param issuer the installation's base URL, also the audience of a token for the API. */
-export async function signAccessToken(keys: SigningKeys, issuer: string, facts: AccessTokenContent): Promise<string> {
+/**
+ * Signs an access token (RFC 9068). @param issuer the installation's base URL, also the audience of a token
+ * for the API.
+ */
+export async function signAccessToken(
+  keys: SigningKeys,
+  issuer: string,
+  facts: AccessTokenContent,
+): Promise<string> {
   const { kid, key } = await keys.current();
   return new (jose().SignJWT)(toPayload(facts))
     .setProtectedHeader({ typ: type, alg: algorithm, kid })
@@ -48,7 +55,13 @@ export function createAccessTokenReader(keys: SigningKeys, issuer: string): Read
 
   async function verify(text: string): Promise<AccessClaims | null> {
     try {
-      const rules = { typ: type, algorithms: [algorithm], issuer, audience: [issuer, mcpResource(issuer)], requiredClaims: required };
+      const rules = {
+        typ: type,
+        algorithms: [algorithm],
+        issuer,
+        audience: [issuer, mcpResource(issuer)],
+        requiredClaims: required,
+      };
       // The caller checks expiry, by its own clock.
       const { payload } = await jose().jwtVerify(text, keyFor, { ...rules, currentDate: new Date(0) });
       return toClaims(payload, issuer);
@@ -72,8 +85,9 @@ export function createAccessTokenReader(keys: SigningKeys, issuer: string): Read
 }
 
 /**
- * The client that a token names. Nothing of the token is verified, so this must grant nothing: it decides only which page can read
- * the answer, and a forged token gets a refusal. Undefined for a text that is not a token.
+ * The client that a token names. Nothing of the token is verified, so this must grant nothing: it decides
+ * only which page can read the answer, and a forged token gets a refusal. Undefined for a text that is not a
+ * token.
  */
 export function readNamedClient(text: string): string | undefined {
   if (text.length > textMax) return undefined;

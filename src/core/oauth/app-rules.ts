@@ -45,7 +45,10 @@ export type SettingsInput = Omit<AppSettings, "scopes" | "connectorUids" | "webh
  * @throws Failure `invalid_argument` with the path of the first member that breaks a rule
  * (spec/oauth.md 1.3 to 1.5, 13).
  */
-export function checkSettings({ scopeConfig, clientCredentials: _, ...input }: SettingsInput, rules: AddressRules): AppSettings {
+export function checkSettings(
+  { scopeConfig, clientCredentials: _, ...input }: SettingsInput,
+  rules: AddressRules,
+): AppSettings {
   checkName(input.name);
   checkHomepage(input.homepageUrl);
   return {
@@ -58,13 +61,20 @@ export function checkSettings({ scopeConfig, clientCredentials: _, ...input }: S
   };
 }
 
-/** True when `after` has a scope or a connector that `before` lacks; earlier configurations do not count (spec/decisions.md 30). */
+/**
+ * True when `after` has a scope or a connector that `before` lacks; earlier configurations do not count
+ * (spec/decisions.md 30).
+ */
 export const isExpansion = (before: ScopeConfig, after: ScopeConfig): boolean =>
-  after.scopes.some((scope) => !before.scopes.includes(scope)) || after.connectorUids.some((uid) => !before.connectorUids.includes(uid));
+  after.scopes.some((scope) => !before.scopes.includes(scope)) ||
+  after.connectorUids.some((uid) => !before.connectorUids.includes(uid));
 
 function checkName(name: string): void {
   if (!nameForm.test(name))
-    throw invalidArgument("name", "must have 1 to 100 characters, not only spaces, and no control or bidirectional characters");
+    throw invalidArgument(
+      "name",
+      "must have 1 to 100 characters, not only spaces, and no control or bidirectional characters",
+    );
 }
 
 function checkHomepage(url: string): void {
@@ -73,7 +83,8 @@ function checkHomepage(url: string): void {
 }
 
 function checkRedirectUris(uris: readonly string[]): readonly string[] {
-  if (uris.length === 0 || uris.length > redirectUrisMax) throw invalidArgument("redirect_uris", `must have 1 to ${redirectUrisMax} URIs`);
+  if (uris.length === 0 || uris.length > redirectUrisMax)
+    throw invalidArgument("redirect_uris", `must have 1 to ${redirectUrisMax} URIs`);
   for (const [index, uri] of uris.entries()) {
     const fault = findRedirectUriFault(uri);
     if (fault !== undefined) throw invalidArgument(`redirect_uris[${index}]`, fault);
@@ -82,21 +93,28 @@ function checkRedirectUris(uris: readonly string[]): readonly string[] {
 }
 
 function checkOrigins(origins: readonly string[]): readonly string[] {
-  if (origins.length > originsMax) throw invalidArgument("allowed_origins", `must have at most ${originsMax} origins`);
+  if (origins.length > originsMax)
+    throw invalidArgument("allowed_origins", `must have at most ${originsMax} origins`);
   checkEach("allowed_origins", origins, (origin) =>
-    isHttpsOrigin(origin) ? undefined : "must be an https origin as browsers send it, for example https://app.example.com",
+    isHttpsOrigin(origin)
+      ? undefined
+      : "must be an https origin as browsers send it, for example https://app.example.com",
   );
   return unique(origins).toSorted();
 }
 
-/** The scope use_connectors requires connectors, and connectors require the scope (spec/oauth.md 2, spec/decisions.md 28). */
+/**
+ * The scope use_connectors requires connectors, and connectors require the scope (spec/oauth.md 2,
+ * spec/decisions.md 28).
+ */
 function checkScopeConfig({ scopes, connectorUids }: ScopesInput): ScopeConfig {
   checkEach("scope_config.scopes", scopes, (name) => (isScope(name) ? undefined : "is not a scope"));
   checkEach("scope_config.connector_uids", connectorUids, connectorFault);
   const usesConnectors = scopes.includes("use_connectors");
   if (usesConnectors && connectorUids.length === 0)
     throw invalidArgument("scope_config.connector_uids", "must not be empty with the scope use_connectors");
-  if (!usesConnectors && connectorUids.length > 0) throw invalidArgument("scope_config.connector_uids", "needs the scope use_connectors");
+  if (!usesConnectors && connectorUids.length > 0)
+    throw invalidArgument("scope_config.connector_uids", "needs the scope use_connectors");
   return { scopes: unique(scopes).filter(isScope), connectorUids: unique(connectorUids) };
 }
 
@@ -105,7 +123,11 @@ function connectorFault(uid: string): string | undefined {
   return connectorById(uid) ? undefined : "is not a connector";
 }
 
-function checkEach(path: string, items: readonly string[], findFault: (item: string) => string | undefined): void {
+function checkEach(
+  path: string,
+  items: readonly string[],
+  findFault: (item: string) => string | undefined,
+): void {
   for (const [index, item] of items.entries()) {
     const fault = findFault(item);
     if (fault !== undefined) throw invalidArgument(`${path}[${index}]`, fault);

@@ -11,7 +11,10 @@ import type { Tx } from "../store.ts";
 export const appsMax = 50;
 const activeSecretsMax = 5;
 
-/** A name: at least one visible character, and none that makes a name look like another (spec/decisions.md 29). */
+/**
+ * A name: at least one visible character, and none that makes a name look like another (spec/decisions.md
+ * 29).
+ */
 export const nameForm = /^(?=.*\P{White_Space})[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]{1,100}$/u;
 
 /** The scopes and connectors that an app may request from its users. */
@@ -24,7 +27,10 @@ export interface ScopeConfig {
 /** The client of the command line, which every installation has (spec/oauth.md 14). */
 export const cliClientId = "atp-cli";
 
-/** The clients that the operator of an installation can turn off: no user can sign in with them, and their tokens end. */
+/**
+ * The clients that the operator of an installation can turn off: no user can sign in with them, and their
+ * tokens end.
+ */
 export interface ClientSwitches {
   /** `CLI_SIGN_IN`: the command line. */
   readonly cliSignIn: boolean;
@@ -46,13 +52,18 @@ export const isTeamClientId = (clientId: string): boolean => clientId.startsWith
 export interface OAuthApp extends ScopeConfig {
   /** `client_` and a short id; `atp-cli` for the command line. */
   readonly clientId: string;
-  /** Null for the command line and unverified clients, which belong to no team: their users choose a space each time. */
+  /**
+   * Null for the command line and unverified clients, which belong to no team: their users choose a space
+   * each time.
+   */
   readonly spaceId: string | null;
   readonly creatorId: string;
   readonly name: string;
   readonly description: string;
   readonly redirectUris: readonly string[];
-  /** Origins whose pages may call the API with tokens of the app, in alphabetical order (spec/api.md 8.91). */
+  /**
+   * Origins whose pages may call the API with tokens of the app, in alphabetical order (spec/api.md 8.91).
+   */
   readonly allowedOrigins: readonly string[];
   readonly homepageUrl: string;
   readonly webhookUrl: string | null;
@@ -65,9 +76,14 @@ export interface OAuthApp extends ScopeConfig {
   readonly deviceAuthorization: boolean;
   /** The member who lets the app act as itself, with its secret (RFC 6749 4.4); null: no member does. */
   readonly serviceAccountId: string | null;
-  /** False for a client that describes itself and is not registered here (spec/oauth.md 16): it gets the scopes of MCP only. */
+  /**
+   * False for a client that describes itself and is not registered here (spec/oauth.md 16): it gets the
+   * scopes of MCP only.
+   */
   readonly verified: boolean;
-  /** Each expansion raises it: codes and tokens of an earlier generation are invalid (spec/decisions.md 30). */
+  /**
+   * Each expansion raises it: codes and tokens of an earlier generation are invalid (spec/decisions.md 30).
+   */
   readonly generation: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -78,13 +94,22 @@ export const mcpScopes: readonly ScopeName[] = scopeNames.filter((name) =>
   ["create_task", "manage_all_tasks", dangerousScope].includes(name),
 );
 
-/** The scopes that an app gets if it names none: no client gets the dangerous one without asking, and an unverified client the least. */
-export const defaultScopes = ({ scopes, verified }: Pick<OAuthApp, "scopes" | "verified">): readonly ScopeName[] =>
+/**
+ * The scopes that an app gets if it names none: no client gets the dangerous one without asking, and an
+ * unverified client the least.
+ */
+export const defaultScopes = ({
+  scopes,
+  verified,
+}: Pick<OAuthApp, "scopes" | "verified">): readonly ScopeName[] =>
   verified ? listedScopes(scopes) : ["create_task"];
 
 const editors: readonly (Role | null)[] = ["owner", "super_admin", "admin"];
 
-/** Whether a caller may change and delete any app of the team and create its secrets; an app's creator may too (spec/oauth.md 13). */
+/**
+ * Whether a caller may change and delete any app of the team and create its secrets; an app's creator may too
+ * (spec/oauth.md 13).
+ */
 export const mayEditAllApps = ({ role }: Pick<Caller, "role">): boolean => editors.includes(role);
 
 /** A stored client secret: the SHA-256 of its text, never the text. */
@@ -115,7 +140,10 @@ export interface AppRows {
   endService(accountId: string, spaceId: string): Promise<void>;
   /** Replaces the allowed origins. */
   setOrigins(clientId: string, origins: readonly string[]): Promise<void>;
-  /** Inserts an unverified client with a document, or replaces what an earlier document said; returns it with a lock on its row. */
+  /**
+   * Inserts an unverified client with a document, or replaces what an earlier document said; returns it with
+   * a lock on its row.
+   */
   putDocument(app: OAuthApp): Promise<OAuthApp>;
   /** Whether the owner of a space forbids unverified clients in it. */
   deniesUnverified(spaceId: string): Promise<boolean>;
@@ -139,7 +167,10 @@ export interface AppParts {
 export function checkEditable(app: OAuthApp | null, caller: Caller): TeamApp {
   const found = requireAppOfTeam(app, caller);
   if (found.creatorId === caller.accountId || mayEditAllApps(caller)) return found;
-  throw new Failure("permission_denied", "an app can be changed by its creator, the team's owner, a super admin or an admin");
+  throw new Failure(
+    "permission_denied",
+    "an app can be changed by its creator, the team's owner, a super admin or an admin",
+  );
 }
 
 /** An app that the caller may change. Its row stays locked until the transaction ends. */
@@ -151,16 +182,31 @@ export function requireAppOfTeam(app: OAuthApp | null, { spaceId }: Caller): Tea
   return { ...app, spaceId };
 }
 
-/** The stored form of a client secret, lower-case hex. The secret has 256 random bits, so a plain hash is enough. */
+/**
+ * The stored form of a client secret, lower-case hex. The secret has 256 random bits, so a plain hash is
+ * enough.
+ */
 export const secretDigest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Creates a secret of an app. Its text, `secret_` and 43 characters, cannot be shown a second time (spec/oauth.md 13). */
-export function newSecret({ now, ids, random }: CreationContext, clientId: string): { secret: OAuthSecret; text: string } {
+/**
+ * Creates a secret of an app. Its text, `secret_` and 43 characters, cannot be shown a second time
+ * (spec/oauth.md 13).
+ */
+export function newSecret(
+  { now, ids, random }: CreationContext,
+  clientId: string,
+): { secret: OAuthSecret; text: string } {
   const text = `secret_${Buffer.from(random(32)).toString("base64url")}`;
-  return { secret: { id: ids.short(), clientId, digest: secretDigest(text), last4: text.slice(-4), createdAt: now }, text };
+  return {
+    secret: { id: ids.short(), clientId, digest: secretDigest(text), last4: text.slice(-4), createdAt: now },
+    text,
+  };
 }
 
-/** The secrets of an app, for callers who may change it (spec/oauth.md 1.4). Each method throws Failure `not_found` or `permission_denied`. */
+/**
+ * The secrets of an app, for callers who may change it (spec/oauth.md 1.4). Each method throws Failure
+ * `not_found` or `permission_denied`.
+ */
 export interface AppSecrets {
   /** @throws Failure `resource_exhausted` when 5 are active. */
   create(tx: Tx, caller: Caller, clientId: string): Promise<{ secret: OAuthSecret; text: string }>;
@@ -228,7 +274,9 @@ export const isClientId = (text: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.te
 /** Whether a secret is one of the client's active ones. Compares with every one, each in constant time. */
 export function isSecretOf(client: OAuthClient | null, secret: string): boolean {
   const presented = createHash("sha256").update(secret).digest();
-  const matches = (client?.secretDigests ?? []).map((digest) => timingSafeEqual(presented, toDigestSize(Buffer.from(digest, "hex"))));
+  const matches = (client?.secretDigests ?? []).map((digest) =>
+    timingSafeEqual(presented, toDigestSize(Buffer.from(digest, "hex"))),
+  );
   return matches.includes(true);
 }
 

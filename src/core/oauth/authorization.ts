@@ -4,7 +4,16 @@ import type { OAuthApp } from "./app.ts";
 import type { Resource } from "./resource.ts";
 
 /** Schemes that run code in a browser, or show a page with the rights of another (spec/oauth.md 1.5). */
-const forbiddenSchemes: readonly string[] = ["javascript", "data", "file", "about", "vbscript", "blob", "filesystem", "view-source"];
+const forbiddenSchemes: readonly string[] = [
+  "javascript",
+  "data",
+  "file",
+  "about",
+  "vbscript",
+  "blob",
+  "filesystem",
+  "view-source",
+];
 
 /**
  * Finds the fault of a redirect URI; undefined when it may be registered. The URI is
@@ -31,14 +40,20 @@ const portMax = 65_535;
  * and an unverified client also of `localhost`.
  */
 export function selectRedirectUri(
-  { redirectUris, loopbackAnyPort, verified }: Pick<OAuthApp, "redirectUris" | "loopbackAnyPort" | "verified">,
+  {
+    redirectUris,
+    loopbackAnyPort,
+    verified,
+  }: Pick<OAuthApp, "redirectUris" | "loopbackAnyPort" | "verified">,
   requested: string | null,
 ): string | null {
   if (requested === null) return redirectUris.length === 1 ? (redirectUris[0] ?? null) : null;
   const matches = redirectUris.some(
     (registered) =>
       registered === requested ||
-      (loopbackAnyPort && !(verified && registered.startsWith("http://localhost")) && differsOnlyInPort(registered, requested)),
+      (loopbackAnyPort &&
+        !(verified && registered.startsWith("http://localhost")) &&
+        differsOnlyInPort(registered, requested)),
   );
   return matches ? requested : null;
 }
@@ -46,7 +61,13 @@ export function selectRedirectUri(
 function differsOnlyInPort(registered: string, requested: string): boolean {
   const [, host, , rest] = loopback.exec(registered) ?? [];
   const [, requestedHost, port = "80", requestedRest] = loopback.exec(requested) ?? [];
-  return host !== undefined && host === requestedHost && rest === requestedRest && Number(port) > 0 && Number(port) <= portMax;
+  return (
+    host !== undefined &&
+    host === requestedHost &&
+    rest === requestedRest &&
+    Number(port) > 0 &&
+    Number(port) <= portMax
+  );
 }
 
 /** A valid authorization request of an app. Every rule that needs no user was checked. */
@@ -83,7 +104,10 @@ export type ResponseTarget = Pick<AuthorizationRequest, "redirectUri" | "state" 
  * The URL of an authorization response: the redirect URI with its own query, then the
  * parameters, `state` if the request had one, and `iss` (RFC 6749 3.1.2, RFC 9207 2).
  */
-export function responseLocation({ redirectUri, state, issuer }: ResponseTarget, members: Readonly<Record<string, string>>): string {
+export function responseLocation(
+  { redirectUri, state, issuer }: ResponseTarget,
+  members: Readonly<Record<string, string>>,
+): string {
   const added = new URLSearchParams({ ...members, ...(state === null ? {} : { state }), iss: issuer });
   const separator = redirectUri.includes("?") ? (/[?&]$/.test(redirectUri) ? "" : "&") : "?";
   return `${redirectUri}${separator}${added}`;

@@ -21,24 +21,30 @@ const nameMax = 60;
 
 /** @throws Failure `invalid_argument` when it is not an object. */
 export function membersOf(json: unknown): Members {
-  if (typeof json !== "object" || json === null || Array.isArray(json)) throw invalidArgument("", "client metadata must be a JSON object");
+  if (typeof json !== "object" || json === null || Array.isArray(json))
+    throw invalidArgument("", "client metadata must be a JSON object");
   return new Map(Object.entries(json));
 }
 
 /**
- * Checks the members that every client has. Members that this server does not use are ignored, the logo among them.
+ * Checks the members that every client has. Members that this server does not use are ignored, the logo among
+ * them.
  *
  * @throws Failure `invalid_argument` with the path of the first member that breaks a rule.
  */
 export function readClientMetadata(members: Members): ClientMetadata {
   const name = members.get("client_name") ?? null;
   if (name !== null && !(typeof name === "string" && name.length <= nameMax && nameForm.test(name)))
-    throw invalidArgument("client_name", `must have 1 to ${nameMax} characters, and no control or bidirectional characters`);
+    throw invalidArgument(
+      "client_name",
+      `must have 1 to ${nameMax} characters, and no control or bidirectional characters`,
+    );
   const grants = members.get("grant_types") ?? ["authorization_code"];
   if (!Array.isArray(grants) || !grants.includes("authorization_code"))
     throw invalidArgument("grant_types", "must contain authorization_code");
   const home = members.get("client_uri");
-  const homepageUrl = typeof home === "string" && home.length <= uriMax && findHttpsUrlFault(home) === undefined ? home : "";
+  const homepageUrl =
+    typeof home === "string" && home.length <= uriMax && findHttpsUrlFault(home) === undefined ? home : "";
   return { name, redirectUris: readRedirectUris(members.get("redirect_uris")), homepageUrl };
 }
 
@@ -54,14 +60,21 @@ function readRedirectUris(uris: unknown): readonly string[] {
 }
 
 /** Whether a redirect stays on the user's computer; the port may be any (RFC 8252 7.3). */
-export const isLoopbackRedirect = (uri: string): boolean => /^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(?:[/?]|$)/.test(uri);
+export const isLoopbackRedirect = (uri: string): boolean =>
+  /^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(?:[/?]|$)/.test(uri);
 
 /**
- * An unverified client as an app. Its name always has its origin, in every list: the client chooses the name, not the origin.
+ * An unverified client as an app. Its name always has its origin, in every list: the client chooses the name,
+ * not the origin.
  *
  * @param origin the host of its document or of its redirects, or their scheme.
  */
-export const unverifiedApp = (clientId: string, origin: string, { name, ...metadata }: ClientMetadata, now: number): OAuthApp => ({
+export const unverifiedApp = (
+  clientId: string,
+  origin: string,
+  { name, ...metadata }: ClientMetadata,
+  now: number,
+): OAuthApp => ({
   ...metadata,
   clientId,
   name: name === null ? origin : `${name} (${origin})`,

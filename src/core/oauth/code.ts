@@ -15,7 +15,8 @@ export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test
 export const isVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,128}$/.test(text);
 
 /** The S256 challenge of a verifier. */
-export const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
+export const challengeOf = (verifier: string): string =>
+  createHash("sha256").update(verifier).digest("base64url");
 
 /** Lifetime of a code: ten minutes (spec/oauth.md 7). */
 export const codeMs = 600_000;
@@ -73,11 +74,18 @@ export interface Exchange extends AuthenticatedClient {
   readonly resource: Resource | undefined;
 }
 
-/** Two exchanges of one code within 2 s are a client's own race, if both present the same proof (spec/oauth.md 13). */
+/**
+ * Two exchanges of one code within 2 s are a client's own race, if both present the same proof (spec/oauth.md
+ * 13).
+ */
 const raceMs = 2_000;
 
 /** Exchanges a code for a token family, once (spec/oauth.md 5.2, 5.4; RFC 6749 4.1.2, 4.1.3). */
-export async function exchange(tx: Tx, issuing: IssueContext, request: Exchange): Promise<IssuedTokens | OAuthRefusal> {
+export async function exchange(
+  tx: Tx,
+  issuing: IssueContext,
+  request: Exchange,
+): Promise<IssuedTokens | OAuthRefusal> {
   const code = await tx.codes.find(codeDigest(request.code));
   if (code === null) return invalidGrant;
   if (lacksSecret(code, request)) return missingSecret;
@@ -85,17 +93,22 @@ export async function exchange(tx: Tx, issuing: IssueContext, request: Exchange)
   const fault = findFault(code, request, issuing.now);
   if (fault !== null) return fault;
   const state = await tx.grants.findState(code.grantId);
-  if (state === null || request.client.deleted || !isAuthorizationValid(state, code.generation)) return invalidGrant;
+  if (state === null || request.client.deleted || !isAuthorizationValid(state, code.generation))
+    return invalidGrant;
   return useUp(tx, issuing, request, code, state);
 }
 
-/** Without a challenge, the secret is the only proof of the client; `confidentialOnly` requires it always (spec/decisions.md 25). */
+/**
+ * Without a challenge, the secret is the only proof of the client; `confidentialOnly` requires it always
+ * (spec/decisions.md 25).
+ */
 const lacksSecret = ({ challenge }: IssuedCode, { client, bySecret }: Exchange): boolean =>
   !bySecret && (challenge === null || client.confidentialOnly);
 
 function findFault(code: IssuedCode, request: Exchange, now: number): OAuthRefusal | null {
   if (code.clientId !== request.client.clientId || code.expiresAt <= now) return invalidGrant;
-  if (code.challenge !== null && request.verifier === null) return oauthRefusal("invalid_request", "code_verifier is missing");
+  if (code.challenge !== null && request.verifier === null)
+    return oauthRefusal("invalid_request", "code_verifier is missing");
   if (code.challenge === null && request.verifier !== null)
     return oauthRefusal("invalid_request", "code_verifier was sent without a code_challenge");
   if (!presentsSameProof(code, request) || code.redirectUri !== request.redirectUri) return invalidGrant;
@@ -124,7 +137,9 @@ async function useUp(
   return toIssuedTokens(issuing, family, issued, scopes, state);
 }
 
-/** The family of a code. Later refreshes require the proofs that the exchange presented (spec/oauth.md 5.4). */
+/**
+ * The family of a code. Later refreshes require the proofs that the exchange presented (spec/oauth.md 5.4).
+ */
 function newFamily(
   { now, ids }: IssueContext,
   { bySecret }: Exchange,
@@ -136,12 +151,23 @@ function newFamily(
 }
 
 /** Refuses a used code and revokes the family that it created, unless the client raced with itself. */
-async function refuseReuse(tx: Tx, issuing: IssueContext, request: Exchange, code: IssuedCode): Promise<OAuthRefusal> {
+async function refuseReuse(
+  tx: Tx,
+  issuing: IssueContext,
+  request: Exchange,
+  code: IssuedCode,
+): Promise<OAuthRefusal> {
   const { familyId, usedAt } = code;
   if (familyId === null || usedAt === null) return invalidGrant;
   const raced = presentsSameProof(code, request) && Math.abs(issuing.now - usedAt) <= raceMs;
   if (!raced) await tx.families.revoke(familyId, issuing.now);
-  await auditFamily(tx, issuing, "oauth/token", { ...code, id: familyId }, raced ? "code_raced" : "code_replayed");
+  await auditFamily(
+    tx,
+    issuing,
+    "oauth/token",
+    { ...code, id: familyId },
+    raced ? "code_raced" : "code_replayed",
+  );
   return invalidGrant;
 }
 

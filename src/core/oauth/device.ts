@@ -5,7 +5,13 @@ import type { Random } from "../ids.ts";
 import { dayMs, purging } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import { type AuthenticatedClient, defaultScopes } from "./app.ts";
-import { invalidTarget, missingSecret, type OAuthRefusal, oauthRefusal, unauthorizedClient } from "./refusal.ts";
+import {
+  invalidTarget,
+  missingSecret,
+  type OAuthRefusal,
+  oauthRefusal,
+  unauthorizedClient,
+} from "./refusal.ts";
 import { type Resource, resourceOf } from "./resource.ts";
 import { newUserCode, userCodeDigest } from "./user-code.ts";
 
@@ -14,7 +20,9 @@ export const devicePagePath = "/device";
 
 /** How long a person may take. */
 export const deviceMs = 600_000;
-/** How often a client may ask at first, and what a client that asks sooner has to wait longer (RFC 8628 3.5). */
+/**
+ * How often a client may ask at first, and what a client that asks sooner has to wait longer (RFC 8628 3.5).
+ */
 export const pollMs = 5_000;
 export const slowerMs = 5_000;
 
@@ -71,7 +79,9 @@ export interface DeviceRows {
   decide(digest: string, decision: DeviceDecision, now: number): Promise<boolean>;
   /** Marks an approved request as used. False when it is used already. */
   use(digest: string, familyId: string, now: number): Promise<boolean>;
-  /** Marks what an account approved in a space as used, without a token family. Waits for a concurrent use. */
+  /**
+   * Marks what an account approved in a space as used, without a token family. Waits for a concurrent use.
+   */
   useUpAll(accountId: string, spaceId: string, now: number): Promise<void>;
   /** Those that expired before the given time; returns how many. */
   purge(before: number): Promise<number>;
@@ -121,7 +131,8 @@ export async function beginDevice(
   const of = { digest: deviceDigest(deviceCode), clientId, scopes, resource, network, address, ...times };
   for (;;) {
     const userCode = newUserCode(random);
-    if (await tx.devices.insert({ ...of, userDigest: userCodeDigest(userCode) })) return { deviceCode, userCode };
+    if (await tx.devices.insert({ ...of, userDigest: userCodeDigest(userCode) }))
+      return { deviceCode, userCode };
   }
 }
 

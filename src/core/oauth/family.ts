@@ -15,13 +15,18 @@ export interface AuthorizationState {
   readonly generation: number;
   /** The app's scopes; none once it is deleted. */
   readonly scopes: readonly ScopeName[];
-  /** The account's membership in the team of the space; active and without a team in its personal space; null when there is none. */
+  /**
+   * The account's membership in the team of the space; active and without a team in its personal space; null
+   * when there is none.
+   */
   readonly member: { status: MemberStatus; teamId: string } | null;
 }
 
 /** Whether a code or token of the app's generation `issuedAt` is still valid (spec/decisions.md 30). */
-export const isAuthorizationValid = ({ isActive, generation, member }: AuthorizationState, issuedAt: number): boolean =>
-  isActive && generation === issuedAt && member?.status === "active";
+export const isAuthorizationValid = (
+  { isActive, generation, member }: AuthorizationState,
+  issuedAt: number,
+): boolean => isActive && generation === issuedAt && member?.status === "active";
 
 /** A token family with all that decides whether its access token is valid now. */
 export interface TokenHolder {
@@ -43,7 +48,10 @@ export interface TokenHolder {
   readonly service: boolean;
   /** Grant ∩ app. */
   readonly connectorUids: readonly string[];
-  /** The account's membership in the team of the space; active and without a role in its personal space; null when there is none. */
+  /**
+   * The account's membership in the team of the space; active and without a role in its personal space; null
+   * when there is none.
+   */
   readonly member: { role: Role | null; status: MemberStatus } | null;
 }
 
@@ -118,11 +126,14 @@ export const refreshMs = 30 * 24 * 3_600_000;
 /** Creates and reads refresh tokens: `refresh_<family>_<random>_<mark>`. */
 export interface RefreshTokens {
   /**
-   * @param after the refresh token to replace. When repeats are answered, the new token is derived from it and from
-   * the installation's key, so that a repeat gets the same answer and no token is stored.
+   * @param after the refresh token to replace. When repeats are answered, the new token is derived from it
+   * and from the installation's key, so that a repeat gets the same answer and no token is stored.
    */
   make(familyId: string, clientId: string, after?: string): string;
-  /** A refresh repeated within this many milliseconds gets the same pair; 0, the specified behaviour, refuses repeats (spec/decisions.md 31). */
+  /**
+   * A refresh repeated within this many milliseconds gets the same pair; 0, the specified behaviour, refuses
+   * repeats (spec/decisions.md 31).
+   */
   readonly replayMs: number;
   /**
    * The family of a token that was issued to this client, also of one rotated away long ago; null
@@ -143,8 +154,13 @@ export function refreshTokens(cipher: Cipher, ids: Pick<Ids, "short">, replayMs 
     },
     familyOf(text, clientId) {
       const [kind, familyId = "", random = "", presented = "", ...more] = text.split("_");
-      if (kind !== "refresh" || more.length > 0 || ![familyId, random, presented].every(isShortId)) return null;
-      return mark.all(marked(familyId, random, clientId)).some((bytes) => isSame(shortIdFrom(bytes), presented)) ? familyId : null;
+      if (kind !== "refresh" || more.length > 0 || ![familyId, random, presented].every(isShortId))
+        return null;
+      return mark
+        .all(marked(familyId, random, clientId))
+        .some((bytes) => isSame(shortIdFrom(bytes), presented))
+        ? familyId
+        : null;
     },
   };
 }

@@ -7,7 +7,10 @@ import { dayRange, dayStart } from "../usage/usage.ts";
 import { checkEditable, type OAuthApp } from "./app.ts";
 import type { AuthorizationState } from "./family.ts";
 
-/** The consent of a member to an app in the team's space. It is stored, so that consent is not requested twice. */
+/**
+ * The consent of a member to an app in the team's space. It is stored, so that consent is not requested
+ * twice.
+ */
 export interface OAuthGrant {
   readonly id: string;
   readonly accountId: string;
@@ -25,7 +28,10 @@ export type GrantKey = Pick<OAuthGrant, "accountId" | "spaceId" | "clientId">;
 
 export type GrantChange = Pick<OAuthGrant, "id" | "scopes" | "connectorUids" | "generation" | "updatedAt">;
 
-/** Active grants, one for each account, space and app. A revoked grant is not returned, and its tokens are invalid. */
+/**
+ * Active grants, one for each account, space and app. A revoked grant is not returned, and its tokens are
+ * invalid.
+ */
 export interface GrantRows {
   find(key: GrantKey): Promise<OAuthGrant | null>;
   byId(id: string): Promise<OAuthGrant | null>;
@@ -36,7 +42,10 @@ export interface GrantRows {
   /** Returns the active grant with a lock on its row; inserts the argument when there is none. */
   lock(grant: OAuthGrant): Promise<OAuthGrant>;
   update(change: GrantChange): Promise<void>;
-  /** Use of the active grants of an account in a space, by grant id; costs at or after `since`, Unix milliseconds. */
+  /**
+   * Use of the active grants of an account in a space, by grant id; costs at or after `since`, Unix
+   * milliseconds.
+   */
   uses(accountId: string, spaceId: string, since: number): Promise<ReadonlyMap<string, GrantUse>>;
   /** The active grants to an app of active members, latest first. */
   users(clientId: string, page: UsersPage): Promise<readonly AppUser[]>;
@@ -54,7 +63,9 @@ export interface GrantUse {
   readonly credits: number;
 }
 
-export interface AppUser extends Pick<OAuthGrant, "id" | "accountId" | "createdAt">, Pick<GrantUse, "usedAt"> {
+export interface AppUser
+  extends Pick<OAuthGrant, "id" | "accountId" | "createdAt">,
+    Pick<GrantUse, "usedAt"> {
   readonly name: string;
 }
 
@@ -77,9 +88,15 @@ export interface AuthorizedApp {
 export interface AuthorizedApps {
   /** Newest first, without deleted apps. Credits are those of the last 30 days. */
   list(tx: Tx, caller: Caller): Promise<readonly (AuthorizedApp & { use: GrantUse })[]>;
-  /** The users of an app that the caller may edit. @throws Failure `not_found`, `permission_denied`, or `invalid_argument` for a foreign cursor. */
+  /**
+   * The users of an app that the caller may edit. @throws Failure `not_found`, `permission_denied`, or
+   * `invalid_argument` for a foreign cursor.
+   */
   users(tx: Tx, caller: Caller, clientId: string, page: Omit<PageInput, "order">): Promise<AppUsers>;
-  /** Revokes the grant: all codes and tokens that the app has for the caller become invalid, and its schedules pause. @throws Failure `not_found` */
+  /**
+   * Revokes the grant: all codes and tokens that the app has for the caller become invalid, and its schedules
+   * pause. @throws Failure `not_found`
+   */
   revoke(tx: Tx, caller: Caller, clientId: string): Promise<void>;
 }
 
@@ -104,7 +121,10 @@ export function authorizedApps(clock: Pick<Clock, "now">): AuthorizedApps {
         dayStart(dayRange({ start: undefined, end: undefined }, clock.now()).from),
       );
       const listed = await listAuthorizedApps(tx, caller);
-      return listed.map((each) => ({ ...each, use: uses.get(each.grant.id) ?? { usedAt: null, credits: 0 } }));
+      return listed.map((each) => ({
+        ...each,
+        use: uses.get(each.grant.id) ?? { usedAt: null, credits: 0 },
+      }));
     },
     async users(tx, caller, clientId, { limit, cursor }) {
       checkEditable(await tx.apps.find(clientId), caller);
@@ -119,7 +139,11 @@ export function authorizedApps(clock: Pick<Clock, "now">): AuthorizedApps {
       const app = grant && (await tx.apps.find(clientId));
       if (!app || !(await tx.grants.revoke(grant.id, clock.now()))) throw notFound("grant");
       const { scopes, connectorUids } = grant;
-      const paused = await tx.schedules.pauseAll({ accountId, spaceId, clientId }, "grant_revoked", clock.now());
+      const paused = await tx.schedules.pauseAll(
+        { accountId, spaceId, clientId },
+        "grant_revoked",
+        clock.now(),
+      );
       tx.audit.note({
         subject: grant.id,
         before: { clientId, scopes, connectorUids },

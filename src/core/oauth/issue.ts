@@ -2,7 +2,14 @@ import type { ScopeName } from "../accounts/caller.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
 import { type AccessTokenContent, accessMs } from "./access-token.ts";
-import { type AuthorizationState, type RefreshTokens, refreshDigest, refreshMs, type TokenFamily, type TokenPair } from "./family.ts";
+import {
+  type AuthorizationState,
+  type RefreshTokens,
+  refreshDigest,
+  refreshMs,
+  type TokenFamily,
+  type TokenPair,
+} from "./family.ts";
 
 /** The inputs of every change at the token endpoint. */
 export interface IssueContext {
@@ -27,7 +34,12 @@ export interface NewPair {
 }
 
 /** Creates the next pair of a family. @param after the refresh token that it replaces. */
-export function newPair({ now, ids, refreshTokens }: IssueContext, familyId: string, clientId: string, after?: string): NewPair {
+export function newPair(
+  { now, ids, refreshTokens }: IssueContext,
+  familyId: string,
+  clientId: string,
+  after?: string,
+): NewPair {
   const refreshToken = refreshTokens.make(familyId, clientId, after);
   const pair = {
     accessId: ids.short(),
@@ -50,7 +62,16 @@ export function toIssuedTokens(
   { member }: AuthorizationState,
 ): IssuedTokens {
   const { id: familyId, clientId, accountId, generation, resource } = family;
-  const of = { familyId, clientId, accountId, generation, resource, accessId: pair.accessId, scopes, teamId: member?.teamId ?? "" };
+  const of = {
+    familyId,
+    clientId,
+    accountId,
+    generation,
+    resource,
+    accessId: pair.accessId,
+    scopes,
+    teamId: member?.teamId ?? "",
+  };
   return { access: { ...of, issuedAt: floorToSecond(now), expiresAt: pair.accessExpiresAt }, refreshToken };
 }
 
@@ -74,6 +95,15 @@ export async function auditFamily(
   { id, clientId, accountId, spaceId }: Pick<TokenFamily, "id" | "clientId" | "accountId" | "spaceId">,
   event: FamilyEvent,
 ): Promise<void> {
-  const what = { id: ids.short(), at: now, spaceId, accountId, credential: `app:${clientId}`, operation, requestId, address };
+  const what = {
+    id: ids.short(),
+    at: now,
+    spaceId,
+    accountId,
+    credential: `app:${clientId}`,
+    operation,
+    requestId,
+    address,
+  };
   await tx.audit.insert({ ...what, subject: id, before: null, after: { event } });
 }

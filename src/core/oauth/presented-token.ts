@@ -7,7 +7,10 @@ import { auditFamily, type IssueContext } from "./issue.ts";
 import { missingSecret, type OAuthRefusal } from "./refusal.ts";
 import type { Resource } from "./resource.ts";
 
-/** A token that a client presents for revocation or introspection: one of the two, or neither when it was never issued to this client. */
+/**
+ * A token that a client presents for revocation or introspection: one of the two, or neither when it was
+ * never issued to this client.
+ */
 export interface PresentedToken {
   readonly refreshFamilyId: string | null;
   /** The claims of an access token that this installation signed for this client. */
@@ -37,8 +40,13 @@ export async function revokeToken(
   return null;
 }
 
-async function revokeFamily(tx: Tx, context: Omit<IssueContext, "refreshTokens">, { family }: FamilyState): Promise<void> {
-  if (await tx.families.revoke(family.id, context.now)) await auditFamily(tx, context, "oauth/revoke", family, "token_revoked");
+async function revokeFamily(
+  tx: Tx,
+  context: Omit<IssueContext, "refreshTokens">,
+  { family }: FamilyState,
+): Promise<void> {
+  if (await tx.families.revoke(family.id, context.now))
+    await auditFamily(tx, context, "oauth/revoke", family, "token_revoked");
 }
 
 /** An active token as its own client may see it (RFC 7662 2.2). */
@@ -74,9 +82,14 @@ export async function introspect(
   return found !== null && found.expiresAt > now ? found : null;
 }
 
-function activeAccess({ family, authorization }: FamilyState, access: NonNullable<PresentedToken["access"]>): ActiveToken | null {
+function activeAccess(
+  { family, authorization }: FamilyState,
+  access: NonNullable<PresentedToken["access"]>,
+): ActiveToken | null {
   if (family.accessId !== access.accessId) return null;
-  const scopes = access.scopes.filter((name) => family.scopes.includes(name) && authorization.scopes.includes(name));
+  const scopes = access.scopes.filter(
+    (name) => family.scopes.includes(name) && authorization.scopes.includes(name),
+  );
   const { accessId, accountId, issuedAt, expiresAt, resource } = access;
   return { kind: "access", accountId, scopes, accessId, issuedAt, expiresAt, resource };
 }
@@ -85,5 +98,13 @@ function activeRefresh({ family, authorization }: FamilyState, digest: string): 
   if (family.refreshDigest !== digest) return null;
   const scopes = family.scopes.filter((name) => authorization.scopes.includes(name));
   const { accountId, refreshExpiresAt, resource } = family;
-  return { kind: "refresh", accountId, scopes, accessId: null, issuedAt: null, expiresAt: refreshExpiresAt, resource };
+  return {
+    kind: "refresh",
+    accountId,
+    scopes,
+    accessId: null,
+    issuedAt: null,
+    expiresAt: refreshExpiresAt,
+    resource,
+  };
 }

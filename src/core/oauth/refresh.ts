@@ -25,13 +25,23 @@ const raceMs = 10_000;
  * Replaces the pair of a family; the commit ends the old one (spec/oauth.md 5.7). An earlier
  * refresh token is proof of a theft: it revokes the family, unless the client raced with itself.
  */
-export async function refresh(tx: Tx, issuing: IssueContext, request: Refresh): Promise<IssuedTokens | OAuthRefusal> {
+export async function refresh(
+  tx: Tx,
+  issuing: IssueContext,
+  request: Refresh,
+): Promise<IssuedTokens | OAuthRefusal> {
   const { clientId } = request.client;
   const familyId = issuing.refreshTokens.familyOf(request.refreshToken, clientId);
   const state = familyId === null ? null : await tx.families.findState(familyId);
-  if (state === null || state.revoked || request.client.deleted || !isAuthorizationValid(state.authorization, state.family.generation))
+  if (
+    state === null ||
+    state.revoked ||
+    request.client.deleted ||
+    !isAuthorizationValid(state.authorization, state.family.generation)
+  )
     return invalidGrant;
-  if (!request.bySecret && (state.family.needsSecret || request.client.confidentialOnly)) return missingSecret;
+  if (!request.bySecret && (state.family.needsSecret || request.client.confidentialOnly))
+    return missingSecret;
   const digest = refreshDigest(request.refreshToken);
   if (digest !== state.family.refreshDigest) return handleEarlier(tx, issuing, request, state, digest);
   if (state.family.refreshExpiresAt <= issuing.now) return invalidGrant;
@@ -53,7 +63,10 @@ function proofFault(family: TokenFamily, request: Refresh): OAuthRefusal | null 
 const presentsVerifier = ({ needsSecret, challenge }: TokenFamily, { verifier }: Refresh): boolean =>
   !needsSecret || challenge === null || (verifier !== null && challengeOf(verifier) === challenge);
 
-/** The requested scopes without those that the app has lost; null when more than the authorized ones are requested (RFC 6749 6). */
+/**
+ * The requested scopes without those that the app has lost; null when more than the authorized ones are
+ * requested (RFC 6749 6).
+ */
 function scopesFor({ scope }: Refresh, { family, authorization }: FamilyState): readonly ScopeName[] | null {
   const requested = scope === null ? family.scopes : parseScopes(scope, family.scopes);
   return requested === null ? null : requested.filter((name) => authorization.scopes.includes(name));
@@ -68,7 +81,11 @@ async function rotate(
   scopes: readonly ScopeName[],
 ): Promise<IssuedTokens | OAuthRefusal> {
   const issued = newPair(issuing, family.id, family.clientId, request.refreshToken);
-  const won = await tx.families.rotate(family.id, { digest, at: issuing.now, from: issuing.address }, issued.pair);
+  const won = await tx.families.rotate(
+    family.id,
+    { digest, at: issuing.now, from: issuing.address },
+    issued.pair,
+  );
   if (won) return toIssuedTokens(issuing, family, issued, scopes, authorization);
   // A concurrent refresh was committed first.
   const now = await tx.families.findState(family.id);
@@ -94,7 +111,10 @@ async function handleEarlier(
   return invalidGrant;
 }
 
-/** True for the previous token, from the same client with the same proof; without a secret the address must be the winner's. */
+/**
+ * True for the previous token, from the same client with the same proof; without a secret the address must be
+ * the winner's.
+ */
 function isRace(
   { now, address, refreshTokens }: IssueContext,
   request: Refresh,
@@ -106,12 +126,21 @@ function isRace(
   return family.needsSecret ? presentsVerifier(family, request) : rotation.from === address;
 }
 
-/** The pair that answered the previous refresh, if the installation answers repeats and the family has not changed since. */
+/**
+ * The pair that answered the previous refresh, if the installation answers repeats and the family has not
+ * changed since.
+ */
 function repeatedPair(issuing: IssueContext, request: Refresh, state: FamilyState): IssuedTokens | null {
   const { family, rotation, authorization } = state;
   const { now, refreshTokens } = issuing;
   const scopes = scopesFor(request, state);
-  if (rotation === null || now - rotation.at > refreshTokens.replayMs || family.accessId === null || scopes === null) return null;
+  if (
+    rotation === null ||
+    now - rotation.at > refreshTokens.replayMs ||
+    family.accessId === null ||
+    scopes === null
+  )
+    return null;
   const issued = newPair({ ...issuing, now: rotation.at }, family.id, family.clientId, request.refreshToken);
   if (issued.pair.refreshDigest !== family.refreshDigest) return null;
   const pair = { ...issued.pair, accessId: family.accessId };

@@ -1,4 +1,7 @@
-/** Error codes of the OAuth endpoints (RFC 6749 5.2, RFC 7591 3.2.2, RFC 8628 3.5, RFC 8707 2, spec/oauth.md 5.6). */
+/**
+ * Error codes of the OAuth endpoints (RFC 6749 5.2, RFC 7591 3.2.2, RFC 8628 3.5, RFC 8707 2, spec/oauth.md
+ * 5.6).
+ */
 export type OAuthError =
   | "invalid_request"
   | "invalid_client"
@@ -28,7 +31,10 @@ export interface OAuthRefusal {
   readonly description: string;
 }
 
-export const oauthRefusal = (error: OAuthError, description: string): OAuthRefusal => ({ refused: error, description });
+export const oauthRefusal = (error: OAuthError, description: string): OAuthRefusal => ({
+  refused: error,
+  description,
+});
 
 /** The same answer for every fault of a code or a refresh token: it reveals no reason. */
 export const invalidGrant = oauthRefusal("invalid_grant", "authorization grant is invalid or expired");
@@ -39,4 +45,7 @@ export const invalidTarget = oauthRefusal("invalid_target", "resource is not one
 export const missingSecret = oauthRefusal("invalid_client", "client authentication failed");
 
 /** The app has not been allowed this way to get tokens; the same for a deleted app. */
-export const unauthorizedClient = oauthRefusal("unauthorized_client", "the app is not allowed to use this grant type");
+export const unauthorizedClient = oauthRefusal(
+  "unauthorized_client",
+  "the app is not allowed to use this grant type",
+);

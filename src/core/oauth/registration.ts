@@ -4,9 +4,19 @@ import type { CreationContext } from "../keys/api-key.ts";
 import { purging, type TimedJob } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 import { type OAuthApp, registeredClientId } from "./app.ts";
-import { type ClientMetadata, isLoopbackRedirect, type Members, membersOf, readClientMetadata, unverifiedApp } from "./client-metadata.ts";
+import {
+  type ClientMetadata,
+  isLoopbackRedirect,
+  type Members,
+  membersOf,
+  readClientMetadata,
+  unverifiedApp,
+} from "./client-metadata.ts";
 
-/** The most registered clients without a consent, in the whole installation: the next one replaces the oldest (spec/oauth.md 16.2). */
+/**
+ * The most registered clients without a consent, in the whole installation: the next one replaces the oldest
+ * (spec/oauth.md 16.2).
+ */
 const unusedMax = 1_000;
 /** A registration without a consent is deleted after a day. */
 const unusedMs = 24 * 3_600_000;
@@ -24,7 +34,9 @@ export interface RegistrationRows {
   insert(app: OAuthApp, digest: string): Promise<void>;
   /** Deletes the oldest clients that no user has let act, all but the newest. */
   keepUnused(newest: number): Promise<void>;
-  /** Deletes the clients that were registered before a time and that no user has let act; returns how many. */
+  /**
+   * Deletes the clients that were registered before a time and that no user has let act; returns how many.
+   */
   purge(before: number): Promise<number>;
   /** The digest of the management token; null for a deleted client, and for every other app. */
   digest(clientId: string): Promise<string | null>;
@@ -40,7 +52,11 @@ const digestOf = (token: string): string => createHash("sha256").update(token).d
  *
  * @throws Failure `invalid_argument` for metadata that breaks a rule.
  */
-export async function register(tx: Tx, { now, ids, random }: CreationContext, json: unknown): Promise<Registered> {
+export async function register(
+  tx: Tx,
+  { now, ids, random }: CreationContext,
+  json: unknown,
+): Promise<Registered> {
   const metadata = readRegistration(membersOf(json));
   await tx.registrations.lock();
   await tx.registrations.purge(now - unusedMs);
@@ -51,7 +67,10 @@ export async function register(tx: Tx, { now, ids, random }: CreationContext, js
   return { app, token };
 }
 
-/** The client of a management token (RFC 7592); the same refusal for an unknown client. @throws Failure `unauthenticated` */
+/**
+ * The client of a management token (RFC 7592); the same refusal for an unknown client. @throws Failure
+ * `unauthenticated`
+ */
 export async function managedClient(tx: Tx, clientId: string, token: string): Promise<OAuthApp> {
   const digest = await tx.registrations.digest(clientId);
   // Compare also without a client, so that the time does not show whether it exists.
@@ -64,9 +83,13 @@ export async function managedClient(tx: Tx, clientId: string, token: string): Pr
 /** Replaces the metadata of a client (RFC 7592 2.2). @throws Failure `invalid_argument` */
 export async function updateRegistered(tx: Tx, app: OAuthApp, json: unknown, now: number): Promise<OAuthApp> {
   const members = membersOf(json);
-  if (members.get("client_id") !== app.clientId) throw invalidArgument("client_id", "must be that of the client");
+  if (members.get("client_id") !== app.clientId)
+    throw invalidArgument("client_id", "must be that of the client");
   const metadata = readRegistration(members);
-  const next = { ...unverifiedApp(app.clientId, originOf(metadata), metadata, now), createdAt: app.createdAt };
+  const next = {
+    ...unverifiedApp(app.clientId, originOf(metadata), metadata, now),
+    createdAt: app.createdAt,
+  };
   await tx.apps.update(next);
   return next;
 }
@@ -77,7 +100,10 @@ function readRegistration(members: Members): ClientMetadata {
   const metadata = readClientMetadata(members);
   for (const [index, uri] of metadata.redirectUris.entries())
     if (uri.startsWith("http:") && !isLoopbackRedirect(uri))
-      throw invalidArgument(`redirect_uris[${index}]`, "must be https, or http on 127.0.0.1, [::1] or localhost");
+      throw invalidArgument(
+        `redirect_uris[${index}]`,
+        "must be https, or http on 127.0.0.1, [::1] or localhost",
+      );
   // Any caller can write the address of another one's page.
   return { ...metadata, homepageUrl: "" };
 }

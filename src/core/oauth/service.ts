@@ -1,7 +1,15 @@
 import { parseScopes, type ScopeName } from "../accounts/caller.ts";
 import type { Tx } from "../store.ts";
 import type { AuthenticatedClient, OAuthApp } from "./app.ts";
-import { auditFamily, floorToSecond, type IssueContext, type IssuedTokens, type NewPair, newPair, toIssuedTokens } from "./issue.ts";
+import {
+  auditFamily,
+  floorToSecond,
+  type IssueContext,
+  type IssuedTokens,
+  type NewPair,
+  newPair,
+  toIssuedTokens,
+} from "./issue.ts";
 import { missingSecret, type OAuthRefusal, oauthRefusal, unauthorizedClient } from "./refusal.ts";
 import type { Resource } from "./resource.ts";
 
@@ -25,13 +33,18 @@ export interface ServiceRequest extends AuthenticatedClient {
 /** An app that a member lets act as itself. */
 type ServiceApp = OAuthApp & { readonly spaceId: string; readonly serviceAccountId: string };
 
-const isServiceApp = (app: OAuthApp | null): app is ServiceApp => app !== null && app.spaceId !== null && app.serviceAccountId !== null;
+const isServiceApp = (app: OAuthApp | null): app is ServiceApp =>
+  app !== null && app.spaceId !== null && app.serviceAccountId !== null;
 
 /**
- * Issues an access token with which an app acts as itself. Its rows belong to the member who allows it, and it reaches only those
- * that it made.
+ * Issues an access token with which an app acts as itself. Its rows belong to the member who allows it, and
+ * it reaches only those that it made.
  */
-export async function issueServiceToken(tx: Tx, issuing: IssueContext, request: ServiceRequest): Promise<IssuedTokens | OAuthRefusal> {
+export async function issueServiceToken(
+  tx: Tx,
+  issuing: IssueContext,
+  request: ServiceRequest,
+): Promise<IssuedTokens | OAuthRefusal> {
   const { client, bySecret } = request;
   if (!bySecret) return missingSecret;
   // The lock orders this before or after a change that ends the permission: that one also ends the tokens.
@@ -40,7 +53,11 @@ export async function issueServiceToken(tx: Tx, issuing: IssueContext, request: 
   const { spaceId, serviceAccountId, generation, clientId } = app;
   if (!(await tx.members.lockActive({ accountId: serviceAccountId, spaceId }))) return unauthorizedClient;
   const scopes = readScopes(app, request.scope);
-  if (scopes === null) return oauthRefusal("invalid_scope", "scope: an app that acts as itself has create_task only, if the app has it");
+  if (scopes === null)
+    return oauthRefusal(
+      "invalid_scope",
+      "scope: an app that acts as itself has create_task only, if the app has it",
+    );
   const { resource = null } = request;
   const of = {
     clientId,
@@ -59,7 +76,9 @@ export async function issueServiceToken(tx: Tx, issuing: IssueContext, request: 
   await tx.families.insert({ ...family, ...issued.pair });
   await auditFamily(tx, issuing, "oauth/token", family, "service_token_issued");
   const state = await tx.families.findState(family.id);
-  return state === null ? unauthorizedClient : toIssuedTokens(issuing, family, issued, scopes, state.authorization);
+  return state === null
+    ? unauthorizedClient
+    : toIssuedTokens(issuing, family, issued, scopes, state.authorization);
 }
 
 function readScopes(app: OAuthApp, requested: string | null): readonly ScopeName[] | null {

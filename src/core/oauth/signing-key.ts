@@ -35,7 +35,10 @@ export const algorithm = "ES256";
 const rotateMs = 90 * 24 * 3_600_000;
 /** The old key stays published one day longer than its last token is valid (spec/oauth.md 13). */
 const retireMs = accessMs + 24 * 3_600_000;
-/** An unknown `kid` may be another node's new key. Reads of the store are at least 100 ms apart, so that forged `kid`s cause little load. */
+/**
+ * An unknown `kid` may be another node's new key. Reads of the store are at least 100 ms apart, so that
+ * forged `kid`s cause little load.
+ */
 const lookEveryMs = 100;
 
 export interface CurrentSigningKey {
@@ -43,7 +46,9 @@ export interface CurrentSigningKey {
   readonly key: CryptoKey;
 }
 
-/** The installation's keys for access tokens. A key never changes, so each is read once and kept in memory. */
+/**
+ * The installation's keys for access tokens. A key never changes, so each is read once and kept in memory.
+ */
 export interface SigningKeys {
   /** The newest key; created when there is none younger than 90 days. */
   current(): Promise<CurrentSigningKey>;
@@ -72,7 +77,9 @@ export function signingKeys({ store, cipher, clock, ids }: Parts): SigningKeys {
   const renew = singleFlight(async (): Promise<CurrentSigningKey> => {
     const [found] = await store.signingKeys.list();
     const row = found && isYoung(found) ? found : await createKey();
-    const jwk = JSON.parse(Buffer.from(cipher.open(row.privateKey, signingKeyContext(row.id))).toString()) as JWK; // sealed by us
+    const jwk = JSON.parse(
+      Buffer.from(cipher.open(row.privateKey, signingKeyContext(row.id))).toString(),
+    ) as JWK; // sealed by us
     known.set(row.id, await importKey(parseJwk(row)));
     newest = { kid: row.id, key: await importKey(jwk), createdAt: row.createdAt };
     return newest;
@@ -94,7 +101,10 @@ export function signingKeys({ store, cipher, clock, ids }: Parts): SigningKeys {
     const { exportJWK, generateKeyPair } = jose();
     const pair = await generateKeyPair(algorithm, { extractable: true });
     const id = ids.short();
-    const sealed = cipher.seal(Buffer.from(JSON.stringify(await exportJWK(pair.privateKey))), signingKeyContext(id));
+    const sealed = cipher.seal(
+      Buffer.from(JSON.stringify(await exportJWK(pair.privateKey))),
+      signingKeyContext(id),
+    );
     const publicKey = { ...(await exportJWK(pair.publicKey)), kid: id, alg: algorithm, use: "sig" };
     return { id, publicKey: JSON.stringify(publicKey), privateKey: sealed, createdAt: clock.now() };
   }
@@ -128,7 +138,8 @@ function keyReader(store: Store, clock: Clock, known: Map<string, CryptoKey>): (
   const exclusive = mutex();
 
   async function read(): Promise<void> {
-    for (const row of await store.signingKeys.list()) if (!known.has(row.id)) known.set(row.id, await importKey(parseJwk(row)));
+    for (const row of await store.signingKeys.list())
+      if (!known.has(row.id)) known.set(row.id, await importKey(parseJwk(row)));
   }
   const limitRate: Run = (work) =>
     exclusive(async () => {
@@ -152,7 +163,8 @@ export const signingKeyContext = (id: string): string => `signing_key:${id}`;
 const parseJwk = ({ publicKey }: SigningKey): JWK => JSON.parse(publicKey) as JWK; // written by us
 
 /** An imported ES256 key is a CryptoKey, never bytes. */
-const importKey = async (jwk: JWK): Promise<CryptoKey> => (await jose().importJWK(jwk, algorithm)) as CryptoKey;
+const importKey = async (jwk: JWK): Promise<CryptoKey> =>
+  (await jose().importJWK(jwk, algorithm)) as CryptoKey;
 
 /** Deletes keys of signatures that no valid token has. */
 export const retireSigningKeys: TimedJob<JobNeeds & { signingKeys: Pick<SigningKeys, "retire"> }> = {

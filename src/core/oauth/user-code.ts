@@ -33,14 +33,15 @@ export function parseUserCode(typed: string): string | null {
 }
 
 /** The stored form of a user code, lower-case hex. */
-export const userCodeDigest = (code: string): string => createHash("sha256").update(`user code ${code}`).digest("hex");
+export const userCodeDigest = (code: string): string =>
+  createHash("sha256").update(`user code ${code}`).digest("hex");
 
 /** Wrong codes an hour (spec/api.md 8.113). */
 const perHour = { session: 5, address: 20 } as const;
 
 /**
- * Counts an entry of a code before the code is looked up, and gives it back if the code was right: wrong codes count, however many
- * arrive at once. RATE_LIMITS does not change this limit.
+ * Counts an entry of a code before the code is looked up, and gives it back if the code was right: wrong
+ * codes count, however many arrive at once. RATE_LIMITS does not change this limit.
  */
 export interface CodeEntries {
   /** @returns what to call when the code is right. @throws Failure `rate_limited` */
@@ -48,13 +49,21 @@ export interface CodeEntries {
 }
 
 /** @param network the part of an address that counts as one client. */
-export function codeEntries(counters: RateCounters, clock: Clock, network: (address: string) => string): CodeEntries {
+export function codeEntries(
+  counters: RateCounters,
+  clock: Clock,
+  network: (address: string) => string,
+): CodeEntries {
   return {
     async count(sessionId, address) {
       const now = clock.now();
       const keys = { session: `user code session ${sessionId}`, address: `user code ${network(address)}` };
       const count = (kind: keyof typeof keys) =>
-        countThisHour(counters, now, { key: keys[kind], max: perHour[kind], refusal: "too many wrong codes" });
+        countThisHour(counters, now, {
+          key: keys[kind],
+          max: perHour[kind],
+          refusal: "too many wrong codes",
+        });
       await count("session");
       const minute = await count("address");
       return async () => {

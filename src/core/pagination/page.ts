@@ -47,19 +47,32 @@ export function encodeCursor(binding: CursorBinding, position: CursorPosition): 
   return Buffer.concat([head, Buffer.from(id)]).toString("base64url");
 }
 
-/** @throws Failure `invalid_argument` for a malformed cursor, or one of another list, caller, filter or order. */
+/**
+ * @throws Failure `invalid_argument` for a malformed cursor, or one of another list, caller, filter or order.
+ */
 export function decodeCursor(binding: CursorBinding, text: string, field = "cursor"): CursorPosition {
   const bytes = Buffer.from(text, "base64url");
-  const isWellFormed = bytes.length > headLength && bytes.readUInt8(0) === version && bytes.toString("base64url") === text;
-  const position = isWellFormed ? { value: bytes.readDoubleBE(1 + digestLength), id: bytes.subarray(headLength).toString() } : undefined;
+  const isWellFormed =
+    bytes.length > headLength && bytes.readUInt8(0) === version && bytes.toString("base64url") === text;
+  const position = isWellFormed
+    ? { value: bytes.readDoubleBE(1 + digestLength), id: bytes.subarray(headLength).toString() }
+    : undefined;
   if (!position || !bytes.subarray(1, 1 + digestLength).equals(digestOf(binding, position))) {
     throw invalidArgument(field, "is not a cursor of this list");
   }
   return position;
 }
 
-/** A page of the first `limit` of these rows, which are one more if others follow. `positionOf` gives a row's place in the list. */
-export function pageOf<T>(rows: readonly T[], limit: number, binding: CursorBinding, positionOf: (row: T) => CursorPosition): Page<T> {
+/**
+ * A page of the first `limit` of these rows, which are one more if others follow. `positionOf` gives a row's
+ * place in the list.
+ */
+export function pageOf<T>(
+  rows: readonly T[],
+  limit: number,
+  binding: CursorBinding,
+  positionOf: (row: T) => CursorPosition,
+): Page<T> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   return { items, next: rows.length > limit && last ? encodeCursor(binding, positionOf(last)) : undefined };
@@ -71,7 +84,10 @@ export const byCreation = ({ createdAt, id }: { createdAt: number; id: string })
   id,
 });
 
-function digestOf({ accountId, spaceId, clientId = "", operation, filter }: CursorBinding, { value, id }: CursorPosition): Buffer {
+function digestOf(
+  { accountId, spaceId, clientId = "", operation, filter }: CursorBinding,
+  { value, id }: CursorPosition,
+): Buffer {
   const sorted = Object.entries(filter).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify([accountId, spaceId, clientId, operation, sorted, value, id]);
   return createHash("sha256").update(text).digest().subarray(0, digestLength);

@@ -5,12 +5,14 @@ const heldName = "held-since";
 const moveName = "moves-to";
 const bytesName = "bytes-kept-until";
 
-/** The settings of an installation that belong to its database: a move to another database leaves them out. */
+/**
+ * The settings of an installation that belong to its database: a move to another database leaves them out.
+ */
 export const databaseSettings: readonly string[] = [heldName, moveName, bytesName];
 
 /**
- * Holds a restored installation: no server starts on it until `release`. So nothing of a backup runs, is delivered or is mailed
- * before an operator has seen what would start.
+ * Holds a restored installation: no server starts on it until `release`. So nothing of a backup runs, is
+ * delivered or is mailed before an operator has seen what would start.
  */
 export const hold = (tx: Tx, now: number): Promise<void> => tx.settings.put(heldName, String(now));
 
@@ -21,7 +23,10 @@ export interface Move {
   readonly to: string;
 }
 
-/** Holds an installation that moves to another database. Its hold stays after the move, so that no operator continues with it by mistake. */
+/**
+ * Holds an installation that moves to another database. Its hold stays after the move, so that no operator
+ * continues with it by mistake.
+ */
 export async function holdForMove(tx: Tx, now: number, move: Move): Promise<void> {
   await tx.settings.put(moveName, JSON.stringify(move));
   await hold(tx, now);
@@ -47,7 +52,8 @@ export async function release(tx: Tx, abandonsMove = false): Promise<boolean> {
   return wasHeld;
 }
 
-const isHeld = async ({ settings }: Pick<Tx, "settings">): Promise<boolean> => ((await settings.get(heldName)) ?? "") !== "";
+const isHeld = async ({ settings }: Pick<Tx, "settings">): Promise<boolean> =>
+  ((await settings.get(heldName)) ?? "") !== "";
 
 const moved = ({ to }: Move): Failure =>
   new Failure(
@@ -66,8 +72,12 @@ export async function checkNotHeld(tx: Tx): Promise<void> {
   );
 }
 
-/** Keeps the bytes of deleted files until this time (Unix milliseconds), while a backup copies them. 0: no longer. */
-export const keepBytesUntil = (tx: Tx, time: number): Promise<void> => tx.settings.put(bytesName, String(time));
+/**
+ * Keeps the bytes of deleted files until this time (Unix milliseconds), while a backup copies them. 0: no
+ * longer.
+ */
+export const keepBytesUntil = (tx: Tx, time: number): Promise<void> =>
+  tx.settings.put(bytesName, String(time));
 
 /** Whether bytes of deleted files must be kept at this time. */
 export const areBytesKept = async ({ settings }: Pick<Tx, "settings">, now: number): Promise<boolean> =>

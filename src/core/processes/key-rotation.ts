@@ -55,7 +55,10 @@ export interface SealedRows {
 /** A process without a renewal for this long has ended. */
 export const keysLapseMs = 180_000;
 export const keysRenewMs = 60_000;
-/** A process that reads both keys seals with the new one at most this long after the switch, if the database answers. */
+/**
+ * A process that reads both keys seals with the new one at most this long after the switch, if the database
+ * answers.
+ */
 export const keysFollowMs = 5_000;
 /** A change that sealed before the switch has ended. */
 const settleMs = 60_000;
@@ -80,7 +83,10 @@ export async function findRotation({ settings }: Pick<Tx, "settings">): Promise<
 /** Why a process cannot use a database with its keys. */
 export type KeyFault = "other_key" | "previous_key_missing";
 
-/** Makes the ring seal with the key that the database names. The first process on a database names its newest key. */
+/**
+ * Makes the ring seal with the key that the database names. The first process on a database names its newest
+ * key.
+ */
 export async function followKey(tx: Pick<Tx, "settings">, ring: KeyRing): Promise<KeyFault | null> {
   const stored = await tx.settings.get(checkName);
   if (stored === null) {
@@ -94,7 +100,8 @@ export async function followKey(tx: Pick<Tx, "settings">, ring: KeyRing): Promis
 }
 
 /**
- * Lets the new key seal, once every process reads it. The rotation is in progress then; a repeated call changes nothing.
+ * Lets the new key seal, once every process reads it. The rotation is in progress then; a repeated call
+ * changes nothing.
  *
  * @throws Failure `failed_precondition` without a previous key, and while a process does not know the new key
  */
@@ -107,8 +114,13 @@ export async function switchKey(tx: Tx, ring: KeyRing, now: number): Promise<voi
       "set ENCRYPTION_KEY to the new key and ENCRYPTION_KEY_PREVIOUS to the old one, on every process",
     );
   if ((await tx.settings.get(checkName)) !== previous)
-    throw new Failure("failed_precondition", "the key is rotated already: ENCRYPTION_KEY_PREVIOUS can be removed");
-  const old = (await tx.processKeys.list(now - keysLapseMs)).filter(({ keys }) => !keys.includes(ring.newest));
+    throw new Failure(
+      "failed_precondition",
+      "the key is rotated already: ENCRYPTION_KEY_PREVIOUS can be removed",
+    );
+  const old = (await tx.processKeys.list(now - keysLapseMs)).filter(
+    ({ keys }) => !keys.includes(ring.newest),
+  );
   if (old.length > 0)
     throw new Failure(
       "failed_precondition",
@@ -125,7 +137,8 @@ export async function switchKey(tx: Tx, ring: KeyRing, now: number): Promise<voi
  * Ends a rotation: the previous key is needed no more.
  *
  * @param left values that only the previous key opens.
- * @throws Failure `failed_precondition` without a rotation, while such values are left, and while a process may write one
+ * @throws Failure `failed_precondition` without a rotation, while such values are left, and while a process
+ * may write one
  */
 export async function finishRotation(tx: Tx, ring: KeyRing, now: number, left: number): Promise<void> {
   const rotation = await findRotation(tx);
@@ -137,7 +150,10 @@ export async function finishRotation(tx: Tx, ring: KeyRing, now: number, left: n
     );
   const sealsOld = (await tx.processKeys.list(now - keysLapseMs)).some(({ keys }) => keys[0] !== ring.newest);
   if (sealsOld || now < rotation.since + settleMs)
-    throw new Failure("failed_precondition", "processes may still write with the old key: try again in a minute");
+    throw new Failure(
+      "failed_precondition",
+      "processes may still write with the old key: try again in a minute",
+    );
   await tx.settings.put(rotationName, "");
   tx.audit.note({ after: { key: ring.newest.slice(0, 8), previous: null } });
 }

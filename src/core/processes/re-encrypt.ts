@@ -29,12 +29,17 @@ export async function countByKey({ store, ring }: Parts): Promise<Readonly<Recor
 }
 
 /**
- * Encrypts every value of the previous key again by the newest one, in changes of at most 100. Servers can write at the same time: a value
- * that has changed since it was read stays as it is. It can be killed and called again.
+ * Encrypts every value of the previous key again by the newest one, in changes of at most 100. Servers can
+ * write at the same time: a value that has changed since it was read stays as it is. It can be killed and
+ * called again.
  *
  * @returns the number of values.
  */
-export async function reencrypt({ store, ring, onProgress }: Parts & { onProgress: (values: number) => void }): Promise<number> {
+export async function reencrypt({
+  store,
+  ring,
+  onProgress,
+}: Parts & { onProgress: (values: number) => void }): Promise<number> {
   let total = 0;
   // A process that still sealed with the previous key may have written behind a pass.
   for (let inPass = 1; inPass > 0; total += inPass) {
@@ -64,7 +69,10 @@ const keyOf = (ring: KeyRing, { sealed, context }: SealedValue): keyof KeyCounts
   return ring.checks.some((check) => ring.isSealedBy(check, sealed, context)) ? "previous" : "neither";
 };
 
-async function* pages({ sealed }: Pick<Store, "sealed">, column: string): AsyncGenerator<readonly SealedValue[]> {
+async function* pages(
+  { sealed }: Pick<Store, "sealed">,
+  column: string,
+): AsyncGenerator<readonly SealedValue[]> {
   for (let after: SealedValue["key"] | null | undefined = null; after !== undefined; ) {
     const page: readonly SealedValue[] = await sealed.page(column, after, pageMax);
     yield page;

@@ -24,14 +24,20 @@ export interface TimedJob<Needs extends JobNeeds = JobNeeds> {
 }
 
 /** Deletes each hour, in one change of one process, rows that nothing needs. */
-export const purging = (name: string, purge: (tx: Tx, now: number, config: JobNeeds["config"]) => Promise<unknown>): TimedJob => ({
+export const purging = (
+  name: string,
+  purge: (tx: Tx, now: number, config: JobNeeds["config"]) => Promise<unknown>,
+): TimedJob => ({
   name,
   every: hourMs,
   once: true,
   run: ({ store, clock, config }) => store.change((tx) => purge(tx, clock.now(), config)),
 });
 
-/** The same in changes of at most `max` rows, so that other changes are not blocked. `purge` returns the number of its rows. */
+/**
+ * The same in changes of at most `max` rows, so that other changes are not blocked. `purge` returns the
+ * number of its rows.
+ */
 export const purgingInBatches = (
   name: string,
   max: number,
@@ -40,7 +46,8 @@ export const purgingInBatches = (
   name,
   every: hourMs,
   once: true,
-  run: ({ store, clock, config }, signal) => inBatches(store, signal, max, (tx) => purge(tx, clock.now(), max, config)),
+  run: ({ store, clock, config }, signal) =>
+    inBatches(store, signal, max, (tx) => purge(tx, clock.now(), max, config)),
 });
 
 /** Runs one change for each batch until a batch has fewer than `max` rows. */

@@ -31,7 +31,10 @@ export const newProject = (
 /** The members that may be changed; absent ones stay as they are. */
 export type ProjectEdit = Partial<Pick<Project, "name" | "instruction">>;
 
-/** A project with the number of its tasks, up to 1,000; null when the caller may not know it or has not requested it. */
+/**
+ * A project with the number of its tasks, up to 1,000; null when the caller may not know it or has not
+ * requested it.
+ */
 export interface CountedProject extends Project {
   readonly taskCount: number | null;
 }
@@ -66,20 +69,32 @@ export interface ProjectRows {
   count(spaceId: string): Promise<number>;
   /** Null when the caller has none of this id. */
   update(scope: Scope, id: string, edit: ProjectEdit): Promise<Project | null>;
-  /** Makes the caller's project a tombstone, without its texts. Returns the project as it was; null when the caller has none of this id. */
+  /**
+   * Makes the caller's project a tombstone, without its texts. Returns the project as it was; null when the
+   * caller has none of this id.
+   */
   tombstone(scope: Scope, id: string, now: number): Promise<Project | null>;
   /** A deleted project that tasks refer to; null when there is none. */
   findDeletedWithTasks(): Promise<string | null>;
-  /** Removes at most `max` tasks from a deleted project, as a change of these tasks at `now`; returns how many it removed. */
+  /**
+   * Removes at most `max` tasks from a deleted project, as a change of these tasks at `now`; returns how many
+   * it removed.
+   */
   detachTasks(id: string, max: number, now: number): Promise<number>;
-  /** Deletes at most `max` tombstones that were made before the given time and have no tasks; returns how many there were. */
+  /**
+   * Deletes at most `max` tombstones that were made before the given time and have no tasks; returns how many
+   * there were.
+   */
   purge(before: number, max: number): Promise<number>;
 }
 
 export interface Projects {
   /** @throws Failure `resource_exhausted` when the space holds 1,000 (spec/decisions.md 19b). */
   create(tx: Tx, caller: Caller, input: Pick<Project, "name" | "instruction">): Promise<Project>;
-  /** The caller's, newest first. @throws Failure `invalid_argument` for a cursor of another list, and for a cursor or counts without `limit`. */
+  /**
+   * The caller's, newest first. @throws Failure `invalid_argument` for a cursor of another list, and for a
+   * cursor or counts without `limit`.
+   */
   list(tx: Tx, caller: Caller, input: ProjectsInput): Promise<Page<CountedProject>>;
   /** @throws Failure `not_found`. */
   get(tx: Tx, caller: Caller, id: string): Promise<Project>;
@@ -101,10 +116,16 @@ export function projects(clock: Clock, ids: Ids): Projects {
     },
     async list(tx, caller, { limit, cursor, includeTaskCounts }) {
       if (limit === undefined) {
-        if (cursor || includeTaskCounts) throw invalidArgument(cursor ? "page_cursor" : "include_task_counts", "needs page_size");
+        if (cursor || includeTaskCounts)
+          throw invalidArgument(cursor ? "page_cursor" : "include_task_counts", "needs page_size");
         return { items: (await tx.projects.list(caller)).map(uncounted), next: undefined };
       }
-      const binding = { accountId: caller.accountId, spaceId: caller.spaceId, operation: "project.list", filter: {} };
+      const binding = {
+        accountId: caller.accountId,
+        spaceId: caller.spaceId,
+        operation: "project.list",
+        filter: {},
+      };
       const found = await tx.projects.list(caller, {
         limit: limit + 1,
         ...(cursor ? { after: decodeCursor(binding, cursor, "page_cursor") } : {}),
@@ -129,7 +150,11 @@ export function projects(clock: Clock, ids: Ids): Projects {
 const uncounted = (project: Project): CountedProject => ({ ...project, taskCount: null });
 
 /** Adds the number of tasks, unless the caller is an app that sees only its own tasks. */
-async function counted(tx: Tx, { clientId }: Caller, projects: readonly Project[]): Promise<readonly CountedProject[]> {
+async function counted(
+  tx: Tx,
+  { clientId }: Caller,
+  projects: readonly Project[],
+): Promise<readonly CountedProject[]> {
   if (clientId !== undefined || projects.length === 0) return projects.map(uncounted);
   const counts = await tx.projects.countTasks(projects.map(({ id }) => id));
   return projects.map((project) => ({ ...project, taskCount: counts.get(project.id) ?? 0 }));
@@ -142,7 +167,9 @@ export function requireProject(project: Project | null): Project {
 }
 
 /** A change that created a task may commit after the one that deleted its project. */
-export const purgeProjects = purgingInBatches("purge-projects", 100, (tx, now, max) => tx.projects.purge(now - hourMs, max));
+export const purgeProjects = purgingInBatches("purge-projects", 100, (tx, now, max) =>
+  tx.projects.purge(now - hourMs, max),
+);
 
 const detachMax = 500;
 
@@ -153,7 +180,9 @@ export const detachTasks: TimedJob = {
   async run({ store, clock }, signal) {
     for (let id = await store.projects.findDeletedWithTasks(); id !== null && !signal.aborted; ) {
       const project = id;
-      await inBatches(store, signal, detachMax, (tx) => tx.projects.detachTasks(project, detachMax, clock.now()));
+      await inBatches(store, signal, detachMax, (tx) =>
+        tx.projects.detachTasks(project, detachMax, clock.now()),
+      );
       id = await store.projects.findDeletedWithTasks();
     }
   },

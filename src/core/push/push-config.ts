@@ -3,10 +3,15 @@ import type { KeyScope } from "../accounts/key-scopes.ts";
 import type { Cipher } from "../cipher.ts";
 import { purgingInBatches } from "../processes/timed-job.ts";
 
-/** `active`: it sends. `ended`: its task is over and all was sent. `failed`: its receiver took nothing for too long. */
+/**
+ * `active`: it sends. `ended`: its task is over and all was sent. `failed`: its receiver took nothing for too
+ * long.
+ */
 export type PushState = "active" | "ended" | "failed";
 
-/** What a limited key needs to create a configuration, and keeps needing while it sends (spec/api.md 8.124). */
+/**
+ * What a limited key needs to create a configuration, and keeps needing while it sends (spec/api.md 8.124).
+ */
 export const pushScopes = ["task:read", "webhook:write"] as const satisfies readonly KeyScope[];
 
 export interface PushKey {
@@ -55,21 +60,31 @@ export interface PushSecrets {
 export const pushSecretsContext = (taskId: string, clientId: string, configId: string): string =>
   `push_secrets:${JSON.stringify([taskId, clientId, configId])}`;
 
-const contextOf = ({ taskId, clientId, configId }: PushKey): string => pushSecretsContext(taskId, clientId, configId);
+const contextOf = ({ taskId, clientId, configId }: PushKey): string =>
+  pushSecretsContext(taskId, clientId, configId);
 
 /** The form in which secrets are stored; null for none. */
-export function sealPushSecrets(cipher: Pick<Cipher, "seal">, key: PushKey, secrets: PushSecrets): PushConfig["secrets"] {
+export function sealPushSecrets(
+  cipher: Pick<Cipher, "seal">,
+  key: PushKey,
+  secrets: PushSecrets,
+): PushConfig["secrets"] {
   if (Object.keys(secrets).length === 0) return null;
   return cipher.seal(new TextEncoder().encode(JSON.stringify(secrets)), contextOf(key));
 }
 
 /** @throws Error when they were sealed for another configuration, or with another key. */
-export function openPushSecrets(cipher: Pick<Cipher, "open">, config: PushKey & Pick<PushConfig, "secrets">): PushSecrets {
+export function openPushSecrets(
+  cipher: Pick<Cipher, "open">,
+  config: PushKey & Pick<PushConfig, "secrets">,
+): PushSecrets {
   if (config.secrets === null) return {};
   return JSON.parse(new TextDecoder().decode(cipher.open(config.secrets, contextOf(config)))) as PushSecrets; // `sealPushSecrets` wrote it.
 }
 
-/** A configuration that may no longer send: its task is deleted, or its person, app or key may not receive it. */
+/**
+ * A configuration that may no longer send: its task is deleted, or its person, app or key may not receive it.
+ */
 export interface LostPush extends PushConfig {
   readonly isTaskGone: boolean;
 }
@@ -86,11 +101,17 @@ export type PushResult = Pick<PushConfig, "sentSeq" | "attempts" | "nextAt" | "l
   readonly state: Exclude<PushState, "ended">;
 };
 
-/** Configurations of push notifications as rows. A write with a claim returns false once another sender has the row, or none. */
+/**
+ * Configurations of push notifications as rows. A write with a claim returns false once another sender has
+ * the row, or none.
+ */
 export interface PushConfigRows {
   /** Those of a task, oldest first. */
   ofTask(taskId: string): Promise<readonly PushConfig[]>;
-  /** Inserts a configuration, or replaces the one with this key, which continues after what it has sent unless it has ended. */
+  /**
+   * Inserts a configuration, or replaces the one with this key, which continues after what it has sent unless
+   * it has ended.
+   */
   put(config: PushConfig): Promise<void>;
   /** Returns whether it existed. */
   remove(key: PushKey): Promise<boolean>;
@@ -99,16 +120,21 @@ export interface PushConfigRows {
   /** Newest first. */
   ofAccount(scope: Pick<Scope, "accountId" | "spaceId">, max: number): Promise<readonly PushConfig[]>;
   /**
-   * Active configurations without an active sender that may send and have something to send or to end, longest waiting first.
+   * Active configurations without an active sender that may send and have something to send or to end,
+   * longest waiting first.
    *
    * @param tasks null: any task.
    */
   due(now: number, capacity: PushCapacity, tasks: readonly string[] | null): Promise<readonly PushConfig[]>;
-  /** Active configurations that may no longer send, also those that a sender has. @param tasks null: any task. */
+  /**
+   * Active configurations that may no longer send, also those that a sender has. @param tasks null: any task.
+   */
   lost(now: number, max: number, tasks: readonly string[] | null): Promise<readonly LostPush[]>;
   /** Whether a configuration exists and its person, app and key may receive its task now. */
   maySend(key: PushKey, now: number): Promise<boolean>;
-  /** Takes a configuration that is still due, and returns it as it is then; null when another sender has it. */
+  /**
+   * Takes a configuration that is still due, and returns it as it is then; null when another sender has it.
+   */
   take(key: PushKey, claim: string, now: number, until: number): Promise<PushConfig | null>;
   /** Notes what was sent, and holds the claim longer. False also when the task is deleted. */
   advance(key: PushKey, claim: string, sentSeq: number, until: number): Promise<boolean>;
@@ -119,4 +145,6 @@ export interface PushConfigRows {
   purge(max: number): Promise<number>;
 }
 
-export const purgePushConfigs = purgingInBatches("purge-push-configs", 500, (tx, _, max) => tx.pushConfigs.purge(max));
+export const purgePushConfigs = purgingInBatches("purge-push-configs", 500, (tx, _, max) =>
+  tx.pushConfigs.purge(max),
+);

@@ -6,7 +6,13 @@ import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { type CursorBinding, decodeCursor, encodeCursor, type Page } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
-import { openPushSecrets, type PushConfig, type PushSecrets, pushScopes, sealPushSecrets } from "./push-config.ts";
+import {
+  openPushSecrets,
+  type PushConfig,
+  type PushSecrets,
+  pushScopes,
+  sealPushSecrets,
+} from "./push-config.ts";
 
 /** Configurations of one task. */
 export const pushConfigsMax = 10;
@@ -38,17 +44,29 @@ export interface PushPage {
   readonly token: string;
 }
 
-/** Configurations of push notifications. A caller reaches those of its app, or without one those that no app made, for tasks that it may see. */
+/**
+ * Configurations of push notifications. A caller reaches those of its app, or without one those that no app
+ * made, for tasks that it may see.
+ */
 export interface PushConfigs {
-  /** Checks that `create` would accept the request now. @param input an empty task id is that of a task to come. @throws Failure as `create` */
+  /**
+   * Checks that `create` would accept the request now. @param input an empty task id is that of a task to
+   * come. @throws Failure as `create`
+   */
   check(tx: Tx, caller: Caller, input: PushInput): Promise<void>;
-  /** Creates a configuration, or replaces the one with this id. @throws Failure `invalid_argument`, `not_found`, `permission_denied`, `resource_exhausted` */
+  /**
+   * Creates a configuration, or replaces the one with this id. @throws Failure `invalid_argument`,
+   * `not_found`, `permission_denied`, `resource_exhausted`
+   */
   create(tx: Tx, caller: Caller, input: PushInput): Promise<PushView>;
   /** @throws Failure `not_found` */
   get(tx: Tx, caller: Caller, taskId: string, configId: string): Promise<PushView>;
   /** Oldest first. @throws Failure `not_found` for the task, `invalid_argument` */
   list(tx: Tx, caller: Caller, taskId: string, page: PushPage): Promise<Page<PushView>>;
-  /** Deletes a configuration, if it exists (A2A 1.0, 3.1.10). @throws Failure `not_found` for the task, `permission_denied` */
+  /**
+   * Deletes a configuration, if it exists (A2A 1.0, 3.1.10). @throws Failure `not_found` for the task,
+   * `permission_denied`
+   */
   remove(tx: Tx, caller: Caller, taskId: string, configId: string): Promise<void>;
 }
 
@@ -113,14 +131,26 @@ export function pushConfigs({ clock, ids, cipher, rules, created }: PushParts): 
     },
 
     async list(tx, caller, taskId, { size, token }) {
-      if (size < 0 || size > pageMax) throw invalidArgument("page_size", `must be from 1 to ${pageMax}, or 0 for the largest page`);
+      if (size < 0 || size > pageMax)
+        throw invalidArgument("page_size", `must be from 1 to ${pageMax}, or 0 for the largest page`);
       const { accountId, spaceId } = caller;
-      const binding: CursorBinding = { accountId, spaceId, clientId: clientOf(caller), operation: "push.list", filter: { taskId } };
+      const binding: CursorBinding = {
+        accountId,
+        spaceId,
+        clientId: clientOf(caller),
+        operation: "push.list",
+        filter: { taskId },
+      };
       const after = token === "" ? undefined : decodeCursor(binding, token, "page_token");
-      const rest = (await ownConfigs(tx, caller, taskId)).filter((config) => after === undefined || isAfter(config, after));
+      const rest = (await ownConfigs(tx, caller, taskId)).filter(
+        (config) => after === undefined || isAfter(config, after),
+      );
       const items = rest.slice(0, size || pageMax);
       const last = items.at(-1);
-      const next = last && items.length < rest.length ? encodeCursor(binding, { value: last.createdAt, id: last.configId }) : undefined;
+      const next =
+        last && items.length < rest.length
+          ? encodeCursor(binding, { value: last.createdAt, id: last.configId })
+          : undefined;
       return { items: items.map(viewOf), next };
     },
 
@@ -145,8 +175,10 @@ const hasKey =
   ({ clientId, configId }: PushConfig): boolean =>
     clientId === key.clientId && configId === key.configId;
 
-const isAfter = ({ createdAt, configId }: PushConfig, { value, id }: { value: number; id: string }): boolean =>
-  createdAt > value || (createdAt === value && configId > id);
+const isAfter = (
+  { createdAt, configId }: PushConfig,
+  { value, id }: { value: number; id: string },
+): boolean => createdAt > value || (createdAt === value && configId > id);
 
 /** The caller's configurations of a task. @throws Failure `not_found` for the task */
 async function ownConfigs(tx: Tx, caller: Caller, taskId: string): Promise<readonly PushConfig[]> {
@@ -161,16 +193,25 @@ async function makeRoom(tx: Tx, configs: readonly PushConfig[]): Promise<void> {
   if (over) await tx.pushConfigs.remove(over);
 }
 
-/** The configuration that gives way to a new one; undefined when there is room. @throws Failure `resource_exhausted` */
+/**
+ * The configuration that gives way to a new one; undefined when there is room. @throws Failure
+ * `resource_exhausted`
+ */
 function findOver(configs: readonly PushConfig[]): PushConfig | undefined {
   if (configs.length < pushConfigsMax) return undefined;
   const over = configs.find(({ state }) => state !== "active");
   if (over) return over;
-  throw new Failure("resource_exhausted", `a task has at most ${pushConfigsMax} push notification configurations: delete one`);
+  throw new Failure(
+    "resource_exhausted",
+    `a task has at most ${pushConfigsMax} push notification configurations: delete one`,
+  );
 }
 
 /** Returns the URL in the form that is stored. @throws Failure `invalid_argument` */
-function checkInput({ url, configId, secrets }: Omit<PushInput, "taskId" | "hasEvents">, rules: AddressRules): string {
+function checkInput(
+  { url, configId, secrets }: Omit<PushInput, "taskId" | "hasEvents">,
+  rules: AddressRules,
+): string {
   const { token, scheme, credentials } = secrets;
   if (url === "") throw invalidArgument("url", "is required");
   if (url.length > urlMax) throw invalidArgument("url", `must have at most ${urlMax} characters`);
@@ -178,12 +219,18 @@ function checkInput({ url, configId, secrets }: Omit<PushInput, "taskId" | "hasE
   if (token !== undefined) checkText("token", token, /^[\x21-\x7e]+$/, tokenMax);
   if (scheme !== undefined) checkText("authentication.scheme", scheme, /^[\w!#$%&'*+.^`|~-]+$/, schemeMax);
   if (credentials !== undefined)
-    checkText("authentication.credentials", credentials, /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, credentialsMax);
+    checkText(
+      "authentication.credentials",
+      credentials,
+      /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+      credentialsMax,
+    );
   return checkWebhookUrl("url", url, rules);
 }
 
 /** The texts are parts of headers. The error never has the text. */
 function checkText(path: string, text: string, form: RegExp, most: number): void {
   if (text.length > most) throw invalidArgument(path, `must have at most ${most} characters`);
-  if (!form.test(text)) throw invalidArgument(path, "must be visible ASCII characters that a header can have");
+  if (!form.test(text))
+    throw invalidArgument(path, "must be visible ASCII characters that a header can have");
 }

@@ -13,7 +13,10 @@ export interface TaskPush extends PushConfig {
   readonly id: string;
 }
 
-/** Ids of clients have up to 128 characters and are unique for a task only, so an id has the task and a digest of the rest. */
+/**
+ * Ids of clients have up to 128 characters and are unique for a task only, so an id has the task and a digest
+ * of the rest.
+ */
 const idOf = ({ taskId, clientId, configId }: PushKey): string =>
   `push_${taskId}_${createHash("sha256")
     .update(JSON.stringify([clientId, configId]))
@@ -21,7 +24,10 @@ const idOf = ({ taskId, clientId, configId }: PushKey): string =>
     .slice(0, 32)}`;
 const idForm = /^push_(.+)_[0-9a-f]{32}$/;
 
-/** The configurations of the caller's account in the space, also those of apps, newest first: at most 1,000. @throws Failure `permission_denied` */
+/**
+ * The configurations of the caller's account in the space, also those of apps, newest first: at most 1,000.
+ * @throws Failure `permission_denied`
+ */
 export async function listTaskPushes(tx: Tx, caller: Caller): Promise<readonly TaskPush[]> {
   requireKeyScope(caller, "task:read");
   return (await tx.pushConfigs.ofAccount(caller, listMax)).map((config) => ({ ...config, id: idOf(config) }));
@@ -30,10 +36,18 @@ export async function listTaskPushes(tx: Tx, caller: Caller): Promise<readonly T
 /** Whether a text has the form of the id of a configuration. Ids of webhooks do not. */
 export const isTaskPushId = (id: string): boolean => idForm.test(id);
 
-/** Deletes a configuration of the caller's account. No request begins after it. @throws Failure `not_found` */
+/**
+ * Deletes a configuration of the caller's account. No request begins after it. @throws Failure `not_found`
+ */
 export async function removeTaskPush(tx: Tx, caller: Caller, id: string): Promise<void> {
   const configs = await tx.pushConfigs.ofTask(idForm.exec(id)?.[1] ?? "");
-  const own = configs.find((config) => config.accountId === caller.accountId && config.spaceId === caller.spaceId && idOf(config) === id);
+  const own = configs.find(
+    (config) =>
+      config.accountId === caller.accountId && config.spaceId === caller.spaceId && idOf(config) === id,
+  );
   if (!own || !(await tx.pushConfigs.remove(own))) throw notFound("webhook");
-  tx.audit.note({ subject: id, before: { task: own.taskId, push: own.configId, host: new URL(own.url).host } });
+  tx.audit.note({
+    subject: id,
+    before: { task: own.taskId, push: own.configId, host: new URL(own.url).host },
+  });
 }

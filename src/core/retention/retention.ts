@@ -30,13 +30,25 @@ export interface AgedTask {
 }
 
 export interface RetentionRows {
-  /** The next tasks after an id, in the order of ids: all, so that the cost of a call does not depend on what is found. */
+  /**
+   * The next tasks after an id, in the order of ids: all, so that the cost of a call does not depend on what
+   * is found.
+   */
   walkTasks(after: string, max: number): Promise<readonly AgedTask[]>;
-  /** The tasks that still are as `walkTasks` found them, at the same `updatedAt`. Their rows stay locked until the change ends. */
+  /**
+   * The tasks that still are as `walkTasks` found them, at the same `updatedAt`. Their rows stay locked until
+   * the change ends.
+   */
   lockTasks(seen: readonly AgedTask[]): Promise<readonly AgedTask[]>;
-  /** Deletes events of tasks, all with the words of their texts, or those that only `verbose` shows. Returns the number of rows. */
+  /**
+   * Deletes events of tasks, all with the words of their texts, or those that only `verbose` shows. Returns
+   * the number of rows.
+   */
   deleteEvents(taskIds: readonly string[], which: "all" | "verbose", max: number): Promise<number>;
-  /** Deletes tombstones of tasks that were deleted before this time, have no events left and are not held. Returns their number. */
+  /**
+   * Deletes tombstones of tasks that were deleted before this time, have no events left and are not held.
+   * Returns their number.
+   */
   deleteTombstones(before: number, max: number): Promise<number>;
   /** The next spaces after an id, and whether each is under legal hold. */
   walkSpaces(after: string, max: number): Promise<readonly { id: string; isHeld: boolean }[]>;
@@ -50,7 +62,10 @@ export const hasEnded = ({ status, isOfAgent, isDeleted }: AgedTask): boolean =>
 
 const progressName = "retention-events";
 
-/** The times before which all events, and those that only `verbose` shows, are deleted, and events are archived (Unix milliseconds). */
+/**
+ * The times before which all events, and those that only `verbose` shows, are deleted, and events are
+ * archived (Unix milliseconds).
+ */
 export interface EventProgress {
   readonly all: number;
   readonly verbose: number;
@@ -59,9 +74,13 @@ export interface EventProgress {
 
 /** How far earlier passes have come: they do not visit tasks again that have not changed since. */
 export async function eventProgress({ settings }: Pick<Tx, "settings">): Promise<EventProgress> {
-  const [all = 0, verbose = 0, archived = 0] = ((await settings.get(progressName)) ?? "").split(" ").map(Number);
+  const [all = 0, verbose = 0, archived = 0] = ((await settings.get(progressName)) ?? "")
+    .split(" ")
+    .map(Number);
   return { all, verbose, archived };
 }
 
-export const saveEventProgress = ({ settings }: Pick<Tx, "settings">, { all, verbose, archived }: EventProgress): Promise<void> =>
-  settings.put(progressName, `${all} ${verbose} ${archived}`);
+export const saveEventProgress = (
+  { settings }: Pick<Tx, "settings">,
+  { all, verbose, archived }: EventProgress,
+): Promise<void> => settings.put(progressName, `${all} ${verbose} ${archived}`);

@@ -7,8 +7,15 @@ const pagesMax = 1_000;
 const pagesMin = 10;
 const stepMs = 200;
 
-/** Gives unused pages of the database's file back to the file system, in steps between which other changes run. */
-export async function shrink(store: Pick<Store, "shrink">, clock: Pick<Clock, "monotonic">, signal: AbortSignal): Promise<void> {
+/**
+ * Gives unused pages of the database's file back to the file system, in steps between which other changes
+ * run.
+ */
+export async function shrink(
+  store: Pick<Store, "shrink">,
+  clock: Pick<Clock, "monotonic">,
+  signal: AbortSignal,
+): Promise<void> {
   for (let pages = pagesMax / 4, left = 1; left > 0 && !signal.aborted; ) {
     const startedAt = clock.monotonic();
     left = await store.shrink(pages);

@@ -23,7 +23,8 @@ const intervalMax = 31_536_000;
 const shownMax = 2_000;
 
 /**
- * Reads what an agent proposes. The description and the next times are written here, so that the user approves what will be created.
+ * Reads what an agent proposes. The description and the next times are written here, so that the user
+ * approves what will be created.
  *
  * @param path the field that error texts name.
  * @throws Failure `invalid_argument` for settings that schedule.create refuses, and for other members.
@@ -45,7 +46,11 @@ export function readProposal(request: JsonObject, path: string, now: number): Pr
   const shown = message.length > shownMax ? `${message.slice(0, shownMax)}…` : message;
   return {
     description: `Create the schedule ${name}: ${timingText(settings)}. Next times in ${timeZone}: ${local.join(", ")}. Message of each task: ${shown}`,
-    params: { ...params, time_zone: timeZone, [timesMember]: times.map((time) => new Date(time).toISOString()) },
+    params: {
+      ...params,
+      time_zone: timeZone,
+      [timesMember]: times.map((time) => new Date(time).toISOString()),
+    },
   };
 }
 
@@ -54,11 +59,15 @@ function timingText({ cron, intervalSeconds, moment }: Timing): string {
   return moment === null ? `every ${intervalSeconds} seconds` : "once";
 }
 
-/** The input of schedule.create. @throws Failure `invalid_argument` for a member of another type, and for the message. */
+/**
+ * The input of schedule.create. @throws Failure `invalid_argument` for a member of another type, and for the
+ * message.
+ */
 export function proposedSettings(params: JsonObject): SettingsInput {
   const text = (name: string): string | undefined => {
     const value = params[name];
-    if (value !== undefined && typeof value !== "string") throw invalidArgument(`schedule.${name}`, "is not a text");
+    if (value !== undefined && typeof value !== "string")
+      throw invalidArgument(`schedule.${name}`, "is not a text");
     return value;
   };
   const message = text("message") ?? "";
@@ -77,8 +86,13 @@ export function proposedSettings(params: JsonObject): SettingsInput {
 
 function interval({ interval_seconds: value }: JsonObject): number | undefined {
   if (value === undefined) return undefined;
-  const isValid = typeof value === "number" && Number.isInteger(value) && value >= intervalMin && value <= intervalMax;
-  if (!isValid) throw invalidArgument("schedule.interval_seconds", `is not a whole number from ${intervalMin} to ${intervalMax}`);
+  const isValid =
+    typeof value === "number" && Number.isInteger(value) && value >= intervalMin && value <= intervalMax;
+  if (!isValid)
+    throw invalidArgument(
+      "schedule.interval_seconds",
+      `is not a whole number from ${intervalMin} to ${intervalMax}`,
+    );
   return value;
 }
 
@@ -87,7 +101,8 @@ function at<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (thrown) {
-    if (thrown instanceof Failure && thrown.path !== undefined) throw renameField(thrown, (field) => field.replace(/^schedule/, path));
+    if (thrown instanceof Failure && thrown.path !== undefined)
+      throw renameField(thrown, (field) => field.replace(/^schedule/, path));
     throw thrown;
   }
 }

@@ -23,7 +23,15 @@ export type ScheduleStatus = (typeof scheduleStatuses)[number];
 
 /** Why a schedule is paused. */
 export const pauseReasons = [
-  ...(["user", "failures", "member_deactivated", "member_removed", "profile_delegated", "grant_revoked", "app_deleted"] as const),
+  ...([
+    "user",
+    "failures",
+    "member_deactivated",
+    "member_removed",
+    "profile_delegated",
+    "grant_revoked",
+    "app_deleted",
+  ] as const),
 ];
 export type PauseReason = (typeof pauseReasons)[number];
 
@@ -59,7 +67,9 @@ export interface Schedule extends Timing {
   readonly updatedAt: number;
 }
 
-export type ScheduleChanges = Partial<Omit<Schedule, "id" | "accountId" | "spaceId" | "clientId" | "apiKeyId" | "createdAt">>;
+export type ScheduleChanges = Partial<
+  Omit<Schedule, "id" | "accountId" | "spaceId" | "clientId" | "apiKeyId" | "createdAt">
+>;
 
 export interface SchedulePosition {
   readonly at: number;
@@ -93,11 +103,15 @@ export interface ScheduleRows {
   update(id: string, changes: ScheduleChanges): Promise<void>;
   /** False when there is none. */
   remove(id: string): Promise<boolean>;
-  /** Ids of active schedules with a due time up to `now`, or with a waiting one whose earlier tasks have ended; earliest first. */
+  /**
+   * Ids of active schedules with a due time up to `now`, or with a waiting one whose earlier tasks have
+   * ended; earliest first.
+   */
   due(now: number, max: number): Promise<readonly string[]>;
   /**
-   * Handles a due time: changes the schedule if it is active and `nextAt` and `queuedAt` are those that were read. Returns the
-   * schedule before it, and locks it; null when another change was faster: then nothing was written.
+   * Handles a due time: changes the schedule if it is active and `nextAt` and `queuedAt` are those that were
+   * read. Returns the schedule before it, and locks it; null when another change was faster: then nothing was
+   * written.
    */
   take(seen: Pick<Schedule, "id" | "nextAt" | "queuedAt">, changes: ScheduleChanges): Promise<boolean>;
   /** The number of its tasks that run or wait, up to `unfinishedMax`. */

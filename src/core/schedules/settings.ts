@@ -3,7 +3,9 @@ import type { MissedPolicy, OverlapPolicy, Schedule } from "./schedule.ts";
 import type { TaskTemplate } from "./template.ts";
 import { nextAfter, readCron, readMoment, readTimeZone, type Timing } from "./timing.ts";
 
-/** The settings of a schedule as a request has them. Absent members keep their values, or get their defaults. */
+/**
+ * The settings of a schedule as a request has them. Absent members keep their values, or get their defaults.
+ */
 export interface SettingsInput {
   readonly name?: string | undefined;
   readonly cron?: string | undefined;
@@ -25,7 +27,8 @@ const defaultZone = "UTC";
 export function newSettings(input: SettingsInput, now: number): Settings {
   const { template, missed = "run_once", overlap = "skip" } = input;
   const timing = readTiming(input, defaultZone, now);
-  if (timing === null) throw invalidArgument("schedule", "must have exactly one of cron, interval_seconds and at");
+  if (timing === null)
+    throw invalidArgument("schedule", "must have exactly one of cron, interval_seconds and at");
   if (template === undefined) throw invalidArgument("schedule.task", "is required");
   return { ...timing, name: readName(input.name ?? ""), template, missed, overlap };
 }
@@ -36,7 +39,8 @@ export function newSettings(input: SettingsInput, now: number): Settings {
  * @throws Failure `invalid_argument` for an empty edit and for a malformed member.
  */
 export function editedSettings(before: Settings, input: SettingsInput, now: number): Settings {
-  if (Object.values(input).every((value) => value === undefined)) throw invalidArgument("schedule", "must have a member to change");
+  if (Object.values(input).every((value) => value === undefined))
+    throw invalidArgument("schedule", "must have a member to change");
   const { name, template, missed, overlap } = input;
   return {
     name: name === undefined ? before.name : readName(name),
@@ -57,10 +61,15 @@ const timingOf = ({ cron, intervalSeconds, moment, timeZone, anchorAt }: Timing)
 });
 
 /** Null when the request has none. */
-function readTiming({ cron, intervalSeconds, at, timeZone }: SettingsInput, zone: string, now: number): Timing | null {
+function readTiming(
+  { cron, intervalSeconds, at, timeZone }: SettingsInput,
+  zone: string,
+  now: number,
+): Timing | null {
   const given = [cron, intervalSeconds, at].filter((value) => value !== undefined);
   if (given.length === 0) return null;
-  if (given.length > 1) throw invalidArgument("schedule", "must have exactly one of cron, interval_seconds and at");
+  if (given.length > 1)
+    throw invalidArgument("schedule", "must have exactly one of cron, interval_seconds and at");
   return {
     cron: cron === undefined ? null : readCron(cron, "schedule.cron"),
     intervalSeconds: intervalSeconds ?? null,
@@ -77,11 +86,15 @@ const nameForm = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 function readName(text: string): string {
   const name = text.trim();
-  if (!nameForm.test(name)) throw invalidArgument("schedule.name", "must have 1 to 255 characters and no control characters");
+  if (!nameForm.test(name))
+    throw invalidArgument("schedule.name", "must have 1 to 255 characters and no control characters");
   return name;
 }
 
-/** The first due time of settings after `now` and after the last due time, so that none is handled twice when a clock steps back. */
+/**
+ * The first due time of settings after `now` and after the last due time, so that none is handled twice when
+ * a clock steps back.
+ */
 export function firstDue(settings: Timing, now: number, lastDueAt: number | null): number {
   const next = nextAfter(settings, Math.max(now, lastDueAt ?? 0));
   if (next !== null) return next;

@@ -41,14 +41,20 @@ export interface FactorRows {
   renamePasskey(accountId: string, id: string, name: string): Promise<boolean>;
   /** False when the account has no such passkey. */
   removePasskey(accountId: string, id: string): Promise<boolean>;
-  /** Records a use; false when the counter is not larger than the stored one, except when both are 0, and for an unknown passkey. */
+  /**
+   * Records a use; false when the counter is not larger than the stored one, except when both are 0, and for
+   * an unknown passkey.
+   */
   recordPasskeyUse(id: string, counter: number, at: number): Promise<boolean>;
   authenticator(accountId: string): Promise<Authenticator | null>;
   /** False when the account has one. */
   insertAuthenticator(authenticator: Authenticator): Promise<boolean>;
   /** False when the account has none. */
   removeAuthenticator(accountId: string): Promise<boolean>;
-  /** Accepts the code of a time step; false when a code of this step or a later one was accepted. Of concurrent callers one succeeds. */
+  /**
+   * Accepts the code of a time step; false when a code of this step or a later one was accepted. Of
+   * concurrent callers one succeeds.
+   */
   useStep(accountId: string, step: number): Promise<boolean>;
   /** Deletes the codes of the account, and inserts these. */
   replaceRecoveryCodes(accountId: string, digests: readonly string[], now: number): Promise<void>;

@@ -22,9 +22,13 @@ export interface FactorChange {
 export class StaleProof extends Error {}
 
 /** Whether a session was proved in the last five minutes. */
-export const isFresh = ({ provedAt }: Pick<Session, "provedAt">, now: number): boolean => now - provedAt <= proofMs;
+export const isFresh = ({ provedAt }: Pick<Session, "provedAt">, now: number): boolean =>
+  now - provedAt <= proofMs;
 
-/** Begins a change: one at a time for an account, by a session that is valid and freshly proved now. @throws StaleProof */
+/**
+ * Begins a change: one at a time for an account, by a session that is valid and freshly proved now. @throws
+ * StaleProof
+ */
 async function begin({ tx, context, session }: FactorChange): Promise<void> {
   await tx.accounts.lock(session.accountId);
   const current = (await tx.sessions.holderById(session.id))?.session;
@@ -37,8 +41,11 @@ async function endOthers({ tx, context, session: { accountId, id } }: FactorChan
   await useUpLinks(tx, accountId, context.now);
 }
 
-const audit = ({ tx, context, session, from }: FactorChange, what: SessionChange, after: Readonly<Record<string, unknown>> | null = null) =>
-  auditSession(tx, context, session, from, what, after);
+const audit = (
+  { tx, context, session, from }: FactorChange,
+  what: SessionChange,
+  after: Readonly<Record<string, unknown>> | null = null,
+) => auditSession(tx, context, session, from, what, after);
 
 export type NewPasskey = Pick<Passkey, "credentialId" | "publicKey" | "counter" | "userHandle" | "name">;
 
@@ -48,13 +55,17 @@ export type NewPasskey = Pick<Passkey, "credentialId" | "publicKey" | "counter" 
  * @returns what is wrong: the account has 20 already, or the passkey is known; null once it is added.
  * @throws StaleProof
  */
-export async function addPasskey(change: FactorChange, added: NewPasskey): Promise<"too many" | "known" | null> {
+export async function addPasskey(
+  change: FactorChange,
+  added: NewPasskey,
+): Promise<"too many" | "known" | null> {
   const { tx, context, session } = change;
   const { accountId } = session;
   await begin(change);
   if ((await tx.factors.passkeys(accountId)).length >= passkeysMax) return "too many";
   const id = context.ids.short();
-  if (!(await tx.factors.insertPasskey({ ...added, id, accountId, createdAt: context.now, usedAt: null }))) return "known";
+  if (!(await tx.factors.insertPasskey({ ...added, id, accountId, createdAt: context.now, usedAt: null })))
+    return "known";
   await endOthers(change);
   await audit(change, "AddPasskey", { passkey: id, name: added.name });
   return null;
@@ -70,8 +81,8 @@ export async function renamePasskey(change: FactorChange, id: string, name: stri
 /**
  * Removes a passkey, and ends the person's other sessions.
  *
- * @returns false when the person could no longer sign in: it is the last passkey of an account with neither a password nor
- * an identity at a provider.
+ * @returns false when the person could no longer sign in: it is the last passkey of an account with neither a
+ * password nor an identity at a provider.
  * @throws StaleProof, Failure `not_found` for a passkey of another account.
  */
 export async function removePasskey(change: FactorChange, id: string): Promise<boolean> {
@@ -116,7 +127,10 @@ export async function addAuthenticator(
   return await putCodes(change);
 }
 
-/** Removes the authenticator app with its recovery codes, and ends the person's other sessions. @throws StaleProof */
+/**
+ * Removes the authenticator app with its recovery codes, and ends the person's other sessions. @throws
+ * StaleProof
+ */
 export async function removeAuthenticator(change: FactorChange): Promise<void> {
   const { tx, session } = change;
   await begin(change);
@@ -126,7 +140,9 @@ export async function removeAuthenticator(change: FactorChange): Promise<void> {
   await audit(change, "RemoveAuthenticator");
 }
 
-/** Replaces all recovery codes. @returns the new ones; null without an authenticator app. @throws StaleProof */
+/**
+ * Replaces all recovery codes. @returns the new ones; null without an authenticator app. @throws StaleProof
+ */
 export async function replaceRecoveryCodes(change: FactorChange): Promise<readonly string[] | null> {
   await begin(change);
   if ((await change.tx.factors.authenticator(change.session.accountId)) === null) return null;
@@ -142,18 +158,25 @@ async function putCodes({ tx, context, session: { accountId } }: FactorChange): 
 }
 
 /**
- * Removes the passkeys, the authenticator app and the recovery codes of a person, and ends all of their sessions. Only a command calls it.
+ * Removes the passkeys, the authenticator app and the recovery codes of a person, and ends all of their
+ * sessions. Only a command calls it.
  *
  * @returns a space of the account, for the audit row, and whether the person has a password.
- * @throws Failure `not_found` for an unknown address, `failed_precondition` for an account that has no space to sign in to.
+ * @throws Failure `not_found` for an unknown address, `failed_precondition` for an account that has no space
+ * to sign in to.
  */
-export async function resetFactors(tx: Tx, email: string, now: number): Promise<Recipient & { hasPassword: boolean }> {
+export async function resetFactors(
+  tx: Tx,
+  email: string,
+  now: number,
+): Promise<Recipient & { hasPassword: boolean }> {
   const account = await tx.accounts.byEmail(email.trim().toLowerCase());
   if (account === null) throw notFound(`an account of ${email}`);
   const { id: accountId } = account;
   await tx.accounts.lock(accountId);
   const [space] = await tx.signIns.listSpaces(accountId);
-  if (space === undefined) throw new Failure("failed_precondition", `${email} cannot sign in: the account has no space`);
+  if (space === undefined)
+    throw new Failure("failed_precondition", `${email} cannot sign in: the account has no space`);
   const passkeys = await tx.factors.passkeys(accountId);
   for (const { id } of passkeys) await tx.factors.removePasskey(accountId, id);
   const authenticator = await tx.factors.removeAuthenticator(accountId);

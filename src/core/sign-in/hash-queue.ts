@@ -1,9 +1,14 @@
 import { Failure } from "../failure.ts";
 
-/** Who waits for a hash: an account that the browser or session has signed in to before, or else a network. */
+/**
+ * Who waits for a hash: an account that the browser or session has signed in to before, or else a network.
+ */
 export type HashTurn = { readonly account: string } | { readonly network: string };
 
-/** Concurrent hashes: each takes 32 MB and one of the four threads that also serve files and DNS. One place is kept for known accounts. */
+/**
+ * Concurrent hashes: each takes 32 MB and one of the four threads that also serve files and DNS. One place is
+ * kept for known accounts.
+ */
 const places = { all: 2, networks: 1 } as const;
 /** Hashes that may wait in a line, and those of one account or network. More than this is a flood. */
 const waitingMax = { all: 200, each: 20 } as const;
@@ -78,7 +83,8 @@ export function hashQueue(): HashQueue {
   }
 
   return async (turn, work) => {
-    const [kind, key] = "account" in turn ? (["accounts", turn.account] as const) : (["networks", turn.network] as const);
+    const [kind, key] =
+      "account" in turn ? (["accounts", turn.account] as const) : (["networks", turn.network] as const);
     await new Promise<void>((start, refuse) => {
       lines[kind].add(key, { start, refuse });
       fill();

@@ -8,20 +8,31 @@ import { linkDigest, newLinkText } from "./link.ts";
 import { mailedLinkMs } from "./mailed-link.ts";
 import type { CountAttempt } from "./prove.ts";
 
-/** Requests for a link in an hour: for a typed address, whether it has an account or not, and from the address of a client. */
+/**
+ * Requests for a link in an hour: for a typed address, whether it has an account or not, and from the address
+ * of a client.
+ */
 const perHour = { account: 5, address: 20 } as const;
 
 /**
- * Counts a request for a link, before any other check, over all nodes. RATE_LIMITS changes nothing: the limits bound the mails
- * that a visitor can cause.
+ * Counts a request for a link, before any other check, over all nodes. RATE_LIMITS changes nothing: the
+ * limits bound the mails that a visitor can cause.
  *
  * @param network the part of an address that counts as one client.
  */
-export function linkRequestCounter(counters: RateCounters, clock: Pick<Clock, "now">, network: (address: string) => string): CountAttempt {
+export function linkRequestCounter(
+  counters: RateCounters,
+  clock: Pick<Clock, "now">,
+  network: (address: string) => string,
+): CountAttempt {
   async function count(kind: keyof typeof perHour, subject: string): Promise<void> {
     // The digest bounds the key's length and keeps e-mail addresses out of it.
     const key = `mailed link ${kind} ${createHash("sha256").update(subject).digest("base64url")}`;
-    await countThisHour(counters, clock.now(), { key, max: perHour[kind], refusal: "too many requests for a sign-in link" });
+    await countThisHour(counters, clock.now(), {
+      key,
+      max: perHour[kind],
+      refusal: "too many requests for a sign-in link",
+    });
   }
   return async (email, address) => {
     await count("address", network(address));
@@ -38,7 +49,10 @@ export interface LinkRequest {
   readonly next: string;
 }
 
-/** The mail that answers a request: to the address of the account, with the link's text, or with null when the person signs in at the provider. */
+/**
+ * The mail that answers a request: to the address of the account, with the link's text, or with null when the
+ * person signs in at the provider.
+ */
 export interface LinkAnswer {
   readonly email: string;
   readonly text: string | null;
@@ -47,8 +61,10 @@ export interface LinkAnswer {
 /**
  * Creates a link for the account of an address.
  *
- * @param hasProvider single sign-on is configured: an account without a password signs in there only (spec/decisions.md 142).
- * @returns null, and no mail is sent, for an address without an account, and for an account that may sign in nowhere.
+ * @param hasProvider single sign-on is configured: an account without a password signs in there only
+ * (spec/decisions.md 142).
+ * @returns null, and no mail is sent, for an address without an account, and for an account that may sign in
+ * nowhere.
  */
 export async function createMailedLink(
   tx: Tx,
@@ -61,6 +77,12 @@ export async function createMailedLink(
   const { id: accountId, email } = account;
   if (hasProvider && (await tx.signIns.password(accountId)) === null) return { email, text: null };
   const text = newLinkText(random);
-  await tx.mailedLinks.insert({ digest: linkDigest(text), accountId, browser, next, expiresAt: now + mailedLinkMs });
+  await tx.mailedLinks.insert({
+    digest: linkDigest(text),
+    accountId,
+    browser,
+    next,
+    expiresAt: now + mailedLinkMs,
+  });
   return { email, text };
 }

@@ -60,7 +60,14 @@ export async function createLink(
   { lifeMs = linkMs, isFirst = false }: { lifeMs?: number; isFirst?: boolean } = {},
 ): Promise<string> {
   const text = newLinkText(random);
-  await tx.links.insert({ digest: linkDigest(text), accountId, spaceId, createdAt: now, expiresAt: now + lifeMs, isFirst });
+  await tx.links.insert({
+    digest: linkDigest(text),
+    accountId,
+    spaceId,
+    createdAt: now,
+    expiresAt: now + lifeMs,
+    isFirst,
+  });
   return text;
 }
 
@@ -106,7 +113,12 @@ export async function signInByLink(
       const link = open && (await tx.links.use(digest, context.now));
       if (!link) throw new UnusableLink();
       await tx.links.useUp(link.accountId, link.spaceId, context.now);
-      const proven = { accountId: link.accountId, provedAt: context.now, by: "link", password: null } as const;
+      const proven = {
+        accountId: link.accountId,
+        provedAt: context.now,
+        by: "link",
+        password: null,
+      } as const;
       if (await needsSecondStep(tx, proven)) return { proven, spaceId: link.spaceId };
       const cookie = await startSession(tx, context, proven, link.spaceId, request);
       if (cookie === null) throw new UnusableLink();

@@ -31,4 +31,5 @@ export const ownSessions = (clock: Pick<Clock, "now">): OwnSessions => ({
   },
 });
 
-const isCurrent = ({ credential }: Caller, id: string): boolean => credential.kind === "session" && credential.id === id;
+const isCurrent = ({ credential }: Caller, id: string): boolean =>
+  credential.kind === "session" && credential.id === id;

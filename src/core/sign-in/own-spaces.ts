@@ -17,8 +17,8 @@ export interface OwnSpaces {
   /**
    * Moves the session of the call to another space of its account.
    *
-   * @throws Failure `not_found` for a space that the account may not act in, `failed_precondition` when another change
-   * moved or ended the session.
+   * @throws Failure `not_found` for a space that the account may not act in, `failed_precondition` when
+   * another change moved or ended the session.
    */
   switchTo(tx: Tx, caller: Caller, spaceId: string): Promise<ListedSpace>;
 }
@@ -30,13 +30,18 @@ export const ownSpaces = (clock: Pick<Clock, "now">): OwnSpaces => ({
   },
 
   async switchTo(tx, { accountId, spaceId: from, credential }, to) {
-    // A removal of the member waits for this change, and then ends the session in the new space; one that came first leaves no space.
+    // A removal of the member waits for this change, and then ends the session in the new space; one that
+    // came first leaves no space.
     await tx.accounts.lock(accountId);
     const space = (await tx.signIns.listSpaces(accountId)).find(({ spaceId }) => spaceId === to);
-    if (!space || (space.team && !(await tx.members.lockActive({ accountId, spaceId: to })))) throw notFound("space");
+    if (!space || (space.team && !(await tx.members.lockActive({ accountId, spaceId: to }))))
+      throw notFound("space");
     const now = clock.now();
     if (!(await tx.sessions.move({ id: credential.id, accountId }, { from, to }, now)))
-      throw new Failure("failed_precondition", "the session was moved or ended by another call: read ListSpaces again");
+      throw new Failure(
+        "failed_precondition",
+        "the session was moved or ended by another call: read ListSpaces again",
+      );
     if (space.team) await tx.signIns.recordFirstSignIn(space.team.memberId, now);
     // No team's log has the id of another space of a member.
     const [here, away] = [{ current: true }, { current: false }];

@@ -20,7 +20,11 @@ export type CountAttempt = (email: string, address: string) => Promise<void>;
  *
  * @param network the part of an address that counts as one client.
  */
-export function attemptCounter(counters: RateCounters, clock: Clock, network: (address: string) => string): CountAttempt {
+export function attemptCounter(
+  counters: RateCounters,
+  clock: Clock,
+  network: (address: string) => string,
+): CountAttempt {
   async function count(kind: keyof typeof perMinute, subject: string): Promise<void> {
     const now = clock.now();
     const minute = Math.floor(now / 60_000);
@@ -46,16 +50,18 @@ export interface PasswordCredentials {
   readonly knownAccounts: readonly string[];
 }
 
-/** An id that no account has. It is looked up for an unknown account, so that both cases take the same time. */
+/**
+ * An id that no account has. It is looked up for an unknown account, so that both cases take the same time.
+ */
 const noAccountId = "";
 
 /**
- * Verifies an e-mail address and password. An unknown account, one without
- * a password, and one that may sign in nowhere (inactive, delegated, removed) cost
- * the same work and get the same answer.
+ * Verifies an e-mail address and password. An unknown account, one without a password, and one that may sign
+ * in nowhere (inactive, delegated, removed) cost the same work and get the same answer.
  *
  * @returns null when the credentials are wrong.
- * @throws Failure `rate_limited` for too many attempts, `unavailable` when too many passwords are being verified.
+ * @throws Failure `rate_limited` for too many attempts, `unavailable` when too many passwords are being
+ * verified.
  */
 export async function proveByPassword(
   store: Store,
@@ -79,7 +85,12 @@ export async function proveByPassword(
 }
 
 /** Replaces a hash with outdated parameters, unless the password was changed in the meantime. */
-async function rehashIfOutdated(store: Store, accountId: string, text: string, stored: string): Promise<string> {
+async function rehashIfOutdated(
+  store: Store,
+  accountId: string,
+  text: string,
+  stored: string,
+): Promise<string> {
   if (!isOutdated(stored)) return stored;
   const newHash = await hashPassword(text, { account: accountId });
   return store.change(async (tx) => {
@@ -102,13 +113,21 @@ export interface ConfirmedIdentity extends Identity {
  *
  * @returns null for an identity without an account.
  */
-export async function proveByIdentity(tx: Tx, now: number, confirmed: ConfirmedIdentity): Promise<IdentityProof | null> {
+export async function proveByIdentity(
+  tx: Tx,
+  now: number,
+  confirmed: ConfirmedIdentity,
+): Promise<IdentityProof | null> {
   const accountId = (await tx.signIns.findByIdentity(confirmed)) ?? (await bindInvited(tx, now, confirmed));
   if (accountId === null || (await tx.signIns.listSpaces(accountId)).length === 0) return null;
   return { accountId, provedAt: now, by: "single sign-on", password: null };
 }
 
-async function bindInvited(tx: Tx, now: number, { issuer, subject, verifiedEmail }: ConfirmedIdentity): Promise<string | null> {
+async function bindInvited(
+  tx: Tx,
+  now: number,
+  { issuer, subject, verifiedEmail }: ConfirmedIdentity,
+): Promise<string | null> {
   const account = verifiedEmail === null ? null : await tx.accounts.byEmail(verifiedEmail);
   if (!account) return null;
   await tx.accounts.lock(account.id);

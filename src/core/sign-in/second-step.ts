@@ -12,10 +12,16 @@ import { base32, isCode, stepOf } from "./totp.ts";
 /** The time to enter the code after the password. */
 export const secondStepMs = 5 * 60_000;
 const recoveryCodes = 10;
-/** Codes per account and hour: guesses of someone who knows the password. Of a million codes three are valid at a time. */
+/**
+ * Codes per account and hour: guesses of someone who knows the password. Of a million codes three are valid
+ * at a time.
+ */
 const codesPerHour = 20;
 
-/** A first proof that waits for a code. Only this installation can seal it; it grants no other access, and it works once. */
+/**
+ * A first proof that waits for a code. Only this installation can seal it; it grants no other access, and it
+ * works once.
+ */
 export interface SecondStep {
   /** Random. */
   readonly id: string;
@@ -33,14 +39,21 @@ export const ticketDigest = (id: string): string => createHash("sha256").update(
 export const newRecoveryCodes = (random: Random): readonly string[] =>
   Array.from({ length: recoveryCodes }, () => (base32(random(10)).match(/.{4}/g) ?? []).join("-"));
 
-/** The stored form of a code; blanks, hyphens and letter case do not count. It has 80 random bits, so a plain hash is enough. */
+/**
+ * The stored form of a code; blanks, hyphens and letter case do not count. It has 80 random bits, so a plain
+ * hash is enough.
+ */
 export function recoveryDigest(accountId: string, code: string): string {
   const typed = code.replace(/[\s-]/g, "").toUpperCase();
   return createHash("sha256").update(`recovery ${accountId} ${typed}`).digest("hex");
 }
 
 /** Counts a code before it is compared. @throws Failure `rate_limited` */
-export async function countCode(counters: RateCounters, { now }: Pick<Clock, "now">, accountId: string): Promise<void> {
+export async function countCode(
+  counters: RateCounters,
+  { now }: Pick<Clock, "now">,
+  accountId: string,
+): Promise<void> {
   const key = `sign-in code ${createHash("sha256").update(accountId).digest("base64url")}`;
   await countThisHour(counters, now(), { key, max: codesPerHour, refusal: "too many codes" });
 }
@@ -90,5 +103,7 @@ async function provenBy(
   now: number,
 ): Promise<SecondProof | null> {
   if (await useCode(tx, cipher, accountId, typed, now)) return "code";
-  return (await tx.factors.useRecoveryCode(accountId, recoveryDigest(accountId, typed))) ? "recovery code" : null;
+  return (await tx.factors.useRecoveryCode(accountId, recoveryDigest(accountId, typed)))
+    ? "recovery code"
+    : null;
 }

@@ -41,18 +41,31 @@ export interface OwnSession extends Pick<Session, "id" | "createdAt" | "expiresA
 
 export interface SessionRows {
   insert(session: Session): Promise<void>;
-  /** One statement: session, account and membership. Null for a session in a team that never had the account as a member. */
+  /**
+   * One statement: session, account and membership. Null for a session in a team that never had the account
+   * as a member.
+   */
   holder(digest: string): Promise<SessionHolder | null>;
   /** The same by the session's id, for addresses that the session has made. */
   holderById(id: string): Promise<SessionHolder | null>;
   /** Moves the end of a session, unless it is later than `notAfter` already. */
   renew(id: string, expiresAt: number, notAfter: number): Promise<void>;
-  /** Moves the end of a valid session to 30 days after a use, unless a use less than `everyMs` before it has been recorded. */
+  /**
+   * Moves the end of a valid session to 30 days after a use, unless a use less than `everyMs` before it has
+   * been recorded.
+   */
   recordUse(id: string, at: number, everyMs: number): Promise<void>;
   /** Records that the person proved their identity again. */
   recordProof(id: string, provedAt: number): Promise<void>;
-  /** Moves a session of this account that is valid at `now` from one space to another; false when it acts in another space by now, or has ended. */
-  move(session: Pick<Session, "id" | "accountId">, spaces: { from: string; to: string }, now: number): Promise<boolean>;
+  /**
+   * Moves a session of this account that is valid at `now` from one space to another; false when it acts in
+   * another space by now, or has ended.
+   */
+  move(
+    session: Pick<Session, "id" | "accountId">,
+    spaces: { from: string; to: string },
+    now: number,
+  ): Promise<boolean>;
   end(id: string): Promise<void>;
   /** The sessions of an account that are valid at `now`, in all of its spaces, newest first. */
   listOwn(accountId: string, now: number, max: number): Promise<readonly OwnSession[]>;
@@ -77,7 +90,10 @@ export interface Identity {
   readonly subject: string;
 }
 
-/** A space that an account may sign in to now: its own, or that of a team in which it is active and not delegated. */
+/**
+ * A space that an account may sign in to now: its own, or that of a team in which it is active and not
+ * delegated.
+ */
 export interface SignInSpace {
   readonly spaceId: string;
   /** Null for the personal space. */

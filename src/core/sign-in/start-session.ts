@@ -11,7 +11,10 @@ export interface IdentityProof {
   readonly accountId: string;
   readonly provedAt: number;
   readonly by: "password" | "link" | "single sign-on" | "passkey";
-  /** Digest of the stored password that was verified: a change of the password invalidates the proof. Null for the other ways. */
+  /**
+   * Digest of the stored password that was verified: a change of the password invalidates the proof. Null for
+   * the other ways.
+   */
   readonly password: string | null;
   /** How the second step was proven, where the account needs one. */
   readonly second?: SecondProof;
@@ -25,7 +28,8 @@ export interface RequestOrigin {
   readonly address: string;
 }
 
-export const passwordDigest = (stored: string): string => createHash("sha256").update(stored).digest("base64url");
+export const passwordDigest = (stored: string): string =>
+  createHash("sha256").update(stored).digest("base64url");
 
 /**
  * Signs an account in to one of its spaces. The change checks the permission again, so that a
@@ -67,7 +71,10 @@ export async function startSession(
 }
 
 /** Whether the account needs a code after this proof. A passkey and a provider's identity need none. */
-export async function needsSecondStep(tx: Pick<Tx, "factors">, { by, accountId, second }: IdentityProof): Promise<boolean> {
+export async function needsSecondStep(
+  tx: Pick<Tx, "factors">,
+  { by, accountId, second }: IdentityProof,
+): Promise<boolean> {
   const isFirst = (by === "password" || by === "link") && second === undefined;
   return isFirst && (await tx.factors.authenticator(accountId)) !== null;
 }
@@ -76,7 +83,8 @@ async function isStillValid(tx: Tx, proven: IdentityProof): Promise<boolean> {
   const { accountId, password, passkeyId } = proven;
   // Also for a proof that is older than the authenticator app.
   if (await needsSecondStep(tx, proven)) return false;
-  if (passkeyId !== undefined) return (await tx.factors.passkeys(accountId)).some(({ id }) => id === passkeyId);
+  if (passkeyId !== undefined)
+    return (await tx.factors.passkeys(accountId)).some(({ id }) => id === passkeyId);
   if (password === null) return true;
   const stored = await tx.signIns.password(accountId);
   return stored !== null && passwordDigest(stored) === password;
@@ -86,7 +94,9 @@ async function recordSignIn(tx: Tx, { now }: CreationContext, { team }: SignInSp
   if (team !== null) await tx.signIns.recordFirstSignIn(team.memberId, now);
 }
 
-/** Changes of a session, and of what its person signs in with, as the audit log names them after `console/`. */
+/**
+ * Changes of a session, and of what its person signs in with, as the audit log names them after `console/`.
+ */
 export type SessionChange =
   | "SignIn"
   | "SignOut"
@@ -107,6 +117,14 @@ export async function auditSession(
   what: SessionChange,
   after: Readonly<Record<string, unknown>> | null = null,
 ): Promise<void> {
-  const entry = { id: ids.short(), at: now, spaceId, accountId, credential: `session:${id}`, requestId, address };
+  const entry = {
+    id: ids.short(),
+    at: now,
+    spaceId,
+    accountId,
+    credential: `session:${id}`,
+    requestId,
+    address,
+  };
   await tx.audit.insert({ ...entry, operation: `console/${what}`, subject: accountId, before: null, after });
 }

@@ -12,7 +12,9 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 /** RFC 4648 6, without padding: how authenticator apps read a secret. */
 export function base32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
-  return (bits.match(/.{1,5}/g) ?? []).map((five) => alphabet[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((five) => alphabet[Number.parseInt(five.padEnd(5, "0"), 2)])
+    .join("");
 }
 
 /** The code of a time step: HOTP (RFC 4226 5.3) with HMAC-SHA-1, which all authenticator apps support. */
@@ -29,11 +31,16 @@ export const stepAt = (now: number): number => Math.floor(now / stepMs);
 
 export const isCode = (text: string): boolean => /^\d{6}$/.test(text);
 
-/** The time step whose code this is: the present one, the one before or the one after (RFC 6238 5.2); null for another code. */
+/**
+ * The time step whose code this is: the present one, the one before or the one after (RFC 6238 5.2); null for
+ * another code.
+ */
 export function stepOf(secret: Uint8Array, code: string, now: number): number | null {
   const present = stepAt(now);
   // All three are compared, so that the time does not depend on the step.
-  const found = [present - 1, present, present + 1].filter((step) => step >= 0 && isSame(codeAt(secret, step), code));
+  const found = [present - 1, present, present + 1].filter(
+    (step) => step >= 0 && isSame(codeAt(secret, step), code),
+  );
   return found.at(-1) ?? null;
 }
 

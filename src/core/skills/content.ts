@@ -16,7 +16,16 @@ export const parseDownloadId = (linked: string): string | undefined =>
   linked.startsWith(idPrefix) ? linked.slice(idPrefix.length) : undefined;
 
 /** A skill's ZIP as a file that does not expire, for downloads. */
-export const toSkillFile = ({ id, spaceId, accountId, clientId, blobId, bytes, sha256, updatedAt }: Skill): StoredFile => ({
+export const toSkillFile = ({
+  id,
+  spaceId,
+  accountId,
+  clientId,
+  blobId,
+  bytes,
+  sha256,
+  updatedAt,
+}: Skill): StoredFile => ({
   id: toDownloadId(id),
   accountId: accountId ?? "",
   spaceId: spaceId ?? "",
@@ -53,10 +62,13 @@ export type OpenSkill = (skill: Pick<Skill, "id">) => SkillContent;
 type StoredContent = Pick<Skill, "blobId" | "bytes">;
 
 /**
- * Opens skills by id: each call reads the content that the skill has then, so a run in progress sees a replacement
- * (spec/decisions.md 84).
+ * Opens skills by id: each call reads the content that the skill has then, so a run in progress sees a
+ * replacement (spec/decisions.md 84).
  */
-export function createOpenCurrentSkill(blobs: Pick<Blobs, "read">, find: (id: string) => Promise<StoredContent | null>): OpenSkill {
+export function createOpenCurrentSkill(
+  blobs: Pick<Blobs, "read">,
+  find: (id: string) => Promise<StoredContent | null>,
+): OpenSkill {
   const open = createOpenSkill(blobs);
   return ({ id }) => {
     async function readCurrent<T>(read: (content: SkillContent) => Promise<T>): Promise<T> {
@@ -79,7 +91,8 @@ export function createOpenCurrentSkill(blobs: Pick<Blobs, "read">, find: (id: st
 export const createOpenSkill =
   (blobs: Pick<Blobs, "read">) =>
   (skill: StoredContent): SkillContent => {
-    const open = () => fromRandomAccessReaderPromise(new BlobReader(blobs, skill.blobId), skill.bytes, { autoClose: false });
+    const open = () =>
+      fromRandomAccessReaderPromise(new BlobReader(blobs, skill.blobId), skill.bytes, { autoClose: false });
     return {
       async list() {
         const entries = await Array.fromAsync((await open()).eachEntry());

@@ -3,8 +3,12 @@ import { invalidArgument } from "../failure.ts";
 const bytesMax = 512;
 const depthMax = 20;
 
-/** An allowed segment of a skill's path: it cannot leave the folder, and no system reads it as anything but a name. */
-const segmentForm = /^(?!\.{1,2}$)[^\\/:\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]*[^\\/:\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}. ]$/u;
+/**
+ * An allowed segment of a skill's path: it cannot leave the folder, and no system reads it as anything but a
+ * name.
+ */
+const segmentForm =
+  /^(?!\.{1,2}$)[^\\/:\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]*[^\\/:\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}. ]$/u;
 /** Device names of Windows, in any letter case and with any extension. */
 const deviceForm = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\.|$)/iu;
 
@@ -21,15 +25,25 @@ const isPlain = (segment: string): boolean => segmentForm.test(segment) && !isDe
  */
 function checkPath(at: string, path: string, what = "skill"): void {
   const segments = path.split("/");
-  const isValid = Buffer.byteLength(path) <= bytesMax && segments.length <= depthMax && segments.every(isPlain);
+  const isValid =
+    Buffer.byteLength(path) <= bytesMax && segments.length <= depthMax && segments.every(isPlain);
   if (!isValid) throw invalidArgument(at, `${quotePath(path)} is not a valid path in a ${what}`);
 }
 
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Equal for two paths that are equal on some system or look equal: they differ in letter case, form of accents or invisible characters only. */
+/**
+ * Equal for two paths that are equal on some system or look equal: they differ in letter case, form of
+ * accents or invisible characters only.
+ */
 export const pathKey = (path: string): string =>
-  path.replace(invisible, "").normalize("NFKC").toLowerCase().toUpperCase().normalize("NFC").replace(invisible, "");
+  path
+    .replace(invisible, "")
+    .normalize("NFKC")
+    .toLowerCase()
+    .toUpperCase()
+    .normalize("NFC")
+    .replace(invisible, "");
 
 /** Quotes a path for an error text, at most 80 characters. */
 export const quotePath = (path: string): string =>
@@ -73,7 +87,10 @@ export const isSystemFile = (path: string): boolean => systemFiles.test(path);
 export interface ReadLimits {
   /** @throws Failure `invalid_argument` beyond 1,000 entries. */
   countEntry(): void;
-  /** Counts `more` bytes of a file that has `before` bytes so far. @throws Failure `invalid_argument` beyond 20 MB per file and 50 MB in total. */
+  /**
+   * Counts `more` bytes of a file that has `before` bytes so far. @throws Failure `invalid_argument` beyond
+   * 20 MB per file and 50 MB in total.
+   */
   countBytes(more: number, before: number): void;
 }
 
@@ -83,7 +100,8 @@ export function createReadLimits(at: string, what = "skill"): ReadLimits {
   return {
     countEntry() {
       entries += 1;
-      if (entries > entriesMax) throw invalidArgument(at, `a ${what} has at most ${entriesMax} files and folders`);
+      if (entries > entriesMax)
+        throw invalidArgument(at, `a ${what} has at most ${entriesMax} files and folders`);
     },
     countBytes(more, before) {
       total += more;
@@ -94,16 +112,22 @@ export function createReadLimits(at: string, what = "skill"): ReadLimits {
 }
 
 /**
- * The files of a skill with paths relative to its folder: removes a single top folder that contains all of them.
+ * The files of a skill with paths relative to its folder: removes a single top folder that contains all of
+ * them.
  *
  * @throws Failure `invalid_argument` for invalid and for duplicate paths.
  */
-export function normalizeFiles(at: string, found: readonly SkillFile[], what = "skill"): readonly SkillFile[] {
+export function normalizeFiles(
+  at: string,
+  found: readonly SkillFile[],
+  what = "skill",
+): readonly SkillFile[] {
   const files = found.filter(({ path }) => !isSystemFile(path));
   for (const { path } of files) checkPath(at, path, what);
   const tops = new Set(files.map(({ path }) => path.slice(0, path.indexOf("/") + 1)));
   const [top = ""] = tops;
-  const within = tops.size === 1 ? files.map(({ path, bytes }) => ({ path: path.slice(top.length), bytes })) : files;
+  const within =
+    tops.size === 1 ? files.map(({ path, bytes }) => ({ path: path.slice(top.length), bytes })) : files;
   checkDistinct(
     at,
     within.map(({ path }) => path),

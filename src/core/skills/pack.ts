@@ -11,9 +11,14 @@ import type { SkillFile } from "./files.ts";
 import { archiveBytesMax } from "./unzip.ts";
 
 /** The source of a new skill's ZIP; the kinds are the fields' names. */
-export type SkillSource = { readonly kind: "archive"; readonly bytes: Uint8Array } | { readonly kind: "file_id"; readonly fileId: string };
+export type SkillSource =
+  | { readonly kind: "archive"; readonly bytes: Uint8Array }
+  | { readonly kind: "file_id"; readonly fileId: string };
 
-/** Reads the bytes of a file that the caller has uploaded. @throws Failure `not_found`, or `invalid_argument` when it is too large. */
+/**
+ * Reads the bytes of a file that the caller has uploaded. @throws Failure `not_found`, or `invalid_argument`
+ * when it is too large.
+ */
 export async function readUploaded(
   { store, blobs, clock }: { store: Tx; blobs: Pick<Blobs, "read">; clock: Pick<Clock, "now"> },
   caller: Caller,
@@ -22,7 +27,8 @@ export async function readUploaded(
   const found = await store.files.find(caller, fileId);
   const file = found && fileAt(found, clock.now());
   if (file?.status !== "uploaded" || file.blobId === null) throw notFound("file", "file_id");
-  if ((file.bytes ?? 0) > archiveBytesMax) throw invalidArgument("file_id", "a ZIP of a skill has at most 50 MB");
+  if ((file.bytes ?? 0) > archiveBytesMax)
+    throw invalidArgument("file_id", "a ZIP of a skill has at most 50 MB");
   return Buffer.concat(await Array.fromAsync(await blobs.read(file.blobId)));
 }
 
@@ -55,7 +61,10 @@ async function readManifest(at: string, files: readonly SkillFile[]): Promise<Ma
   if (!file) throw invalidArgument(at, `has no ${manifestPath}`);
   const [, yaml] = frontMatter.exec(decodeText(at, file).slice(0, frontMatterMax)) ?? [];
   if (yaml === undefined)
-    throw invalidArgument(at, `${manifestPath} must begin with front matter between two lines of ---, of at most 16 KB`);
+    throw invalidArgument(
+      at,
+      `${manifestPath} must begin with front matter between two lines of ---, of at most 16 KB`,
+    );
   const { name, description = "" } = await parseMembers(at, yaml);
   if (typeof name !== "string" || !nameForm.test(name) || [...name].length > nameMax)
     throw invalidArgument(
@@ -81,11 +90,21 @@ function decodeText(at: string, { bytes }: SkillFile): string {
 
 /** Plain YAML: no custom tags, no aliases, no duplicate members. */
 async function parseMembers(at: string, yaml: string): Promise<Readonly<Record<string, unknown>>> {
-  const invalid = () => invalidArgument(at, `the front matter of ${manifestPath} must be YAML, without aliases, with name and description`);
+  const invalid = () =>
+    invalidArgument(
+      at,
+      `the front matter of ${manifestPath} must be YAML, without aliases, with name and description`,
+    );
   const { parse } = await import("yaml");
   let read: unknown;
   try {
-    read = parse(yaml, { schema: "core", maxAliasCount: 0, uniqueKeys: true, prettyErrors: false, logLevel: "error" });
+    read = parse(yaml, {
+      schema: "core",
+      maxAliasCount: 0,
+      uniqueKeys: true,
+      prettyErrors: false,
+      logLevel: "error",
+    });
   } catch {
     throw invalid();
   }

@@ -16,17 +16,27 @@ export interface ShownContent {
   readonly isCut: boolean;
 }
 
-/** @throws Failure `not_found` for a path without a file, `invalid_argument` for a file that is not a text in UTF-8. */
+/**
+ * @throws Failure `not_found` for a path without a file, `invalid_argument` for a file that is not a text in
+ * UTF-8.
+ */
 export async function readShown(openSkill: OpenSkill, skill: Skill, path: string): Promise<ShownContent> {
   const content = openSkill(skill);
   const files = await content.list();
   const normalized = path.normalize("NFC");
   const file = files.find((each) => each.path.normalize("NFC") === normalized);
   if (!file) throw notFound("file of the skill", "path");
-  // One byte more shows whether the file continues, also when the content was replaced after the list was read.
+  // One byte more shows whether the file continues, also when the content was replaced after the list was
+  // read.
   const bytes = await content.read(file.path, shownBytesMax + 1);
   const isCut = bytes.byteLength > shownBytesMax;
-  return { skill, files, path: file.path, text: decode(file.path, bytes.subarray(0, shownBytesMax), isCut), isCut };
+  return {
+    skill,
+    files,
+    path: file.path,
+    text: decode(file.path, bytes.subarray(0, shownBytesMax), isCut),
+    isCut,
+  };
 }
 
 /** Leaves out the first bytes of a character that the limit cuts. */

@@ -13,16 +13,27 @@ export interface OwnerInput {
 /**
  * The owner whose list the caller may change.
  *
- * @throws Failure `invalid_argument` when the fields do not fit each other, `not_found` for a project or an app that is not the
- * caller's, `permission_denied` for a caller who may not change the team's or the app's skills.
+ * @throws Failure `invalid_argument` when the fields do not fit each other, `not_found` for a project or an
+ * app that is not the caller's, `permission_denied` for a caller who may not change the team's or the app's
+ * skills.
  */
-export async function resolveOwner(tx: Tx, caller: Caller, { ownerType, projectId, clientId }: OwnerInput): Promise<SkillOwner> {
+export async function resolveOwner(
+  tx: Tx,
+  caller: Caller,
+  { ownerType, projectId, clientId }: OwnerInput,
+): Promise<SkillOwner> {
   if ((projectId !== undefined) !== (ownerType === "project"))
     throw invalidArgument("project_id", "is required with the owner type project, and allowed only with it");
   if ((clientId !== undefined) !== (ownerType === "app"))
     throw invalidArgument("client_id", "is required with the owner type app, and allowed only with it");
   const { accountId, spaceId } = caller;
-  const owner: SkillOwner = { ownerType, spaceId, accountId, projectId: projectId ?? null, clientId: clientId ?? null };
+  const owner: SkillOwner = {
+    ownerType,
+    spaceId,
+    accountId,
+    projectId: projectId ?? null,
+    clientId: clientId ?? null,
+  };
   await checkMayChange(tx, caller, owner);
   return owner;
 }
@@ -37,10 +48,17 @@ export async function changeableSkill(tx: Tx, caller: Caller, id: string): Promi
   return skill;
 }
 
-async function checkMayChange(tx: Tx, caller: Caller, { ownerType, spaceId, accountId, projectId, clientId }: SkillOwner): Promise<void> {
-  if (ownerType === "official") throw new Failure("permission_denied", "official skills can be changed only by the operator");
-  if (spaceId !== caller.spaceId || (ownerType === "personal" && accountId !== caller.accountId)) throw notFound("skill");
-  if (ownerType === "project" && !(await tx.projects.find(caller, projectId ?? ""))) throw notFound("project", "project_id");
+async function checkMayChange(
+  tx: Tx,
+  caller: Caller,
+  { ownerType, spaceId, accountId, projectId, clientId }: SkillOwner,
+): Promise<void> {
+  if (ownerType === "official")
+    throw new Failure("permission_denied", "official skills can be changed only by the operator");
+  if (spaceId !== caller.spaceId || (ownerType === "personal" && accountId !== caller.accountId))
+    throw notFound("skill");
+  if (ownerType === "project" && !(await tx.projects.find(caller, projectId ?? "")))
+    throw notFound("project", "project_id");
   if (ownerType === "app") checkEditable(await tx.apps.find(clientId ?? ""), caller);
   if (ownerType === "team") checkTeam(caller);
 }
@@ -48,5 +66,8 @@ async function checkMayChange(tx: Tx, caller: Caller, { ownerType, spaceId, acco
 function checkTeam(caller: Caller): void {
   if (caller.role === null) throw invalidArgument("owner_type", "a personal space has no team");
   if (!mayEditAllApps(caller))
-    throw new Failure("permission_denied", "the team's skills can be changed by its owner, a super admin or an admin");
+    throw new Failure(
+      "permission_denied",
+      "the team's skills can be changed by its owner, a super admin or an admin",
+    );
 }

@@ -3,7 +3,13 @@ export const skillOwnerTypes = ["personal", "team", "project", "official", "app"
 export type SkillOwnerType = (typeof skillOwnerTypes)[number];
 
 /** The most skills of one owner (an app's: spec/oauth.md 11). */
-export const skillsMax: Readonly<Record<SkillOwnerType, number>> = { personal: 100, team: 100, project: 100, official: 500, app: 50 };
+export const skillsMax: Readonly<Record<SkillOwnerType, number>> = {
+  personal: 100,
+  team: 100,
+  project: 100,
+  official: 500,
+  app: 50,
+};
 
 /** Instructions for an agent: a folder with SKILL.md, stored as a ZIP. Times are Unix milliseconds. */
 export interface Skill {
@@ -56,8 +62,8 @@ export interface SkillRows {
   /** Skills of all owners, newest first, up to `max`: for the operator. */
   all(max: number): Promise<readonly SkillView[]>;
   /**
-   * The skills visible from a place, newest first; of an app's skills only those that its settings name. `enabled` is
-   * the account's choice for the place's space, if it made one.
+   * The skills visible from a place, newest first; of an app's skills only those that its settings name.
+   * `enabled` is the account's choice for the place's space, if it made one.
    */
   visible(place: SkillScope): Promise<readonly SkillView[]>;
   /** Newest first. */
@@ -68,7 +74,10 @@ export interface SkillRows {
   choose(id: string, chooser: SkillChooser, enabled: boolean): Promise<boolean>;
   deleteChoices(chooser: SkillChooser): Promise<void>;
   /** Replaces the content; false when there is no such skill. */
-  replace(id: string, content: Pick<Skill, "description" | "blobId" | "bytes" | "sha256" | "updatedAt">): Promise<boolean>;
+  replace(
+    id: string,
+    content: Pick<Skill, "description" | "blobId" | "bytes" | "sha256" | "updatedAt">,
+  ): Promise<boolean>;
   /** Tombstones the skills, deletes their choices, and returns the blobs of those that existed. */
   remove(ids: readonly string[], now: number): Promise<readonly string[]>;
 }

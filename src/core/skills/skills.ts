@@ -40,43 +40,70 @@ export interface SwitchResult {
 }
 
 /**
- * Switches a skill (spec/api.md 9.10). A skill that only the caller has changes its default; for team and official
- * skills each account has its own choice.
+ * Switches a skill (spec/api.md 9.10). A skill that only the caller has changes its default; for team and
+ * official skills each account has its own choice.
  *
- * @throws Failure `not_found` for a skill that the caller does not have; `permission_denied` for one that the caller may not switch for everyone.
+ * @throws Failure `not_found` for a skill that the caller does not have; `permission_denied` for one that the
+ * caller may not switch for everyone.
  */
-async function switchSkill(tx: Tx, caller: Caller, id: string, input: SwitchInput, now: number): Promise<SwitchResult> {
+async function switchSkill(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  input: SwitchInput,
+  now: number,
+): Promise<SwitchResult> {
   const { enabled } = input;
   const shared = input.forEveryone ? undefined : await findShared(tx, caller, id);
   const before = shared ?? (await changeableSkill(tx, caller, id));
-  const exists = shared ? await tx.skills.choose(id, caller, enabled) : await tx.skills.setEnabled(id, enabled, now);
+  const exists = shared
+    ? await tx.skills.choose(id, caller, enabled)
+    : await tx.skills.setEnabled(id, enabled, now);
   if (!exists) throw notFound("skill");
   const after = shared ? { ...before, enabled } : { ...before, enabled, updatedAt: now };
   return { before, after, forEveryone: shared === undefined };
 }
 
-async function findShared(tx: Tx, { accountId, spaceId }: Caller, id: string): Promise<SkillView | undefined> {
+async function findShared(
+  tx: Tx,
+  { accountId, spaceId }: Caller,
+  id: string,
+): Promise<SkillView | undefined> {
   const visible = await tx.skills.visible({ accountId, spaceId, projectId: null, clientId: null });
-  return visible.find((skill) => skill.id === id && (skill.ownerType === "team" || skill.ownerType === "official"));
+  return visible.find(
+    (skill) => skill.id === id && (skill.ownerType === "team" || skill.ownerType === "official"),
+  );
 }
 
 /** The skills of a caller (spec/api.md 7.7, 8.19, 9.10, spec/oauth.md 11). */
 export interface Skills {
-  /** The skills that the caller's tasks can use, newest first, including those of a project. @throws Failure `not_found` for a project that is not the caller's. */
+  /**
+   * The skills that the caller's tasks can use, newest first, including those of a project. @throws Failure
+   * `not_found` for a project that is not the caller's.
+   */
   list(tx: Tx, caller: Caller, projectId?: string): Promise<readonly SkillView[]>;
-  /** All skills of an app, also those that its settings do not name. @throws Failure `not_found` or `permission_denied`. */
+  /**
+   * All skills of an app, also those that its settings do not name. @throws Failure `not_found` or
+   * `permission_denied`.
+   */
   listOfApp(tx: Tx, caller: Caller, clientId: string): Promise<readonly SkillView[]>;
   /**
    * Reads and packs the source before the change that stores it.
    *
-   * @throws Failure `invalid_argument` for a source that is not a skill; `not_found` for a file, project or app that is not
-   * the caller's; `permission_denied`; `already_exists` for a name in use; `resource_exhausted` when the list or the quota is full.
+   * @throws Failure `invalid_argument` for a source that is not a skill; `not_found` for a file, project or
+   * app that is not the caller's; `permission_denied`; `already_exists` for a name in use;
+   * `resource_exhausted` when the list or the quota is full.
    */
-  create(caller: Caller, input: OwnerInput & { source: SkillSource }, gone: AbortSignal): Promise<Change<Skill>>;
+  create(
+    caller: Caller,
+    input: OwnerInput & { source: SkillSource },
+    gone: AbortSignal,
+  ): Promise<Change<Skill>>;
   /**
    * The files of a skill, and the text of one: for callers who may change it.
    *
-   * @throws Failure `not_found` for a skill or a path, `permission_denied`, `invalid_argument` for a file that is not a text.
+   * @throws Failure `not_found` for a skill or a path, `permission_denied`, `invalid_argument` for a file
+   * that is not a text.
    */
   content(tx: Tx, caller: Caller, id: string, path: string): Promise<ShownContent>;
   /**
@@ -112,12 +139,20 @@ export function skills({ store, blobs, staging, openSkill, clock, ids }: SkillsP
   const withSlot = limitConcurrency(concurrentMax);
 
   async function read(caller: Caller, source: SkillSource): Promise<PackedSkill> {
-    const archive = source.kind === "archive" ? source.bytes : await readUploaded({ store, blobs, clock }, caller, source.fileId);
+    const archive =
+      source.kind === "archive"
+        ? source.bytes
+        : await readUploaded({ store, blobs, clock }, caller, source.fileId);
     return pack(source.kind, await unzip(source.kind, archive));
   }
 
   /** Checks before the bytes are written, so that a refused skill is not stored. */
-  const stage = (caller: Caller, source: SkillSource, check: (packed: PackedSkill) => Promise<void>, signal: AbortSignal) =>
+  const stage = (
+    caller: Caller,
+    source: SkillSource,
+    check: (packed: PackedSkill) => Promise<void>,
+    signal: AbortSignal,
+  ) =>
     withSlot(async () => {
       if (signal.aborted) throw senderDisconnected();
       const packed = await read(caller, source);
@@ -125,12 +160,22 @@ export function skills({ store, blobs, staging, openSkill, clock, ids }: SkillsP
       return stageSkill(staging, packed, { accountId: caller.accountId, signal });
     });
 
-  async function stageNew(caller: Caller, input: OwnerInput, source: SkillSource, signal: AbortSignal): Promise<StagedSkill> {
+  async function stageNew(
+    caller: Caller,
+    input: OwnerInput,
+    source: SkillSource,
+    signal: AbortSignal,
+  ): Promise<StagedSkill> {
     const owner = await resolveOwner(store, caller, input);
     return stage(caller, source, ({ name }) => checkNewSkill(store, owner, name), signal);
   }
 
-  async function stageContent(caller: Caller, id: string, source: SkillSource, signal: AbortSignal): Promise<StagedSkill> {
+  async function stageContent(
+    caller: Caller,
+    id: string,
+    source: SkillSource,
+    signal: AbortSignal,
+  ): Promise<StagedSkill> {
     const skill = await changeableSkill(store, caller, id);
     return stage(caller, source, async (packed) => checkSameName(source.kind, skill, packed), signal);
   }
@@ -143,7 +188,9 @@ export function skills({ store, blobs, staging, openSkill, clock, ids }: SkillsP
     },
 
     async listOfApp(tx, caller, clientId) {
-      return tx.skills.listOfOwner(await resolveOwner(tx, caller, { ownerType: "app", clientId, projectId: undefined }));
+      return tx.skills.listOfOwner(
+        await resolveOwner(tx, caller, { ownerType: "app", clientId, projectId: undefined }),
+      );
     },
 
     async create(caller, { source, ...input }, gone) {
@@ -155,7 +202,10 @@ export function skills({ store, blobs, staging, openSkill, clock, ids }: SkillsP
         if (input.projectId !== undefined) await tx.projects.lock(caller, input.projectId);
         const app = input.clientId === undefined ? null : await lockEditable(tx, caller, input.clientId);
         const now = clock.now();
-        const skill = await storeSkill(tx, await resolveOwner(tx, caller, input), staged, { id: ids.short(), now });
+        const skill = await storeSkill(tx, await resolveOwner(tx, caller, input), staged, {
+          id: ids.short(),
+          now,
+        });
         // The app's tasks have its private skill from now on.
         if (app) await tx.apps.update({ ...app, skillIds: [...app.skillIds, skill.id], updatedAt: now });
         tx.audit.note({ subject: skill.id, after: skillAuditFacts(skill) });
@@ -182,7 +232,11 @@ export function skills({ store, blobs, staging, openSkill, clock, ids }: SkillsP
 
     async setEnabled(tx, caller, id, input) {
       const { before, after, forEveryone } = await switchSkill(tx, caller, id, input, clock.now());
-      tx.audit.note({ subject: id, before: { enabled: before.enabled }, after: { enabled: after.enabled, forEveryone } });
+      tx.audit.note({
+        subject: id,
+        before: { enabled: before.enabled },
+        after: { enabled: after.enabled, forEveryone },
+      });
       return after;
     },
 
@@ -191,7 +245,11 @@ export function skills({ store, blobs, staging, openSkill, clock, ids }: SkillsP
       const now = clock.now();
       if (skill.clientId !== null) {
         const app = await lockEditable(tx, caller, skill.clientId);
-        await tx.apps.update({ ...app, skillIds: app.skillIds.filter((bound) => bound !== id), updatedAt: now });
+        await tx.apps.update({
+          ...app,
+          skillIds: app.skillIds.filter((bound) => bound !== id),
+          updatedAt: now,
+        });
       }
       if ((await deleteSkills(tx, [skill], now)) === 0) throw notFound("skill");
       tx.audit.note({ subject: id, before: skillAuditFacts(skill) });

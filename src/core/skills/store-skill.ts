@@ -27,8 +27,15 @@ export async function stageSkill(
   return { name, description, staged };
 }
 
-/** The skill of this name in an owner's list, or undefined when one can be added. @throws Failure `resource_exhausted` when the list is full. */
-async function findSameName(tx: Pick<Tx, "skills">, owner: SkillOwner, name: string): Promise<SkillView | undefined> {
+/**
+ * The skill of this name in an owner's list, or undefined when one can be added. @throws Failure
+ * `resource_exhausted` when the list is full.
+ */
+async function findSameName(
+  tx: Pick<Tx, "skills">,
+  owner: SkillOwner,
+  name: string,
+): Promise<SkillView | undefined> {
   const existing = await tx.skills.listOfOwner(owner);
   const same = existing.find((skill) => skill.name === name);
   const max = skillsMax[owner.ownerType];
@@ -39,11 +46,20 @@ async function findSameName(tx: Pick<Tx, "skills">, owner: SkillOwner, name: str
 
 /** @throws Failure `already_exists` for a name in use, `resource_exhausted` when the list is full. */
 export async function checkNewSkill(tx: Pick<Tx, "skills">, owner: SkillOwner, name: string): Promise<void> {
-  if (await findSameName(tx, owner, name)) throw new Failure("already_exists", `a skill ${JSON.stringify(name)} exists already`);
+  if (await findSameName(tx, owner, name))
+    throw new Failure("already_exists", `a skill ${JSON.stringify(name)} exists already`);
 }
 
-/** Stores a staged skill as a new one. @throws Failure `already_exists` for a name in use, `resource_exhausted` when the list is full. */
-export async function storeSkill(tx: Tx, owner: SkillOwner, staged: StagedSkill, { id, now }: { id: string; now: number }): Promise<Skill> {
+/**
+ * Stores a staged skill as a new one. @throws Failure `already_exists` for a name in use,
+ * `resource_exhausted` when the list is full.
+ */
+export async function storeSkill(
+  tx: Tx,
+  owner: SkillOwner,
+  staged: StagedSkill,
+  { id, now }: { id: string; now: number },
+): Promise<Skill> {
   await checkNewSkill(tx, owner, staged.name);
   const skill: Skill = {
     ...owner,
@@ -69,7 +85,10 @@ export async function storeOrReplaceSkill(
   return existing ? replaceContent(tx, existing, staged, now) : storeSkill(tx, owner, staged, { id, now });
 }
 
-/** Replaces the content of a skill and drops its bytes. @throws Failure `not_found` when the skill was deleted concurrently. */
+/**
+ * Replaces the content of a skill and drops its bytes. @throws Failure `not_found` when the skill was deleted
+ * concurrently.
+ */
 export async function replaceContent(tx: Tx, skill: Skill, staged: StagedSkill, now: number): Promise<Skill> {
   const content = { ...(await keepStaged(tx, staged)), updatedAt: now };
   // The failure rolls back this change too.
@@ -79,15 +98,23 @@ export async function replaceContent(tx: Tx, skill: Skill, staged: StagedSkill, 
 }
 
 /**
- * Refuses a new content under another name: names are unique in a list, and messages of agents name the skill.
+ * Refuses a new content under another name: names are unique in a list, and messages of agents name the
+ * skill.
  *
  * @param at the field that the content came in.
  * @throws Failure `invalid_argument`
  */
-export function checkSameName(at: string, { name }: Pick<Skill, "name">, packed: Pick<PackedSkill, "name">): void {
+export function checkSameName(
+  at: string,
+  { name }: Pick<Skill, "name">,
+  packed: Pick<PackedSkill, "name">,
+): void {
   if (packed.name === name) return;
   const [given, kept] = [packed.name, name].map((each) => JSON.stringify(each));
-  throw invalidArgument(at, `its SKILL.md has the name ${given}, but the skill is ${kept}: set the name to ${kept}, or add a new skill`);
+  throw invalidArgument(
+    at,
+    `its SKILL.md has the name ${given}, but the skill is ${kept}: set the name to ${kept}, or add a new skill`,
+  );
 }
 
 async function keepStaged(tx: Tx, { description, staged: { blobId, bytes, sha256 } }: StagedSkill) {
@@ -96,7 +123,11 @@ async function keepStaged(tx: Tx, { description, staged: { blobId, bytes, sha256
 }
 
 /** Deletes skills and their bytes; returns how many existed. */
-export async function deleteSkills(tx: Tx, skills: readonly Pick<Skill, "id">[], now: number): Promise<number> {
+export async function deleteSkills(
+  tx: Tx,
+  skills: readonly Pick<Skill, "id">[],
+  now: number,
+): Promise<number> {
   if (skills.length === 0) return 0;
   const blobs = await tx.skills.remove(
     skills.map(({ id }) => id),

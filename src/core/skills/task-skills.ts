@@ -19,7 +19,12 @@ export async function checkRequestedSkills(
 ): Promise<void> {
   if (skills.length === 0 && forced.length === 0) return;
   const app = appOf(caller);
-  const place = { accountId, spaceId, projectId, clientId: app === null || app === clientId ? clientId : null };
+  const place = {
+    accountId,
+    spaceId,
+    projectId,
+    clientId: app === null || app === clientId ? clientId : null,
+  };
   const known = new Set((await tx.skills.visible(place)).map(({ id }) => id));
   for (const [path, ids] of [
     ["message.enable_skills", skills],
@@ -48,7 +53,8 @@ export async function skillsOfTask(
   const resources = await tx.taskResources.find(task.id);
   const named = resources?.skills ?? null;
   const forced = new Set(resources?.forced);
-  const isIncluded = ({ id, enabled }: SkillView) => forced.has(id) || (named === null ? enabled : named.includes(id));
+  const isIncluded = ({ id, enabled }: SkillView) =>
+    forced.has(id) || (named === null ? enabled : named.includes(id));
   const included = visible.filter(isIncluded).map((skill) => ({ ...skill, forced: forced.has(skill.id) }));
   return included.toSorted((a, b) => Number(b.forced) - Number(a.forced));
 }

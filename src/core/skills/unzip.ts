@@ -1,7 +1,14 @@
 import { crc32 } from "node:zlib";
 import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
 import { Failure, invalidArgument } from "../failure.ts";
-import { createReadLimits, isSystemFile, normalizeFiles, quotePath, type ReadLimits, type SkillFile } from "./files.ts";
+import {
+  createReadLimits,
+  isSystemFile,
+  normalizeFiles,
+  quotePath,
+  type ReadLimits,
+  type SkillFile,
+} from "./files.ts";
 
 /** The most bytes of a received ZIP. */
 export const archiveBytesMax = 50 * 1024 * 1024;
@@ -17,18 +24,20 @@ const headerBytes = 30;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the files of a skill, or of a website with the same limits, from an untrusted ZIP. Writes nothing to disk, and
- * holds no more than a skill's limit in memory.
+ * Reads the files of a skill, or of a website with the same limits, from an untrusted ZIP. Writes nothing to
+ * disk, and holds no more than a skill's limit in memory.
  *
  * @param at the field that the ZIP came in, for error texts.
  * @param what the name of the content, for error texts.
- * @throws Failure `invalid_argument` for an unreadable ZIP, links, encryption, bombs, bytes that two files share, wrong
- * checksums, paths that leave the folder, and duplicates.
+ * @throws Failure `invalid_argument` for an unreadable ZIP, links, encryption, bombs, bytes that two files
+ * share, wrong checksums, paths that leave the folder, and duplicates.
  */
 export async function unzip(at: string, archive: Uint8Array, what = "skill"): Promise<readonly SkillFile[]> {
   if (archive.byteLength > archiveBytesMax) throw invalidArgument(at, `a ZIP of a ${what} has at most 50 MB`);
   try {
-    const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), { decodeStrings: false });
+    const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), {
+      decodeStrings: false,
+    });
     return normalizeFiles(at, await readAll(at, zip, what), what);
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
@@ -62,9 +71,11 @@ async function readAll(at: string, zip: ZipFile, what: string): Promise<readonly
 function checkEntry(at: string, entry: Entry, what: string): string | null {
   const path = decodeName(at, entry);
   const isFolder = path.endsWith("/");
-  if (!isOfType(entry, isFolder)) throw invalidArgument(at, `${quotePath(path)} is a link, or not a regular file`);
+  if (!isOfType(entry, isFolder))
+    throw invalidArgument(at, `${quotePath(path)} is a link, or not a regular file`);
   if (entry.isEncrypted()) throw invalidArgument(at, `${quotePath(path)} is encrypted`);
-  if (!entry.canDecodeFileData()) throw invalidArgument(at, `${quotePath(path)} has an unsupported compression method`);
+  if (!entry.canDecodeFileData())
+    throw invalidArgument(at, `${quotePath(path)} has an unsupported compression method`);
   if (!isFolder) return path;
   if (entry.uncompressedSize > 0) throw invalidArgument(at, `${quotePath(path)} is a folder with content`);
   // Folders are implied by their files. Folder entries that would leave the skill are refused anyway.
@@ -92,14 +103,22 @@ function decodeName(at: string, { fileNameRaw }: Entry): string {
 /** Overlapping files make a bomb of a small archive, or show different content to different readers. */
 function checkOverlap(at: string, packed: readonly Packed[]): void {
   let end = 0;
-  for (const { path, entry } of packed.toSorted((a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader)) {
-    if (entry.relativeOffsetOfLocalHeader < end) throw invalidArgument(at, `${quotePath(path)} shares its bytes with another file`);
+  for (const { path, entry } of packed.toSorted(
+    (a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader,
+  )) {
+    if (entry.relativeOffsetOfLocalHeader < end)
+      throw invalidArgument(at, `${quotePath(path)} shares its bytes with another file`);
     end = entry.relativeOffsetOfLocalHeader + headerBytes + entry.fileNameLength + entry.compressedSize;
   }
 }
 
 /** Does not trust the sizes in the header: counts the bytes while it reads. */
-async function inflate(at: string, zip: ZipFile, { path, entry }: Packed, limits: ReadLimits): Promise<Uint8Array> {
+async function inflate(
+  at: string,
+  zip: ZipFile,
+  { path, entry }: Packed,
+  limits: ReadLimits,
+): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let [size, sum] = [0, 0];
   const stream = await zip.openReadStreamPromise(entry);
@@ -108,7 +127,8 @@ async function inflate(at: string, zip: ZipFile, { path, entry }: Packed, limits
       limits.countBytes(chunk.byteLength, size);
       size += chunk.byteLength;
       sum = crc32(chunk, sum);
-      if (size > ratioFrom && size > ratioMax * entry.compressedSize) throw invalidArgument(at, "grows too much when it is unpacked");
+      if (size > ratioFrom && size > ratioMax * entry.compressedSize)
+        throw invalidArgument(at, "grows too much when it is unpacked");
       chunks.push(chunk);
     }
   } finally {

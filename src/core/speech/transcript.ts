@@ -20,8 +20,8 @@ export interface MessageTarget {
 }
 
 /**
- * Transcribes the recordings of a message, before the change that writes it (spec/decisions.md 69). A recording that
- * cannot be transcribed has a warning; it never fails the call.
+ * Transcribes the recordings of a message, before the change that writes it (spec/decisions.md 69). A
+ * recording that cannot be transcribed has a warning; it never fails the call.
  *
  * @param gone aborted when the client no longer waits.
  * @throws Failure `not_found` for an unknown task, `cancelled` when the client no longer waits.
@@ -33,10 +33,17 @@ export type TranscribeRecordings = (
   gone: AbortSignal,
 ) => Promise<Transcripts>;
 
-/** The payer of a message's transcripts. @throws Failure `not_found` for a task that the caller cannot access. */
-export async function findPayer(tx: Pick<Tx, "tasks">, caller: Caller, { taskId, projectId }: MessageTarget): Promise<Payer> {
+/**
+ * The payer of a message's transcripts. @throws Failure `not_found` for a task that the caller cannot access.
+ */
+export async function findPayer(
+  tx: Pick<Tx, "tasks">,
+  caller: Caller,
+  { taskId, projectId }: MessageTarget,
+): Promise<Payer> {
   const { accountId, spaceId } = caller;
-  if (taskId === undefined) return { accountId, spaceId, taskId: null, clientId: appOf(caller), projectId: projectId ?? null };
+  if (taskId === undefined)
+    return { accountId, spaceId, taskId: null, clientId: appOf(caller), projectId: projectId ?? null };
   const task = await tx.tasks.find(caller, taskId);
   if (!task) throw notFound("task");
   return payerOf(task);
@@ -48,4 +55,7 @@ const warningsMax = 10;
 export const limitWarnings = (texts: readonly string[]): readonly string[] =>
   texts.length <= warningsMax
     ? texts
-    : [...texts.slice(0, warningsMax - 1), `${texts.length - warningsMax + 1} more recordings were not transcribed`];
+    : [
+        ...texts.slice(0, warningsMax - 1),
+        `${texts.length - warningsMax + 1} more recordings were not transcribed`,
+      ];

@@ -46,7 +46,9 @@ export function checkBounds(schema: JsonObject): void {
     must(depth <= nestingMax, "", `must not be nested more than ${nestingMax} levels deep`);
     // Each value takes a byte or more.
     checkBytes(level.length);
-    level = level.flatMap((value) => (value !== null && typeof value === "object" ? Object.values(value) : []));
+    level = level.flatMap((value) =>
+      value !== null && typeof value === "object" ? Object.values(value) : [],
+    );
   }
   checkBytes(jsonBytes(schema));
 }

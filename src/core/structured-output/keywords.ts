@@ -2,10 +2,17 @@ import { isObject, type Json, type JsonObject } from "../json.ts";
 import { must, rules, shortenName } from "./bounds.ts";
 import { type TypeName, typeNames } from "./node.ts";
 
-const keywords = new Set("type properties required additionalProperties items enum description anyOf $ref $defs".split(" "));
+const keywords = new Set(
+  "type properties required additionalProperties items enum description anyOf $ref $defs".split(" "),
+);
 
-/** Keywords of JSON Schema that allow and refuse no value. They are accepted and dropped: validators write them. */
-export const annotations: ReadonlySet<string> = new Set("$schema $id title default examples $comment".split(" "));
+/**
+ * Keywords of JSON Schema that allow and refuse no value. They are accepted and dropped: validators write
+ * them.
+ */
+export const annotations: ReadonlySet<string> = new Set(
+  "$schema $id title default examples $comment".split(" "),
+);
 
 /** Keywords that may be combined with any other. */
 const neutral = new Set(["description", "$defs", ...annotations]);
@@ -13,7 +20,11 @@ const neutral = new Set(["description", "$defs", ...annotations]);
 /** Refuses keywords outside the subset, and a description that is not a string. */
 export function checkKeywords(schema: JsonObject, path: string): void {
   for (const name of Object.keys(schema))
-    must(keywords.has(name) || annotations.has(name), path, `unsupported keyword ${JSON.stringify(shortenName(name))}`);
+    must(
+      keywords.has(name) || annotations.has(name),
+      path,
+      `unsupported keyword ${JSON.stringify(shortenName(name))}`,
+    );
   const { description = "" } = schema;
   must(typeof description === "string", path);
 }
@@ -37,10 +48,17 @@ export function readTypes({ type }: JsonObject, path: string): readonly TypeName
 
 /** The rules of every object: no additional properties, and every property is required. */
 export function checkObject(schema: JsonObject, types: readonly TypeName[], path: string): void {
-  const { additionalProperties = types.includes("object") ? null : false, properties = {}, required = [] } = schema;
+  const {
+    additionalProperties = types.includes("object") ? null : false,
+    properties = {},
+    required = [],
+  } = schema;
   must(isObject(properties), path);
   must(additionalProperties === false, path, rules.additionalProperties);
-  must(Array.isArray(required) && required.every((name) => typeof name === "string") && isSet(required), path);
+  must(
+    Array.isArray(required) && required.every((name) => typeof name === "string") && isSet(required),
+    path,
+  );
   if (!types.includes("object")) return;
   const [names, listed] = [Object.keys(properties), new Set<Json>(required)];
   must(
@@ -61,7 +79,12 @@ export function isOfType(value: Json, type: TypeName): boolean {
 export function readEntries(entries: Json, types: readonly TypeName[], path: string): readonly Json[] {
   must(Array.isArray(entries), path);
   must(!entries.some((entry) => entry !== null && typeof entry === "object"), path, rules.plainEntries);
-  must(entries.length > 0 && entries.every((entry) => types.some((type) => isOfType(entry, type))) && isSet(entries), path);
+  must(
+    entries.length > 0 &&
+      entries.every((entry) => types.some((type) => isOfType(entry, type))) &&
+      isSet(entries),
+    path,
+  );
   return entries;
 }
 

@@ -20,8 +20,8 @@ export interface SchemaNode {
 }
 
 /**
- * A parsed schema. `nodes` has those of definitions too; a node comes before the nodes that contain it. `schemas` are the
- * objects of the JSON that are schemas.
+ * A parsed schema. `nodes` has those of definitions too; a node comes before the nodes that contain it.
+ * `schemas` are the objects of the JSON that are schemas.
  */
 export interface SchemaModel {
   readonly root: SchemaNode;
@@ -30,10 +30,17 @@ export interface SchemaModel {
 }
 
 /** Every node that a node's own value depends on. */
-export const dependenciesOf = ({ branches, parts }: SchemaNode): readonly SchemaNode[] => [...branches, ...parts.values()];
+export const dependenciesOf = ({ branches, parts }: SchemaNode): readonly SchemaNode[] => [
+  ...branches,
+  ...parts.values(),
+];
 
 /** Whether `steps` lead from one node to the other; a node leads to itself. */
-export function leadsTo(from: SchemaNode, to: SchemaNode, steps: (node: SchemaNode) => readonly SchemaNode[]): boolean {
+export function leadsTo(
+  from: SchemaNode,
+  to: SchemaNode,
+  steps: (node: SchemaNode) => readonly SchemaNode[],
+): boolean {
   const seen = new Set([from]);
   for (const node of seen) for (const next of steps(node)) seen.add(next);
   return seen.has(to);
@@ -67,14 +74,17 @@ export function checkGraph({ root, nodes }: SchemaModel): void {
 }
 
 /**
- * A node's rank is the number of steps from a scalar, an empty array or null to its simplest value. A node without a finite
- * value has no rank; an object ranks above all its properties, a union and a reference above the node of their value.
+ * A node's rank is the number of steps from a scalar, an empty array or null to its simplest value. A node
+ * without a finite value has no rank; an object ranks above all its properties, a union and a reference above
+ * the node of their value.
  */
 export function ranksOf(nodes: readonly SchemaNode[]): ReadonlyMap<SchemaNode, number> {
   const ranks = new Map<SchemaNode, number>();
   const isRanked = (node: SchemaNode) => ranks.has(node);
   const isReady = ({ kind, branches, parts }: SchemaNode) =>
-    kind === "object" ? [...parts.values()].every(isRanked) : branches.length === 0 || branches.some(isRanked);
+    kind === "object"
+      ? [...parts.values()].every(isRanked)
+      : branches.length === 0 || branches.some(isRanked);
   for (let rank = 0; ; rank += 1) {
     const ready = nodes.filter((node) => !isRanked(node) && isReady(node));
     if (ready.length === 0) return ranks;
@@ -92,7 +102,11 @@ function checkNesting(nodes: readonly SchemaNode[], recursive: ReadonlySet<Schem
   let level = 0;
   for (let node = nodes.find((node) => height(node) > nestingMax); node; ) {
     level += levelOf(node);
-    must(level <= nestingMax, node.path, `must not nest objects and arrays more than ${nestingMax} levels deep`);
+    must(
+      level <= nestingMax,
+      node.path,
+      `must not nest objects and arrays more than ${nestingMax} levels deep`,
+    );
     node = children(node).toSorted((a, b) => height(b) - height(a))[0];
   }
 }

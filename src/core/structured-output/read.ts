@@ -1,6 +1,13 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { checkBounds, must, rules, shortenName } from "./bounds.ts";
-import { checkKeywords, checkNotCombined, checkObject, parseReference, readEntries, readTypes } from "./keywords.ts";
+import {
+  checkKeywords,
+  checkNotCombined,
+  checkObject,
+  parseReference,
+  readEntries,
+  readTypes,
+} from "./keywords.ts";
 import type { SchemaModel, SchemaNode, TypeName } from "./node.ts";
 
 const schemasMax = 1_000;
@@ -86,13 +93,23 @@ function readTyped(parse: Parse, schema: JsonObject, path: string): SchemaNode {
     array: new Map(items === undefined ? [] : [["items", readNode(parse, items, `${path}.items`)]]),
   };
   if (entries) return addNode(parse, { ...empty, kind: "enum", path, entries });
-  const nodes = types.map((kind) => addNode(parse, { ...empty, kind, path, parts: parts[kind] ?? empty.parts }));
+  const nodes = types.map((kind) =>
+    addNode(parse, { ...empty, kind, path, parts: parts[kind] ?? empty.parts }),
+  );
   const [only] = nodes;
   return only && nodes.length === 1 ? only : addUnion(parse, path, nodes);
 }
 
-/** The members of `properties` or `$defs`. Refuses `__proto__`: code that copies values treats it as the prototype. */
-function readNamed(parse: Parse, members: Json = {}, path: string, within: string): ReadonlyMap<string, SchemaNode> {
+/**
+ * The members of `properties` or `$defs`. Refuses `__proto__`: code that copies values treats it as the
+ * prototype.
+ */
+function readNamed(
+  parse: Parse,
+  members: Json = {},
+  path: string,
+  within: string,
+): ReadonlyMap<string, SchemaNode> {
   must(isObject(members), path);
   return new Map(
     Object.entries(members).map(([name, schema]) => {

@@ -1,6 +1,13 @@
 import type { Json, JsonObject } from "../json.ts";
 import { jsonBytes } from "./bounds.ts";
-import { dependenciesOf, leadsTo, memoizeByNode, ranksOf, type SchemaModel, type SchemaNode } from "./node.ts";
+import {
+  dependenciesOf,
+  leadsTo,
+  memoizeByNode,
+  ranksOf,
+  type SchemaModel,
+  type SchemaNode,
+} from "./node.ts";
 import { readSchema } from "./read.ts";
 
 /** A zero value, which shares parts with other zero values, and the most bytes that its JSON has. */
@@ -11,18 +18,25 @@ export interface ZeroValue {
 
 const zeros = { string: "", number: 0, integer: 0, boolean: false, null: null, array: [] };
 
-/** The value of a failed extraction (spec/api.md 9.5). The schema must be one that `checkSchema` accepts; then the value conforms to it. */
+/**
+ * The value of a failed extraction (spec/api.md 9.5). The schema must be one that `checkSchema` accepts; then
+ * the value conforms to it.
+ */
 export function zeroValue(schema: JsonObject): JsonObject {
   const model = readSchema(schema);
   return deepCopy(zeroValues(model)(model.root).value);
 }
 
-/** The zero value of each node of a schema without infinite recursion: a nullable value is null, an enum its first entry. */
+/**
+ * The zero value of each node of a schema without infinite recursion: a nullable value is null, an enum its
+ * first entry.
+ */
 export function zeroValues({ nodes }: SchemaModel): (node: SchemaNode) => ZeroValue {
   const ranks = ranksOf(nodes);
   const rankOf = (node: SchemaNode) => ranks.get(node) ?? Number.POSITIVE_INFINITY;
   const mayBeNull = memoizeByNode(
-    ({ kind, entries, branches }): boolean => kind === "null" || entries.includes(null) || branches.some(mayBeNull),
+    ({ kind, entries, branches }): boolean =>
+      kind === "null" || entries.includes(null) || branches.some(mayBeNull),
   );
   const zero = memoizeByNode((node): ZeroValue => {
     const { kind, entries, parts } = node;
@@ -31,7 +45,11 @@ export function zeroValues({ nodes }: SchemaModel): (node: SchemaNode) => ZeroVa
     if (kind === "enum") return toZero(entries[0] ?? null);
     if (kind !== "union" && kind !== "reference") return toZero(zeros[kind]);
     // A branch ends the recursion when it ranks below the node or does not lead back to it.
-    return zero(node.branches.find((branch) => rankOf(branch) < rankOf(node) || !leadsTo(branch, node, dependenciesOf)) ?? node);
+    return zero(
+      node.branches.find(
+        (branch) => rankOf(branch) < rankOf(node) || !leadsTo(branch, node, dependenciesOf),
+      ) ?? node,
+    );
   });
   return zero;
 }

@@ -6,7 +6,10 @@ import type { Tx } from "../store.ts";
 export interface Backlog {
   /** Counts one more task. @throws Failure `unavailable` when `max` tasks wait already. */
   add(): void;
-  /** Counts the waiting tasks in the database. Until the next count, every task that entered here is assumed to wait. */
+  /**
+   * Counts the waiting tasks in the database. Until the next count, every task that entered here is assumed
+   * to wait.
+   */
   count(): Promise<void>;
 }
 

@@ -5,10 +5,18 @@ import type { EventType, TaskEvent } from "./event.ts";
 import type { TaskStatus, TaskView } from "./task.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
-export const messageTypes = ["user_message", "assistant_message", "error_message"] as const satisfies readonly EventType[];
+export const messageTypes = [
+  "user_message",
+  "assistant_message",
+  "error_message",
+] as const satisfies readonly EventType[];
 
 /** Types of event in a conversation: messages, and the events that end a turn in addition to its status. */
-export const conversationTypes = [...messageTypes, "user_stop", "structured_output_result"] as const satisfies readonly EventType[];
+export const conversationTypes = [
+  ...messageTypes,
+  "user_stop",
+  "structured_output_result",
+] as const satisfies readonly EventType[];
 
 /** The most messages returned of a single task, and of each task in a list; the newest are kept. */
 const messagesMax = 10_000;
@@ -52,7 +60,9 @@ export interface ConversationPage {
 }
 
 /** The requested page: it continues after a task. */
-export type ConversationsInput = Omit<ConversationPage, "after"> & { readonly afterTaskId?: string | undefined };
+export type ConversationsInput = Omit<ConversationPage, "after"> & {
+  readonly afterTaskId?: string | undefined;
+};
 
 export interface ConversationRows {
   /** Tasks without messages. An agent's main task is included once it has an event. */
@@ -65,7 +75,10 @@ export interface ConversationRows {
 export interface Conversations {
   /** @throws Failure `not_found` */
   get(tx: Tx, caller: Caller, taskId: string): Promise<CountedConversation>;
-  /** @throws Failure `invalid_argument` when the caller cannot see the task to continue after, `not_found` for a project as in task.list. */
+  /**
+   * @throws Failure `invalid_argument` when the caller cannot see the task to continue after, `not_found` for
+   * a project as in task.list.
+   */
   list(
     tx: Tx,
     caller: Caller,
@@ -85,7 +98,8 @@ export const conversations: Conversations = {
 
   async list(tx, caller, filter, { afterTaskId, ...page }) {
     if (filter.projectId !== undefined && !canAccessProjects(caller)) throw notFound("project", "project_id");
-    const after = afterTaskId === undefined ? {} : { after: await findPosition(tx, caller, page, afterTaskId) };
+    const after =
+      afterTaskId === undefined ? {} : { after: await findPosition(tx, caller, page, afterTaskId) };
     const found = await tx.conversations.list(caller, filter, { ...page, ...after, limit: page.limit + 1 });
     const tasks = found.slice(0, page.limit);
     const messages = await tx.conversations.listMessages(
@@ -93,7 +107,10 @@ export const conversations: Conversations = {
       messagesInListMax,
     );
     const byTask = Map.groupBy(messages, ({ taskId }) => taskId);
-    return { items: tasks.map((task) => toConversation(task, byTask.get(task.id) ?? [])), hasMore: found.length > page.limit };
+    return {
+      items: tasks.map((task) => toConversation(task, byTask.get(task.id) ?? [])),
+      hasMore: found.length > page.limit,
+    };
   },
 };
 
@@ -103,7 +120,12 @@ const toConversation = (task: TaskView, messages: readonly TaskEvent[]): Convers
   messages: messages.filter(({ seq }) => seq <= task.lastSeq),
 });
 
-async function findPosition(tx: Tx, caller: Caller, { orderBy }: Pick<ConversationPage, "orderBy">, id: string) {
+async function findPosition(
+  tx: Tx,
+  caller: Caller,
+  { orderBy }: Pick<ConversationPage, "orderBy">,
+  id: string,
+) {
   const task = await tx.tasks.find(caller, id);
   if (!task) throw invalidArgument("after_task_id", "is not a task of this list");
   return { at: task[orderBy], id: task.id };

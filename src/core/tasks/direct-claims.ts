@@ -10,13 +10,13 @@ export interface NewClaim {
 }
 
 /**
- * Claims for the runs of this process, in the change that begins a turn, so that the turn need not wait for a look at the queue. A
- * claim holds only if its change commits; its run begins after the commit.
+ * Claims for the runs of this process, in the change that begins a turn, so that the turn need not wait for a
+ * look at the queue. A claim holds only if its change commits; its run begins after the commit.
  */
 export interface DirectClaims {
   /**
-   * Claims a running task without a runner. False when the task must wait in the queue: this process has no room, drains or has no agent
-   * for the profile, another task waits, or the space limits the profile.
+   * Claims a running task without a runner. False when the task must wait in the queue: this process has no
+   * room, drains or has no agent for the profile, another task waits, or the space limits the profile.
    */
   claim(tx: Tx, task: Task): Promise<boolean>;
   /** The same for a task that is not inserted yet; null when it must wait. */

@@ -18,7 +18,12 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /** Types that lists contain only when they are verbose; streams always contain them. */
-export const verboseTypes: ReadonlySet<EventType> = new Set(["tool_used", "plan_update", "new_plan_step", "explanation"]);
+export const verboseTypes: ReadonlySet<EventType> = new Set([
+  "tool_used",
+  "plan_update",
+  "new_plan_step",
+  "explanation",
+]);
 
 /** A payload by type. Members have the proto's names in lowerCamelCase; absent members are omitted. */
 export interface EventPayloads {
@@ -80,10 +85,16 @@ export interface PlanStep {
 }
 
 /** An event without a number. */
-export type NewEvent = { readonly [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] } }[EventType];
+export type NewEvent = {
+  readonly [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] };
+}[EventType];
 
 /** An event of a task. `seq` starts at 1 and has no gaps; verbose events count too. */
-export type TaskEvent = NewEvent & { readonly taskId: string; readonly seq: number /** Unix ms. */; readonly timestamp: number };
+export type TaskEvent = NewEvent & {
+  readonly taskId: string;
+  readonly seq: number /** Unix ms. */;
+  readonly timestamp: number;
+};
 
 /** The last events of a task, as they were written with its current numbers and times. */
 export const lastEvents = (
@@ -121,7 +132,10 @@ export interface EventRows {
   /** Sets the size of a file in the message that has it as an attachment. Callers do not see this size. */
   setAttachmentBytes(taskId: string, seq: number, fileId: string, bytes: number): Promise<void>;
   deleteOfTask(taskId: string): Promise<void>;
-  /** Deletes the events of up to `max` tasks that were deleted before the given time; returns the number of tasks. */
+  /**
+   * Deletes the events of up to `max` tasks that were deleted before the given time; returns the number of
+   * tasks.
+   */
   purge(before: number, max: number): Promise<number>;
 }
 

@@ -1,6 +1,9 @@
 import type { Tx } from "../store.ts";
 
-/** Which requests an agent may send: none, those that need no approval (`ask`), or any. The first is the strictest. */
+/**
+ * Which requests an agent may send: none, those that need no approval (`ask`), or any. The first is the
+ * strictest.
+ */
 export const fetchModes = ["off", "ask", "allow"] as const;
 export type FetchMode = (typeof fetchModes)[number];
 
@@ -25,9 +28,12 @@ export interface EntryFetch {
 
 /** The most patterns of a policy, and their rule. */
 export const hostsMax = 100;
-export const hostRule = "a host name (docs.example.com), or *. and a host name for all hosts below it (*.example.com)";
+export const hostRule =
+  "a host name (docs.example.com), or *. and a host name for all hosts below it (*.example.com)";
 
-/** A pattern in lower case and ASCII (`*.münchen.de` is `*.xn--mnchen-3ya.de`); null for a text that is none. */
+/**
+ * A pattern in lower case and ASCII (`*.münchen.de` is `*.xn--mnchen-3ya.de`); null for a text that is none.
+ */
 export function hostPattern(text: string): string | null {
   const [, star = "", name = ""] = /^(\*\.)?([^*/?#@:\\\s]{1,253})$/.exec(text) ?? [];
   const host = URL.parse(`http://${name}/`)?.hostname ?? "";
@@ -35,25 +41,34 @@ export function hostPattern(text: string): string | null {
   return star + host;
 }
 
-/** Whether a host, or all hosts of a pattern, are in a pattern. `*.example.com` has neither `example.com` nor `badexample.com`. */
+/**
+ * Whether a host, or all hosts of a pattern, are in a pattern. `*.example.com` has neither `example.com` nor
+ * `badexample.com`.
+ */
 const isWithin = (inner: string, outer: string): boolean =>
   inner === outer || (outer.startsWith("*.") && inner.replace(/^\*/, "x").endsWith(outer.slice(1)));
 
 /** Whether a policy lists a host, in lower case and ASCII as the `hostname` of a URL. */
-export const isListed = ({ hosts }: FetchPolicy, hostname: string): boolean => hosts.some((pattern) => isWithin(hostname, pattern));
+export const isListed = ({ hosts }: FetchPolicy, hostname: string): boolean =>
+  hosts.some((pattern) => isWithin(hostname, pattern));
 
 /** The policy of a profile: it can only be stricter than the entry of its model. */
 export function strictest(model: FetchPolicy, { fetch, fetchHosts }: ProfileFetch): FetchPolicy {
-  const mode = fetch !== null && fetchModes.indexOf(fetch) < fetchModes.indexOf(model.mode) ? fetch : model.mode;
+  const mode =
+    fetch !== null && fetchModes.indexOf(fetch) < fetchModes.indexOf(model.mode) ? fetch : model.mode;
   return { mode, hosts: fetchHosts === null ? model.hosts : intersect(model.hosts, fetchHosts) };
 }
 
 function intersect(some: readonly string[], others: readonly string[]): readonly string[] {
-  const kept = (from: readonly string[], of: readonly string[]) => from.filter((inner) => of.some((outer) => isWithin(inner, outer)));
+  const kept = (from: readonly string[], of: readonly string[]) =>
+    from.filter((inner) => of.some((outer) => isWithin(inner, outer)));
   return [...new Set([...kept(some, others), ...kept(others, some)])];
 }
 
-/** The setting that a migration of 0.2.0 gave installations from before: their models may send requests as before. */
+/**
+ * The setting that a migration of 0.2.0 gave installations from before: their models may send requests as
+ * before.
+ */
 const settingName = "fetch";
 
 /** The mode of models whose entry has none. */

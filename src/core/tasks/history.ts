@@ -46,10 +46,19 @@ export interface Past {
 }
 
 /** Reads what the history of a turn has in addition to the events since the task's `answeredSeq`. */
-export async function readPast(events: Pick<EventRows, "list">, task: Pick<Task, "id" | "answeredSeq" | "consumedSeq">): Promise<Past> {
+export async function readPast(
+  events: Pick<EventRows, "list">,
+  task: Pick<Task, "id" | "answeredSeq" | "consumedSeq">,
+): Promise<Past> {
   const { id, answeredSeq } = task;
   if (answeredSeq === 0) return { messages: [], uses: [] };
-  const window = { beforeSeq: answeredSeq + 1, order: "desc", limit: historyMax, verbose: false, types: messageTypes } as const;
+  const window = {
+    beforeSeq: answeredSeq + 1,
+    order: "desc",
+    limit: historyMax,
+    verbose: false,
+    types: messageTypes,
+  } as const;
   const [messages, uses] = await Promise.all([events.list(id, window), readUses(events, task)]);
   return { messages: messages.toReversed(), uses };
 }
@@ -57,8 +66,8 @@ export async function readPast(events: Pick<EventRows, "list">, task: Pick<Task,
 /**
  * The history of a turn, oldest first: at most the last 200 messages, and the last 200 uses of tools.
  *
- * @param since the events from the task's `answeredSeq` to its `consumedSeq`, without verbose ones. The turn answers the messages of
- * the user among them; the answer of the last turn may be between them.
+ * @param since the events from the task's `answeredSeq` to its `consumedSeq`, without verbose ones. The turn
+ * answers the messages of the user among them; the answer of the last turn may be between them.
  */
 export function toHistory({ messages, uses }: Past, since: readonly TaskEvent[]): readonly HistoryEntry[] {
   const said = [...messages, ...since.filter(({ type }) => type !== "user_message")]
@@ -69,7 +78,13 @@ export function toHistory({ messages, uses }: Past, since: readonly TaskEvent[])
 
 function messageIn({ type, payload }: TaskEvent): readonly HistoryMessage[] {
   if (type !== "user_message" && type !== "assistant_message") return [];
-  return [{ role: type === "user_message" ? "user" : "assistant", content: payload.content, attachments: payload.attachments ?? [] }];
+  return [
+    {
+      role: type === "user_message" ? "user" : "assistant",
+      content: payload.content,
+      attachments: payload.attachments ?? [],
+    },
+  ];
 }
 
 type Use = Extract<TaskEvent, { readonly type: "tool_used" }>;
@@ -87,7 +102,13 @@ async function readUses(
 ): Promise<readonly NumberedUse[]> {
   const uses: Use[] = [];
   for (let [beforeSeq, bytes] = [consumedSeq + 1, 0]; uses.length < historyMax && bytes < detailsMax; ) {
-    const window = { afterSeq: consumedSeq - eventsMax, beforeSeq, order: "desc", limit: pageMax, verbose: true } as const;
+    const window = {
+      afterSeq: consumedSeq - eventsMax,
+      beforeSeq,
+      order: "desc",
+      limit: pageMax,
+      verbose: true,
+    } as const;
     const page = (await events.list(id, { ...window, types: ["tool_used"] })).flatMap((event) =>
       event.type === "tool_used" ? [event] : [],
     );
@@ -101,7 +122,8 @@ async function readUses(
 
 /** @param uses newest first. */
 function toEntries(uses: readonly Use[]): readonly NumberedUse[] {
-  // The event of a decision has the same id as the event that requested the approval, which has the arguments.
+  // The event of a decision has the same id as the event that requested the approval, which has the
+  // arguments.
   const requested = new Map(
     uses.flatMap(({ payload: { actionId, status, params } }) =>
       status === "pending_confirmation" && params !== undefined ? [[actionId, params]] : [],
@@ -119,7 +141,10 @@ function toEntries(uses: readonly Use[]): readonly NumberedUse[] {
   return found.slice(0, historyMax);
 }
 
-function toEntry({ payload: { tool, status, params, result = null } }: Use, requested: JsonObject | undefined): HistoryUse {
+function toEntry(
+  { payload: { tool, status, params, result = null } }: Use,
+  requested: JsonObject | undefined,
+): HistoryUse {
   const [call, answer] = [shorten(params ?? requested ?? {}), shorten(result)];
   return {
     role: "tool",
@@ -135,7 +160,10 @@ function toEntry({ payload: { tool, status, params, result = null } }: Use, requ
 function shorten<T extends Json>(value: T): { value: T | { beginning: string }; isShortened: boolean } {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (Buffer.byteLength(text) <= detailMax) return { value, isShortened: false };
-  return { value: { beginning: text.slice(0, beginningMax).replace(/[\ud800-\udbff]$/, "") }, isShortened: true };
+  return {
+    value: { beginning: text.slice(0, beginningMax).replace(/[\ud800-\udbff]$/, "") },
+    isShortened: true,
+  };
 }
 
 const sizeOf = ({ arguments: call, result }: HistoryUse): number =>

@@ -2,13 +2,19 @@ import { isWhole } from "../actions/is-whole.ts";
 import type { EventPayloads, NewEvent, WaitDetail } from "./event.ts";
 import type { LatestStatus, TaskProgress, TaskStatus } from "./task.ts";
 
-/** Progress as new events change it; absent members stay as they are. `statusAt` is the place of the latest status_update, from 1. */
+/**
+ * Progress as new events change it; absent members stay as they are. `statusAt` is the place of the latest
+ * status_update, from 1.
+ */
 export interface ProgressChange extends Partial<Omit<TaskProgress, "statusSeq">> {
   readonly statusAt?: number;
 }
 
 /** The change of a task's progress by new events, which are in order. */
-export const progressOf = (events: readonly NewEvent[]): ProgressChange => ({ ...statusOf(events), ...planOf(events) });
+export const progressOf = (events: readonly NewEvent[]): ProgressChange => ({
+  ...statusOf(events),
+  ...planOf(events),
+});
 
 function statusOf(events: readonly NewEvent[]): ProgressChange {
   const index = events.findLastIndex(({ type }) => type === "status_update");
@@ -18,10 +24,15 @@ function statusOf(events: readonly NewEvent[]): ProgressChange {
 }
 
 /** @param before the event directly before the status: the stop, or what the task waits for. */
-const toLatest = ({ agentStatus, brief, statusDetail }: EventPayloads["status_update"], before: NewEvent | undefined): LatestStatus => ({
+const toLatest = (
+  { agentStatus, brief, statusDetail }: EventPayloads["status_update"],
+  before: NewEvent | undefined,
+): LatestStatus => ({
   status: agentStatus,
   brief,
-  ...(statusDetail ? { detail: statusDetail, ...(isShownWhole(statusDetail, before) ? { isWhole: true } : {}) } : {}),
+  ...(statusDetail
+    ? { detail: statusDetail, ...(isShownWhole(statusDetail, before) ? { isWhole: true } : {}) }
+    : {}),
   ...(before?.type === "user_stop" ? { byUser: true } : {}),
 });
 

@@ -77,7 +77,10 @@ export interface Step {
   readonly events: readonly NewEvent[];
 }
 
-const status = (agentStatus: TaskStatus, brief: string): NewEvent => ({ type: "status_update", payload: { agentStatus, brief } });
+const status = (agentStatus: TaskStatus, brief: string): NewEvent => ({
+  type: "status_update",
+  payload: { agentStatus, brief },
+});
 
 /** A new task whose first turn a process has claimed, to be inserted with these events. */
 export const claimedTask = (task: Task, nodeId: string, now: number, events: readonly NewEvent[]): Task => ({
@@ -94,7 +97,11 @@ type MessageExtras = Pick<UserInput, "attachments" | "spoken">;
 
 const userMessage = (content: string, { attachments = [], spoken = false }: MessageExtras): NewEvent => ({
   type: "user_message",
-  payload: { content, messageType: spoken ? "voice" : "text", ...(attachments.length === 0 ? {} : { attachments }) },
+  payload: {
+    content,
+    messageType: spoken ? "voice" : "text",
+    ...(attachments.length === 0 ? {} : { attachments }),
+  },
 });
 
 export const firstEvents = (content: string, extras: MessageExtras = {}): readonly NewEvent[] => [
@@ -110,13 +117,28 @@ export const queueMessage = (content: string, extras: MessageExtras = {}): Step 
 
 /** A message to a task that does not run: the task waits for a runner again. */
 export const resume = (content: string, now: number, extras: MessageExtras = {}): Step => ({
-  set: { addsMessage: true, status: "running", nodeId: null, toBrowser: true, queuedAt: now, claims: 0, idleClaims: 0 },
+  set: {
+    addsMessage: true,
+    status: "running",
+    nodeId: null,
+    toBrowser: true,
+    queuedAt: now,
+    claims: 0,
+    idleClaims: 0,
+  },
   events: firstEvents(content, extras),
 });
 
 /** The user's stop: the runner may write no more, and earlier messages are not taken up again. */
 export const stop: Step = {
-  set: { status: "stopped", nodeId: null, requiredNodeId: null, raiseFence: true, beginTurn: true, memo: null },
+  set: {
+    status: "stopped",
+    nodeId: null,
+    requiredNodeId: null,
+    raiseFence: true,
+    beginTurn: true,
+    memo: null,
+  },
   events: [{ type: "user_stop", payload: {} }, status("stopped", "Stopped by the user")],
 };
 
@@ -130,14 +152,23 @@ export interface Ending extends Step {
   readonly wait?: Wait;
 }
 
-/** The agent has finished. The structured result follows the status, and disarms the schema (spec/api.md 9.5). */
+/**
+ * The agent has finished. The structured result follows the status, and disarms the schema (spec/api.md 9.5).
+ */
 export function finish(content: string, result?: StructuredResult): Ending {
-  const messages: readonly NewEvent[] = [{ type: "assistant_message", payload: { content, deliveryKind: "result" } }];
+  const messages: readonly NewEvent[] = [
+    { type: "assistant_message", payload: { content, deliveryKind: "result" } },
+  ];
   const set: TaskChanges = { status: "stopped", nodeId: null, requiredNodeId: null, memo: null };
   const events = [...messages, status("stopped", "Done")];
   if (!result) return { messages: messages, memo: null, set, events };
   const resultEvent: NewEvent = { type: "structured_output_result", payload: result };
-  return { messages: messages, memo: null, set: { ...set, outputSchema: null }, events: [...events, resultEvent] };
+  return {
+    messages: messages,
+    memo: null,
+    set: { ...set, outputSchema: null },
+    events: [...events, resultEvent],
+  };
 }
 
 export function fail(errorType: string, content: string): Ending {
@@ -150,7 +181,9 @@ export function fail(errorType: string, content: string): Ending {
   };
 }
 
-/** The agent asks a question: the next message is the answer, and the turn that it begins receives the memo. */
+/**
+ * The agent asks a question: the next message is the answer, and the turn that it begins receives the memo.
+ */
 export function ask(content: string, options: readonly string[], memo: Json, actionId: string): Ending {
   const questionExpectation = { responseMethod: "send_message", options, selectionMode: "single" } as const;
   const messages: readonly NewEvent[] = [
@@ -174,7 +207,10 @@ export interface Approval extends Wait {
   readonly memo?: Json | undefined;
 }
 
-/** The agent waits for an approval. The same turn continues after it, so its memo stays, unless the agent gives a new one. */
+/**
+ * The agent waits for an approval. The same turn continues after it, so its memo stays, unless the agent
+ * gives a new one.
+ */
 export function confirm(approval: Approval): Ending {
   const { kind, variant, actionId, description = kindOf(kind).description } = approval;
   const events = [
@@ -193,7 +229,9 @@ export const allowedAction = (approval: Approval): Step => ({
 
 const memoIn = ({ memo }: Approval): Pick<TaskChanges, "memo"> => (memo === undefined ? {} : { memo });
 
-/** The user has decided, and the turn continues (spec/decisions.md 19a). `shown` is the input without secrets. */
+/**
+ * The user has decided, and the turn continues (spec/decisions.md 19a). `shown` is the input without secrets.
+ */
 export function continueAfterDecision(action: Wait, accepted: boolean, shown: JsonObject, now: number): Step {
   return {
     set: { status: "running", nodeId: null, toBrowser: true, queuedAt: now },
@@ -207,7 +245,10 @@ export function continueAfterDecision(action: Wait, accepted: boolean, shown: Js
 /** The `node_id` of a task that waits for its subtasks: no process runs it, and it is not in the queue. */
 export const waitingNode = "subtasks";
 
-/** The agent waits for subtasks: the task keeps running, without a runner. The same turn continues after the wait. */
+/**
+ * The agent waits for subtasks: the task keeps running, without a runner. The same turn continues after the
+ * wait.
+ */
 export const waitForSubtasks = (brief: string): Step => ({
   set: { nodeId: waitingNode, raiseFence: true },
   events: [status("running", brief)],
@@ -233,7 +274,10 @@ function toolUsed(
     ...(params ? { params } : {}),
     ...defined({ result }),
   };
-  return { type: "tool_used", payload: { tool: kindOf(kind).tool ?? kind, actionId, status: toolStatus, brief, ...details } };
+  return {
+    type: "tool_used",
+    payload: { tool: kindOf(kind).tool ?? kind, actionId, status: toolStatus, brief, ...details },
+  };
 }
 
 /** The status event of a waiting task. It must directly follow the event that the task waits for. */

@@ -32,13 +32,17 @@ export interface ListWatches {
   /**
    * Sends changes as they occur, each at least once. Holds one page in memory, however slow the reader is.
    *
-   * @throws Failure `invalid_argument` for a foreign cursor, those of `checkFilterAccess`, `resource_exhausted`; the stream later also
-   * `unavailable` when the process drains, and the failures of a new call.
+   * @throws Failure `invalid_argument` for a foreign cursor, those of `checkFilterAccess`,
+   * `resource_exhausted`; the stream later also `unavailable` when the process drains, and the failures of a
+   * new call.
    */
   watch(tx: Tx, call: OpenCall, watch: ListWatch): AsyncIterable<ListChange>;
 }
 
-/** Changes are committed at most this long after the time that they record, including the difference of the processes' clocks. */
+/**
+ * Changes are committed at most this long after the time that they record, including the difference of the
+ * processes' clocks.
+ */
 export const marginMs = 10_000;
 /** An older cursor gets a resync. */
 const cursorMaxMs = 24 * 60 * 60 * 1000;
@@ -47,7 +51,10 @@ const changedMax = 1_000;
 const pageSize = 100;
 /** The time in which changes are collected. */
 const collectMs = 250;
-/** The same after too many changes: the list is read again less often. The credential is checked this often too. */
+/**
+ * The same after too many changes: the list is read again less often. The credential is checked this often
+ * too.
+ */
 const overloadMs = 5_000;
 
 /** The changes that were read and not sent before. */
@@ -58,7 +65,11 @@ interface Unsent {
 }
 
 /** @param draining aborted when the process drains. */
-export function listWatches(subscriptions: TaskSubscriptions, clock: Clock, draining: AbortSignal): ListWatches {
+export function listWatches(
+  subscriptions: TaskSubscriptions,
+  clock: Clock,
+  draining: AbortSignal,
+): ListWatches {
   /** Waits until changes may be sent, and authenticates the caller again. */
   async function nextTurn(call: OpenCall, subscription: Subscription, until: number): Promise<Caller> {
     await subscription.nextNews();
@@ -71,10 +82,21 @@ export function listWatches(subscriptions: TaskSubscriptions, clock: Clock, drai
     return call.reauthenticate();
   }
 
-  async function* send(tx: Tx, call: OpenCall, watch: ListWatch, start: number | null, subscription: Subscription) {
+  async function* send(
+    tx: Tx,
+    call: OpenCall,
+    watch: ListWatch,
+    start: number | null,
+    subscription: Subscription,
+  ) {
     const { filter, follow } = watch;
     const cursorAt = (at: number) => encodeCursor(bind(call.caller, filter), { value: at, id: "-" });
-    const resyncAt = (at: number): ListChange => ({ tasks: [], removedIds: [], cursor: cursorAt(at), resync: true });
+    const resyncAt = (at: number): ListChange => ({
+      tasks: [],
+      removedIds: [],
+      cursor: cursorAt(at),
+      resync: true,
+    });
     const readUnsent = unsentReader(tx, filter);
     let { caller } = call;
     let since = start ?? clock.now();
@@ -120,20 +142,28 @@ export function listWatches(subscriptions: TaskSubscriptions, clock: Clock, drai
       const now = clock.now();
       // Anyone can make a cursor, so it may have any number.
       const isRecent = at !== null && Number.isSafeInteger(at) && at >= now - cursorMaxMs;
-      return send(tx, call, watch, isRecent ? Math.min(at, now) : null, subscriptions.subscribeToList(call, filter));
+      return send(
+        tx,
+        call,
+        watch,
+        isRecent ? Math.min(at, now) : null,
+        subscriptions.subscribeToList(call, filter),
+      );
     },
   };
 }
 
 /**
- * Reads changes a little before a time again, because they are not committed in the order of their times, and omits
- * the versions that it has returned.
+ * Reads changes a little before a time again, because they are not committed in the order of their times, and
+ * omits the versions that it has returned.
  */
 function unsentReader(tx: Tx, { view }: TaskFilter) {
   let known = new Map<string, string>();
   return async (caller: Caller, since: number): Promise<Unsent> => {
     const range = [since - marginMs, changedMax + 1] as const;
-    const changed = await (view === "team" ? tx.tasks.listChangedInTeam(caller.spaceId, ...range) : tx.tasks.listChanged(caller, ...range));
+    const changed = await (view === "team"
+      ? tx.tasks.listChangedInTeam(caller.spaceId, ...range)
+      : tx.tasks.listChanged(caller, ...range));
     const ids = changed.filter(({ id, version }) => known.get(id) !== version).map(({ id }) => id);
     // Older changes are not read again.
     known = new Map(changed.map(({ id, version }) => [id, version]));

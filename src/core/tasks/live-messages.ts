@@ -38,7 +38,8 @@ export function deltaMessages(delta: TextDelta, again: boolean): string[] {
   return messages;
 }
 
-export const watchedMessage = (taskIds: readonly string[], ask: boolean): string => JSON.stringify(["watched", taskIds, ask]);
+export const watchedMessage = (taskIds: readonly string[], ask: boolean): string =>
+  JSON.stringify(["watched", taskIds, ask]);
 
 export const helloMessage = JSON.stringify(["hello"]);
 
@@ -47,13 +48,18 @@ export function parseLive(message: string): LiveMessage | null {
   const parsed = parseArray(message);
   const [kind, first] = parsed;
   if (kind === "hello") return { kind };
-  if (kind === "watched" && Array.isArray(first) && first.every(isText)) return { kind, taskIds: first, ask: parsed[2] === true };
+  if (kind === "watched" && Array.isArray(first) && first.every(isText))
+    return { kind, taskIds: first, ask: parsed[2] === true };
   if (kind !== "delta") return null;
   const [, taskId, key, attempt, type, afterSeq, offset, text, again] = parsed;
   const liveType = liveTypes.find((each) => each === type);
   if (!isText(taskId) || !isText(key) || !isText(text) || liveType === undefined) return null;
   if (!isCount(attempt) || !isCount(afterSeq) || !isCount(offset)) return null;
-  return { kind, delta: { taskId, key, attempt, type: liveType, afterSeq, offset, text }, again: again === true };
+  return {
+    kind,
+    delta: { taskId, key, attempt, type: liveType, afterSeq, offset, text },
+    again: again === true,
+  };
 }
 
 function parseArray(message: string): readonly unknown[] {
@@ -61,4 +67,5 @@ function parseArray(message: string): readonly unknown[] {
   return Array.isArray(parsed) ? parsed : [];
 }
 
-const isCount = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+const isCount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;

@@ -12,7 +12,10 @@ export interface LiveRelay {
   ask(task: LiveTask): void;
   /** True while another process watches a task. */
   isWatched(taskId: string): boolean;
-  /** Shows a part that a worker has sent to this process. Returns the offset from which the watchers lack the text. */
+  /**
+   * Shows a part that a worker has sent to this process. Returns the offset from which the watchers lack the
+   * text.
+   */
   forward(delta: TextDelta): number;
 }
 
@@ -76,7 +79,10 @@ export function liveRelay(
     if (task && isCurrent(task, delta) && !addPart(task, delta, isTooLate)) recordMissed(task, delta);
   }
 
-  /** A part that a worker has sent: its process keeps no text, so the worker sends it again when a watcher lacks it. */
+  /**
+   * A part that a worker has sent: its process keeps no text, so the worker sends it again when a watcher
+   * lacks it.
+   */
   function forward(delta: TextDelta): number {
     const [task, interest] = [tasks.get(delta.taskId), interestIn(delta.taskId)];
     const isMissing = task !== undefined && isCurrent(task, delta) && !addPart(task, delta, false);
@@ -106,7 +112,10 @@ export function liveRelay(
   function recordRemote(taskIds: readonly string[], isAsked: boolean): void {
     if (remote.size > remoteMax) return;
     for (const taskId of taskIds) {
-      remote.set(taskId, { until: clock.monotonic() + watchedMs, isAsked: isAsked || interestIn(taskId)?.isAsked === true });
+      remote.set(taskId, {
+        until: clock.monotonic() + watchedMs,
+        isAsked: isAsked || interestIn(taskId)?.isAsked === true,
+      });
       const task = tasks.get(taskId);
       if (isAsked && task?.text?.isOwn) request(task, task.text);
     }
@@ -156,11 +165,18 @@ export function liveRelay(
 }
 
 /** True when watchers of this process may see a part, which another process or a worker has sent. */
-const isCurrent = ({ wakers, text, endedSeq, missed }: LiveTask, { attempt, afterSeq, type }: TextDelta): boolean =>
-  wakers.size > 0 && !text?.isOwn && afterSeq >= endedSeq[type] && attempt >= Math.max(text?.attempt ?? 0, missed);
+const isCurrent = (
+  { wakers, text, endedSeq, missed }: LiveTask,
+  { attempt, afterSeq, type }: TextDelta,
+): boolean =>
+  wakers.size > 0 &&
+  !text?.isOwn &&
+  afterSeq >= endedSeq[type] &&
+  attempt >= Math.max(text?.attempt ?? 0, missed);
 
 /** The length of what this process has of a part's text. */
-const lengthOf = ({ text }: LiveTask, { attempt }: TextDelta): number => (text?.attempt === attempt ? text.value.length : 0);
+const lengthOf = ({ text }: LiveTask, { attempt }: TextDelta): number =>
+  text?.attempt === attempt ? text.value.length : 0;
 
 /** Adds a part to the text of a task. Returns false when the parts before it are missing. */
 function addPart(task: LiveTask, delta: TextDelta, isTooLate: boolean): boolean {

@@ -41,7 +41,13 @@ export interface LiveText extends TextHead {
   parts: Map<number, readonly TextDelta[]>;
 }
 
-export const headOf = ({ taskId, key, attempt, type, afterSeq }: TextHead): TextHead => ({ taskId, key, attempt, type, afterSeq });
+export const headOf = ({ taskId, key, attempt, type, afterSeq }: TextHead): TextHead => ({
+  taskId,
+  key,
+  attempt,
+  type,
+  afterSeq,
+});
 
 export const newText = (head: TextHead, isOwn: boolean): LiveText => ({
   ...headOf(head),

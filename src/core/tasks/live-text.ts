@@ -28,7 +28,8 @@ export const textBytesMax = 1024 * 1024;
 const attemptsMax = 2 ** 20;
 
 /** The number of a text among all of its task: runs of a later fence come after those of earlier ones. */
-export const attemptOf = (fence: number, inRun: number): number => fence * attemptsMax + Math.min(inRun, attemptsMax - 1);
+export const attemptOf = (fence: number, inRun: number): number =>
+  fence * attemptsMax + Math.min(inRun, attemptsMax - 1);
 
 /** True for events after which the agent writes nothing until the next turn. */
 export const endsTurn = ({ type, payload }: Pick<TaskEvent, "type" | "payload">): boolean =>
@@ -37,6 +38,7 @@ export const endsTurn = ({ type, payload }: Pick<TaskEvent, "type" | "payload">)
   (type === "status_update" && "agentStatus" in payload && payload.agentStatus !== "running");
 
 /** The length of a text without half a character at its end. */
-export const wholeLength = (text: string): number => (isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length);
+export const wholeLength = (text: string): number =>
+  isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length;
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

@@ -11,7 +11,10 @@ export interface LiveTexts {
   reader(taskId: string): TextReader;
   /** True while a process has a watcher of the task. */
   isWatched(taskId: string): boolean;
-  /** Shows a part that a worker has sent to this process. Returns the offset from which the watchers lack the text. */
+  /**
+   * Shows a part that a worker has sent to this process. Returns the offset from which the watchers lack the
+   * text.
+   */
   forward(delta: TextDelta): number;
   /** A watcher has received an event: the texts that it replaces are no longer shown. */
   replace(event: TaskEvent): void;
@@ -91,7 +94,8 @@ export function liveTexts(parts: LiveRelayParts): LiveTexts {
       const task = tasks.get(event.taskId);
       if (!task) return;
       const { endedSeq, text } = task;
-      for (const type of liveTypes) if (event.type === type || endsTurn(event)) endedSeq[type] = Math.max(endedSeq[type], event.seq);
+      for (const type of liveTypes)
+        if (event.type === type || endsTurn(event)) endedSeq[type] = Math.max(endedSeq[type], event.seq);
       if (text && !text.isOwn && text.afterSeq < endedSeq[text.type]) task.text = null;
     },
   };

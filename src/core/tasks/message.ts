@@ -40,7 +40,8 @@ export function estimateTokens(text: string): number {
 }
 
 /** The refusal of a text above the limit. */
-export const textTooLong = (path = "message.content"): Failure => invalidArgument(path, `must be at most ${tokensMax} estimated tokens`);
+export const textTooLong = (path = "message.content"): Failure =>
+  invalidArgument(path, `must be at most ${tokensMax} estimated tokens`);
 
 /**
  * The text of a message: its parts, joined by line feeds. Only the text that the user has written
@@ -50,7 +51,11 @@ export const textTooLong = (path = "message.content"): Failure => invalidArgumen
  * @throws Failure `invalid_argument` for a text that is too long, and for an empty one without files.
  */
 export function messageText(
-  { texts, attachments = [], withTranscripts }: Pick<UserInput, "texts" | "withTranscripts"> & { attachments?: readonly unknown[] },
+  {
+    texts,
+    attachments = [],
+    withTranscripts,
+  }: Pick<UserInput, "texts" | "withTranscripts"> & { attachments?: readonly unknown[] },
   path = "message.content",
 ): string {
   const written = texts.join("");
@@ -66,11 +71,17 @@ export function messageText(
 export function deriveTitle(text: string): string {
   const line = text.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
   const characters = [...line.trim()];
-  return characters.length <= titleMax ? characters.join("") : `${characters.slice(0, titleMax - 1).join("")}…`;
+  return characters.length <= titleMax
+    ? characters.join("")
+    : `${characters.slice(0, titleMax - 1).join("")}…`;
 }
 
 /** Adds references to a task's: drops duplicates and the task itself, keeps the newest. */
-export function addReferences(existing: readonly string[], added: readonly string[], self: string): readonly string[] {
+export function addReferences(
+  existing: readonly string[],
+  added: readonly string[],
+  self: string,
+): readonly string[] {
   const unique = [...new Set(added)].filter((id) => id !== self);
   return [...existing.filter((id) => !unique.includes(id)), ...unique].slice(-referencesMax);
 }
@@ -99,14 +110,22 @@ export interface ReferencedTask {
 /** The tasks that a task refers to (spec/api.md 9.8). */
 export interface References {
   readonly ids: readonly string[];
-  /** Null for a task that is not referenced, that may not be read, or that does not exist. Checks access on each call. */
+  /**
+   * Null for a task that is not referenced, that may not be read, or that does not exist. Checks access on
+   * each call.
+   */
   open(id: string): Promise<ReferencedTask | null>;
 }
 
 /** The references of a task, with the access of its owner; of an app's task, with the access of the app. */
 export function referencesOf(
   store: Pick<Tx, "tasks" | "events">,
-  { references, accountId, spaceId, clientId }: Pick<Task, "references" | "accountId" | "spaceId" | "clientId">,
+  {
+    references,
+    accountId,
+    spaceId,
+    clientId,
+  }: Pick<Task, "references" | "accountId" | "spaceId" | "clientId">,
 ): References {
   const scope: Scope = { accountId, spaceId, clientId: clientId ?? undefined };
   return {

@@ -3,11 +3,17 @@ import { continueAfterWait, stop, waitingNode } from "./lifecycle.ts";
 import { endBrief, hasEnded, nextLook, reasonOf, statesOf } from "./subtask-wait.ts";
 import type { Task, TaskWritten } from "./task.ts";
 
-/** Rows of tasks that have started subtasks. Lock order: a task, the row of its parent, its own row; never a task after such a row. */
+/**
+ * Rows of tasks that have started subtasks. Lock order: a task, the row of its parent, its own row; never a
+ * task after such a row.
+ */
 export interface ParentRows {
   /** Creates the row if there is none, and locks it until the change ends. */
   lock(task: Pick<Task, "id" | "spaceId">): Promise<void>;
-  /** Schedules a check of the subtasks of a task, if it has any: now for every process, also where clocks differ, or at a time. */
+  /**
+   * Schedules a check of the subtasks of a task, if it has any: now for every process, also where clocks
+   * differ, or at a time.
+   */
   look(taskId: string, at?: number): Promise<void>;
   /** Asks for the stop of the subtasks of turns up to this one. */
   requestStop(taskId: string, turn: number): Promise<void>;
@@ -24,20 +30,24 @@ export interface ParentRows {
 }
 
 /**
- * Schedules a check of the parent of each subtask that changes its state, in the change of the subtask: the check is made even if this
- * process dies.
+ * Schedules a check of the parent of each subtask that changes its state, in the change of the subtask: the
+ * check is made even if this process dies.
  */
 export async function followSubtask(tx: Tx, { task, isNew, events }: TaskWritten): Promise<void> {
   const { parentId, status } = task;
   if (parentId === null || isNew) return;
-  if (hasEnded(status) || events.some(({ type }) => type === "status_update")) await tx.parents.look(parentId);
+  if (hasEnded(status) || events.some(({ type }) => type === "status_update"))
+    await tx.parents.look(parentId);
 }
 
 /**
- * Requests the stop of all subtasks of a task that no longer runs. They are stopped by separate changes: there may be
- * many. Subtasks that a later turn of the task starts are not affected.
+ * Requests the stop of all subtasks of a task that no longer runs. They are stopped by separate changes:
+ * there may be many. Subtasks that a later turn of the task starts are not affected.
  */
-export async function stopSubtasks(tx: Tx, { id, consumedSeq, subtasks }: Pick<Task, "id" | "consumedSeq" | "subtasks">): Promise<void> {
+export async function stopSubtasks(
+  tx: Tx,
+  { id, consumedSeq, subtasks }: Pick<Task, "id" | "consumedSeq" | "subtasks">,
+): Promise<void> {
   if (subtasks > 0) await tx.parents.requestStop(id, consumedSeq);
 }
 
@@ -51,15 +61,16 @@ interface ParentParts {
 }
 
 /**
- * Does what is due about the subtasks of a task: stops them after a stop of the task, and ends its wait. Several processes may do so
- * at the same time.
+ * Does what is due about the subtasks of a task: stops them after a stop of the task, and ends its wait.
+ * Several processes may do so at the same time.
  */
 export async function settleParent({ store, clock, publishTask }: ParentParts, id: string): Promise<void> {
   const turn = await store.parents.stopTurn(id);
   if (turn > 0) {
     for (;;) {
       const living = await store.tasks.listLiving(id, turn, batchMax);
-      for (const subtask of living) await store.change((tx) => stopSubtask(tx, subtask, clock.now(), publishTask));
+      for (const subtask of living)
+        await store.change((tx) => stopSubtask(tx, subtask, clock.now(), publishTask));
       if (living.length < batchMax) break;
     }
     await store.change((tx) => tx.parents.endStop(id, turn));
@@ -78,7 +89,10 @@ async function stopSubtask(tx: Tx, id: string, now: number, publishTask: Publish
   }
 }
 
-/** Ends the wait of a task, if it is over. The numbers of its subtasks have changed, so lists show the task as changed. */
+/**
+ * Ends the wait of a task, if it is over. The numbers of its subtasks have changed, so lists show the task as
+ * changed.
+ */
 async function lookAtSubtasks(tx: Tx, id: string, now: number, publishTask: PublishTask): Promise<void> {
   const task = (await tx.tasks.advance(id, { now }))?.task;
   if (!(await tx.parents.take(id, now))) return;

@@ -35,7 +35,9 @@ export interface ProfileSettings extends ProfileLimits, ProfileFetch {
 }
 
 /** The changed members of settings; absent ones stay. */
-export type ProfileEdit = Partial<Pick<ProfileSettings, "title" | "description" | "concurrency" | "timeLimit" | "fetch" | "fetchHosts">>;
+export type ProfileEdit = Partial<
+  Pick<ProfileSettings, "title" | "description" | "concurrency" | "timeLimit" | "fetch" | "fetchHosts">
+>;
 
 /** The members of a task that select its settings. */
 export type ProfileOfTask = Pick<Task, "spaceId" | "agentProfile">;
@@ -44,15 +46,23 @@ export interface ProfileRows {
   /** The settings of a space, in any order. */
   list(spaceId: string): Promise<readonly ProfileSettings[]>;
   set(settings: Pick<ProfileSettings, "spaceId" | "profile" | "updatedAt">, edit: ProfileEdit): Promise<void>;
-  /** The settings of these tasks that limit concurrency. Their rows stay locked until the change ends; they are locked in one order. */
-  lockLimited(tasks: readonly ProfileOfTask[]): Promise<readonly (ProfileSettings & { concurrency: number })[]>;
+  /**
+   * The settings of these tasks that limit concurrency. Their rows stay locked until the change ends; they
+   * are locked in one order.
+   */
+  lockLimited(
+    tasks: readonly ProfileOfTask[],
+  ): Promise<readonly (ProfileSettings & { concurrency: number })[]>;
   /** The number of runs in progress. */
   countRuns(settings: Pick<ProfileSettings, "spaceId" | "profile">): Promise<number>;
   /** Stores the labels of profiles, for the state of waiting tasks. Replaces all that are stored. */
   setLabels(labels: ProfileLabels): Promise<void>;
 }
 
-/** The labels that a worker needs for the tasks of a profile, by profile. Profiles without labels may be absent. */
+/**
+ * The labels that a worker needs for the tasks of a profile, by profile. Profiles without labels may be
+ * absent.
+ */
 export type ProfileLabels = Readonly<Record<string, readonly string[]>>;
 
 export interface AgentProfile extends ProfileText, ProfileLimits {
@@ -67,7 +77,10 @@ export interface AgentProfile extends ProfileText, ProfileLimits {
 export interface AgentProfiles {
   /** All of them, the default one first. */
   list(tx: Tx, caller: Pick<Caller, "spaceId">): Promise<readonly AgentProfile[]>;
-  /** @throws Failure `not_found`, `invalid_argument` for an empty edit, or a title that a key could not have as its name. */
+  /**
+   * @throws Failure `not_found`, `invalid_argument` for an empty edit, or a title that a key could not have
+   * as its name.
+   */
   update(tx: Tx, caller: Caller, profile: string, edit: ProfileEdit): Promise<AgentProfile>;
 }
 
@@ -77,12 +90,24 @@ interface AgentProfilesParts {
   /** The profiles whose tasks remote workers run. */
   readonly remoteProfiles: readonly string[];
   readonly labels: ProfileLabels;
-  /** The mode and hosts of the entry of a profile's model; null without one. The mode is null for the default. */
+  /**
+   * The mode and hosts of the entry of a profile's model; null without one. The mode is null for the default.
+   */
   readonly entryOf: (profile: string) => EntryFetch | null;
 }
 
-export function agentProfiles({ clock, profiles, remoteProfiles, labels, entryOf }: AgentProfilesParts): AgentProfiles {
-  function toProfile(name: string, settings: ProfileSettings | undefined, byDefault: FetchMode): AgentProfile {
+export function agentProfiles({
+  clock,
+  profiles,
+  remoteProfiles,
+  labels,
+  entryOf,
+}: AgentProfilesParts): AgentProfiles {
+  function toProfile(
+    name: string,
+    settings: ProfileSettings | undefined,
+    byDefault: FetchMode,
+  ): AgentProfile {
     const entry = entryOf(name);
     const policy = entry && { mode: entry.fetch ?? byDefault, hosts: entry.fetchHosts };
     const { title, description, concurrency = null, timeLimit = null } = settings ?? {};
@@ -129,7 +154,10 @@ export function agentProfiles({ clock, profiles, remoteProfiles, labels, entryOf
         if (pattern === null) throw invalidArgument(`fetch.hosts[${at}]`, `must be ${hostRule}`);
         return pattern;
       });
-      await tx.agentProfiles.set({ spaceId, profile, updatedAt: clock.now() }, { ...edit, ...(hosts && { fetchHosts: hosts }) });
+      await tx.agentProfiles.set(
+        { spaceId, profile, updatedAt: clock.now() },
+        { ...edit, ...(hosts && { fetchHosts: hosts }) },
+      );
       const after = await find(tx, spaceId, profile);
       tx.audit.note({ subject: profile, before: toAuditFacts(before), after: toAuditFacts(after) });
       return after;

@@ -29,8 +29,9 @@ export interface Profiles {
   /** The title and description of a profile, unless the owner of a space has set others. */
   textOf(name: string): ProfileText;
   /**
-   * The profile of any accepted spelling: a name, or one of `standard`, `lite` and `max`, the stable spellings of the public
-   * API; a version is accepted and ignored (spec/api.md 8.1). Returns `otherwise` for an empty or absent text.
+   * The profile of any accepted spelling: a name, or one of `standard`, `lite` and `max`, the stable
+   * spellings of the public API; a version is accepted and ignored (spec/api.md 8.1). Returns `otherwise` for
+   * an empty or absent text.
    *
    * @throws Failure `invalid_argument`.
    */
@@ -42,12 +43,14 @@ export function profilesOf(configured: readonly string[]): Profiles {
   const names = [...new Set([...publicNames, ...configured])];
   return {
     names,
-    textOf: (name) => publicProfiles.find(({ id }) => id === name) ?? { id: name, title: name, description: "" },
+    textOf: (name) =>
+      publicProfiles.find(({ id }) => id === name) ?? { id: name, title: name, description: "" },
     parse(text, otherwise) {
       if (text === undefined || text === "") return otherwise;
       if (names.includes(text)) return text;
       const match = spelling.exec(text);
-      if (!match) throw invalidArgument("agent_profile", `must be one of ${names.join(", ")}, standard, lite, max`);
+      if (!match)
+        throw invalidArgument("agent_profile", `must be one of ${names.join(", ")}, standard, lite, max`);
       const [, versioned, stable] = match;
       const size = versioned ?? stable ?? "standard";
       return size === "standard" ? defaultProfile : `manus-1.6-${size}`;

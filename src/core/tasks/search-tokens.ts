@@ -20,13 +20,17 @@ export type SearchWord = readonly SearchToken[];
 /** Letters of scripts without spaces between words, and of Korean, whose words have many endings. */
 const inPairs =
   "[[\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Bopomofo}\\p{scx=Hangul}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}]&&[\\p{L}\\p{N}\\p{M}]]";
-const words = new RegExp(`(${inPairs}+)|[[\\p{L}\\p{N}]--${inPairs}][[\\p{L}\\p{N}\\p{M}]--${inPairs}]*`, "gv");
+const words = new RegExp(
+  `(${inPairs}+)|[[\\p{L}\\p{N}]--${inPairs}][[\\p{L}\\p{N}\\p{M}]--${inPairs}]*`,
+  "gv",
+);
 /** Characters that are not shown, such as soft hyphens and selectors of emoji. */
 const notShown = /\p{Default_Ignorable_Code_Point}+/gu;
 
 /**
- * The distinct tokens of a title or a message, for both databases: letters, digits and their marks only. Words are tokens; runs of
- * letters without spaces are pairs of neighbours and the last letter. At most 64 KiB of the text count.
+ * The distinct tokens of a title or a message, for both databases: letters, digits and their marks only.
+ * Words are tokens; runs of letters without spaces are pairs of neighbours and the last letter. At most 64
+ * KiB of the text count.
  */
 export function tokensOf(text: string): ReadonlySet<string> {
   const found = new Set<string>();
@@ -47,9 +51,20 @@ export function wordsOf(query: string): readonly SearchWord[] {
   });
 }
 
-/** Equal letters become equal texts. Both forms of the small sigma are one letter: which one is used depends on the next letter. */
+/**
+ * Equal letters become equal texts. Both forms of the small sigma are one letter: which one is used depends
+ * on the next letter.
+ */
 const normalize = (text: string): string =>
-  firstBytes(text.slice(0, textMax).replaceAll(notShown, "").normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll("ς", "σ"));
+  firstBytes(
+    text
+      .slice(0, textMax)
+      .replaceAll(notShown, "")
+      .normalize("NFKC")
+      .toLowerCase()
+      .normalize("NFKC")
+      .replaceAll("ς", "σ"),
+  );
 
 function firstBytes(text: string): string {
   if (text.length * 3 <= textMax) return text;
@@ -59,7 +74,9 @@ function firstBytes(text: string): string {
 
 const cut = (word: string): string => (word.length <= wordMax ? word : [...word].slice(0, wordMax).join(""));
 
-/** The pairs of neighbours in a run; a run of one letter is that letter. @param withLast adds the last letter. */
+/**
+ * The pairs of neighbours in a run; a run of one letter is that letter. @param withLast adds the last letter.
+ */
 function pairsOf(run: string, withLast: boolean): readonly string[] {
   const letters = [...run];
   const pairs = letters.slice(1).map((letter, index) => `${letters[index]}${letter}`);

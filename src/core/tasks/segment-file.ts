@@ -25,8 +25,8 @@ export interface PackedSegment {
 }
 
 /**
- * Writes events as lines of JSON, compresses them with zstd, and encrypts them with AES-256-GCM under a new key. The installation's key
- * encrypts only that key, so a rotation changes no file.
+ * Writes events as lines of JSON, compresses them with zstd, and encrypts them with AES-256-GCM under a new
+ * key. The installation's key encrypts only that key, so a rotation changes no file.
  *
  * @param range the numbers that the segment covers: its events may be fewer.
  */
@@ -35,11 +35,18 @@ export async function packSegment(
   { taskId, spaceId, firstSeq, lastSeq }: Pick<EventSegment, "taskId" | "spaceId" | "firstSeq" | "lastSeq">,
   events: readonly TaskEvent[],
 ): Promise<PackedSegment> {
-  const text = Buffer.from(events.map(({ seq, type, timestamp, payload }) => JSON.stringify([seq, type, timestamp, payload])).join("\n"));
+  const text = Buffer.from(
+    events
+      .map(({ seq, type, timestamp, payload }) => JSON.stringify([seq, type, timestamp, payload]))
+      .join("\n"),
+  );
   const key = random(32);
   const file = cipherFrom(key, random).seal(await compress(text), fileContext);
   const dataKey = cipher.seal(key, segmentContext({ taskId, firstSeq }));
-  return { segment: { taskId, spaceId, firstSeq, lastSeq, events: events.length, bytes: text.length, dataKey }, file };
+  return {
+    segment: { taskId, spaceId, firstSeq, lastSeq, events: events.length, bytes: text.length, dataKey },
+    file,
+  };
 }
 
 /** Creates the reader of segments. It verifies the sum of each file, and holds at most 4 segments at once. */
@@ -52,8 +59,18 @@ export function segmentReader({ blobs, cipher, log }: SegmentReaderParts): ReadS
       } catch (cause) {
         if (cause instanceof Failure && cause.reason === "unavailable") throw cause;
         const { taskId, firstSeq, lastSeq, blobId } = segment;
-        log("error", "archived events cannot be read: their file is missing or damaged", { taskId, firstSeq, lastSeq, blobId, cause });
-        throw new Failure("internal", "archived events of the task cannot be read: their file is missing or damaged", { cause });
+        log("error", "archived events cannot be read: their file is missing or damaged", {
+          taskId,
+          firstSeq,
+          lastSeq,
+          blobId,
+          cause,
+        });
+        throw new Failure(
+          "internal",
+          "archived events of the task cannot be read: their file is missing or damaged",
+          { cause },
+        );
       }
     });
 }
@@ -65,14 +82,22 @@ interface SegmentReaderParts {
 }
 
 /** @throws Error when the bytes are not those that were written; Failure as `Blobs.read` */
-async function readFile(blobs: Pick<Blobs, "read">, { blobId, sha256 }: EventSegment): Promise<Buffer<ArrayBuffer>> {
+async function readFile(
+  blobs: Pick<Blobs, "read">,
+  { blobId, sha256 }: EventSegment,
+): Promise<Buffer<ArrayBuffer>> {
   const stream: Readable = await blobs.read(blobId);
   const file = Buffer.concat(await stream.toArray());
-  if (createHash("sha256").update(file).digest("hex") !== sha256) throw new Error("a segment has another SHA-256 than the database says");
+  if (createHash("sha256").update(file).digest("hex") !== sha256)
+    throw new Error("a segment has another SHA-256 than the database says");
   return file;
 }
 
-async function unpack(cipher: Pick<Cipher, "open">, segment: EventSegment, file: Uint8Array): Promise<readonly TaskEvent[]> {
+async function unpack(
+  cipher: Pick<Cipher, "open">,
+  segment: EventSegment,
+  file: Uint8Array,
+): Promise<readonly TaskEvent[]> {
   const key = cipher.open(segment.dataKey, segmentContext(segment));
   // Only the key of this file opens it, so the random source is not used.
   const packed = cipherFrom(key, (bytes) => new Uint8Array(bytes)).open(file, fileContext);

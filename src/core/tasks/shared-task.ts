@@ -22,13 +22,24 @@ type Show<T extends EventType> = (payload: EventPayloads[T]) => SharedContent;
 
 const showMessage =
   (kind: "user_message" | "assistant_message") =>
-  ({ content, attachments = [] }: Pick<EventPayloads["user_message"], "content" | "attachments">): SharedContent => ({
+  ({
+    content,
+    attachments = [],
+  }: Pick<EventPayloads["user_message"], "content" | "attachments">): SharedContent => ({
     kind,
     content,
-    attachments: attachments.map(({ fileId, type, filename, contentType }) => ({ fileId, type, filename, contentType })),
+    attachments: attachments.map(({ fileId, type, filename, contentType }) => ({
+      fileId,
+      type,
+      filename,
+      contentType,
+    })),
   });
 
-/** The members of each type that visitors see, named one by one, so that a new member is hidden; null hides the type. */
+/**
+ * The members of each type that visitors see, named one by one, so that a new member is hidden; null hides
+ * the type.
+ */
 const shown: { readonly [T in EventType]: Show<T> | null } = {
   user_message: showMessage("user_message"),
   assistant_message: showMessage("assistant_message"),
@@ -66,19 +77,28 @@ export interface SharedPage {
   readonly nextAfterSeq: number;
 }
 
-/** Events that one page examines, hidden ones included: the work of a call without a credential is bounded. */
+/**
+ * Events that one page examines, hidden ones included: the work of a call without a credential is bounded.
+ */
 const examinedMax = 5_000;
 
 /**
- * The team whose `team` tasks a caller may open: that of a member's session. A session is identified only while its
- * person is an active member. Null for every other credential, and in a personal space, which has no team.
+ * The team whose `team` tasks a caller may open: that of a member's session. A session is identified only
+ * while its person is an active member. Null for every other credential, and in a personal space, which has
+ * no team.
  */
 const teamSpaceOf = ({ credential, role, spaceId }: Caller): string | null =>
   credential.kind === "session" && role !== null ? spaceId : null;
 
-/** Reads a task that this caller may open by its share link; null for any other task, with the same single statement. */
-export const findSharedTask = (tx: Pick<Tx, "tasks">, caller: Caller, id: string): Promise<SharedTask | null> =>
-  tx.tasks.findShared(teamSpaceOf(caller), id);
+/**
+ * Reads a task that this caller may open by its share link; null for any other task, with the same single
+ * statement.
+ */
+export const findSharedTask = (
+  tx: Pick<Tx, "tasks">,
+  caller: Caller,
+  id: string,
+): Promise<SharedTask | null> => tx.tasks.findShared(teamSpaceOf(caller), id);
 
 /** @throws Failure `not_found`, the same for a private, a deleted and an unknown task. */
 export async function getSharedTask(tx: Pick<Tx, "tasks">, caller: Caller, id: string): Promise<SharedTask> {
@@ -97,7 +117,18 @@ export async function listSharedEvents(
   const { lastSeq } = await getSharedTask(tx, caller, id);
   if (afterSeq >= lastSeq) return { items: [], hasMore: false, nextAfterSeq: afterSeq };
   const end = Math.min(lastSeq, afterSeq + examinedMax);
-  const rows = await tx.events.list(id, { afterSeq, beforeSeq: end + 1, order: "asc", limit, verbose: true, types: sharedTypes });
+  const rows = await tx.events.list(id, {
+    afterSeq,
+    beforeSeq: end + 1,
+    order: "asc",
+    limit,
+    verbose: true,
+    types: sharedTypes,
+  });
   const nextAfterSeq = rows.length < limit ? end : (rows.at(-1)?.seq ?? end);
-  return { items: rows.flatMap((row) => toSharedEvent(row) ?? []), hasMore: nextAfterSeq < lastSeq, nextAfterSeq };
+  return {
+    items: rows.flatMap((row) => toSharedEvent(row) ?? []),
+    hasMore: nextAfterSeq < lastSeq,
+    nextAfterSeq,
+  };
 }

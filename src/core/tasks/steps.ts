@@ -11,7 +11,10 @@ export interface TaskSteps {
   lock(tx: Tx, caller: Caller, id: string): Promise<TaskView>;
   /** @throws Failure `not_found` */
   advance(tx: Tx, id: string, set: TaskChanges, events?: readonly NewEvent[]): Promise<TaskWritten>;
-  /** Claims a running task without a runner for this process, or leaves it in the queue and notifies the runners of its profile. */
+  /**
+   * Claims a running task without a runner for this process, or leaves it in the queue and notifies the
+   * runners of its profile.
+   */
   enqueue(tx: Tx, task: Task): Promise<void>;
   /** Inserts a running task with its first events, and does the same. */
   insert(tx: Tx, task: Task, events: readonly NewEvent[], options?: InsertOptions): Promise<TaskWritten>;
@@ -24,12 +27,21 @@ interface InsertOptions {
   readonly isSubscribed?: boolean;
 }
 
-export function taskSteps(clock: Clock, remoteProfiles: readonly string[] = [], direct: DirectClaims = noDirectClaims): TaskSteps {
+export function taskSteps(
+  clock: Clock,
+  remoteProfiles: readonly string[] = [],
+  direct: DirectClaims = noDirectClaims,
+): TaskSteps {
   async function notify(tx: Tx, { id, agentProfile }: Task): Promise<void> {
     if (remoteProfiles.includes(agentProfile)) tx.workerRuns.notifyPollers();
     else await tx.jobs.put({ kind: "run", key: id, runAt: clock.now() });
   }
-  async function advance(tx: Tx, id: string, set: TaskChanges, events: readonly NewEvent[] = []): Promise<TaskWritten> {
+  async function advance(
+    tx: Tx,
+    id: string,
+    set: TaskChanges,
+    events: readonly NewEvent[] = [],
+  ): Promise<TaskWritten> {
     const written = await tx.tasks.advance(id, { now: clock.now(), set, events });
     if (!written) throw notFound("task");
     return written;

@@ -27,7 +27,10 @@ export interface EndedWait extends SubtaskWait {
   readonly ends: readonly SubtaskEnd[];
 }
 
-/** The feed's topic when there is something to do about the subtasks of a task. It is news without a job, because processes look every second anyway. */
+/**
+ * The feed's topic when there is something to do about the subtasks of a task. It is news without a job,
+ * because processes look every second anyway.
+ */
 export const subtasksChanged = "subtasks";
 
 export const waitedMax = 100;
@@ -36,8 +39,8 @@ export const waitsOfTurnMax = 500;
 /** The longest time of a wait: 7 days. */
 export const waitMsMax = 7 * 86_400_000;
 /**
- * A waiting task is looked at after this time also without news: a process of an earlier release reports neither ends of
- * subtasks nor messages.
+ * A waiting task is looked at after this time also without news: a process of an earlier release reports
+ * neither ends of subtasks nor messages.
  */
 const lookEveryMs = 60_000;
 
@@ -45,7 +48,10 @@ const lookEveryMs = 60_000;
 export const hasEnded = (status: TaskStatus): boolean => status === "stopped" || status === "error";
 
 /** The states of the waited subtasks, in their order. A deleted subtask counts as stopped. */
-export function statesOf({ subtasks }: Pick<SubtaskWait, "subtasks">, found: readonly SubtaskEnd[]): readonly SubtaskEnd[] {
+export function statesOf(
+  { subtasks }: Pick<SubtaskWait, "subtasks">,
+  found: readonly SubtaskEnd[],
+): readonly SubtaskEnd[] {
   const byId = new Map(found.map((subtask) => [subtask.id, subtask]));
   return subtasks.map((id) => byId.get(id) ?? { id, title: "", status: "stopped", lastSeq: 0 });
 }
@@ -63,7 +69,8 @@ export function reasonOf(
 }
 
 /** When a waiting task is looked at again without news. */
-export const nextLook = ({ until }: Pick<SubtaskWait, "until">, now: number): number => Math.min(until ?? Infinity, now + lookEveryMs);
+export const nextLook = ({ until }: Pick<SubtaskWait, "until">, now: number): number =>
+  Math.min(until ?? Infinity, now + lookEveryMs);
 
 export function waitBrief({ mode, subtasks: { length } }: Pick<SubtaskWait, "mode" | "subtasks">): string {
   const subtasks = length === 1 ? "a subtask" : `${length} subtasks`;
@@ -75,7 +82,9 @@ export function endBrief(reason: WaitReason, states: readonly SubtaskEnd[]): str
   const ended = states.filter(({ status }) => hasEnded(status)).length;
   const progress = `${ended} of ${states.length} subtasks ended`;
   if (reason === "ended") return `Continues: ${progress}`;
-  return reason === "message" ? `Continues with your message: ${progress}` : `Continues after the time of its wait: ${progress}`;
+  return reason === "message"
+    ? `Continues with your message: ${progress}`
+    : `Continues after the time of its wait: ${progress}`;
 }
 
 export interface WaitRows {

@@ -21,13 +21,19 @@ export const rootOf = ({ id, rootId }: Pick<Task, "id" | "rootId">): string => r
 /** @throws Failure `failed_precondition` for a task that is too deep to start subtasks. */
 export function checkDepth({ depth }: Pick<Task, "depth">): void {
   if (depth < depthMax) return;
-  throw new Failure("failed_precondition", `task_id: subtasks are at most ${depthMax} deep`, { path: "task_id" });
+  throw new Failure("failed_precondition", `task_id: subtasks are at most ${depthMax} deep`, {
+    path: "task_id",
+  });
 }
 
-/** @param more the number of subtasks to start. @throws Failure `resource_exhausted` when they exceed a limit. */
+/**
+ * @param more the number of subtasks to start. @throws Failure `resource_exhausted` when they exceed a limit.
+ */
 export function checkSubtaskCount({ living, inAll }: SubtaskCount, more: number): void {
-  if (living + more > livingMax) throw new Failure("resource_exhausted", `at most ${livingMax} subtasks of a task may run or wait`);
-  if (inAll + more > subtasksMax) throw new Failure("resource_exhausted", `a task may have at most ${subtasksMax} subtasks`);
+  if (living + more > livingMax)
+    throw new Failure("resource_exhausted", `at most ${livingMax} subtasks of a task may run or wait`);
+  if (inAll + more > subtasksMax)
+    throw new Failure("resource_exhausted", `a task may have at most ${subtasksMax} subtasks`);
 }
 
 /** A subtask in the view of its parent's agent. */
@@ -37,7 +43,10 @@ export interface SubtaskState {
   readonly status: TaskStatus;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Its agent's last message: an answer, a question or an error, at most 500 characters; empty when there is none so far. */
+  /**
+   * Its agent's last message: an answer, a question or an error, at most 500 characters; empty when there is
+   * none so far.
+   */
   readonly lastMessage: string;
 }
 
@@ -64,7 +73,13 @@ export function subtasksOf(store: Pick<Tx, "tasks" | "events" | "conversations">
       const page = { orderBy: "createdAt", order: "desc", limit: listedMax } as const;
       const { tasks } = await store.tasks.list(scope, filterOf(task), page);
       const lastMessages = await findLastMessages(store, tasks);
-      return tasks.map(({ id, title, status, createdAt }) => ({ id, title, status, createdAt, lastMessage: lastMessages.get(id) ?? "" }));
+      return tasks.map(({ id, title, status, createdAt }) => ({
+        id,
+        title,
+        status,
+        createdAt,
+        lastMessage: lastMessages.get(id) ?? "",
+      }));
     },
     async open(id) {
       const found = await store.tasks.find(scope, id);
@@ -73,18 +88,27 @@ export function subtasksOf(store: Pick<Tx, "tasks" | "events" | "conversations">
   };
 }
 
-/** An agent's main task has all subtasks of the agent: those that a release before 0.2.0 started name no parent. */
+/**
+ * An agent's main task has all subtasks of the agent: those that a release before 0.2.0 started name no
+ * parent.
+ */
 const isMainTask = ({ agentId, type }: Task): boolean => agentId !== null && type !== "agent_subtask";
 
 const filterOf = (task: Task): TaskFilter =>
-  isMainTask(task) && task.agentId !== null ? { type: "agent_subtask", agentId: task.agentId } : { parentId: task.id };
+  isMainTask(task) && task.agentId !== null
+    ? { type: "agent_subtask", agentId: task.agentId }
+    : { parentId: task.id };
 
 const isSubtask = (task: Task, found: Task): boolean =>
-  found.parentId === task.id || (isMainTask(task) && found.type === "agent_subtask" && found.agentId === task.agentId);
+  found.parentId === task.id ||
+  (isMainTask(task) && found.type === "agent_subtask" && found.agentId === task.agentId);
 
 /** What a subtask has left for its parent, when its wait was over. */
 export interface SubtaskResult extends Pick<Task, "id" | "title" | "status"> {
-  /** The last message of its agent, at most 4,000 characters; empty for a subtask that has not ended, and without one. */
+  /**
+   * The last message of its agent, at most 4,000 characters; empty for a subtask that has not ended, and
+   * without one.
+   */
   readonly lastMessage: string;
   /** Its structured output, if it has one. */
   readonly output?: JsonObject;
@@ -96,16 +120,27 @@ const resultMax = 4_000;
 /** The newest messages that are searched for the result. */
 const resultEvents = { order: "desc", limit: 10, verbose: false } as const;
 
-/** Reads the result of a subtask. Messages after the end of the wait are left out, so it is the same each time. */
-export async function readResult({ events }: Pick<Tx, "events">, { lastSeq, ...end }: SubtaskEnd): Promise<SubtaskResult> {
-  const listed = hasEnded(end.status) && lastSeq > 0 ? await events.list(end.id, { ...resultEvents, beforeSeq: lastSeq + 1 }) : [];
+/**
+ * Reads the result of a subtask. Messages after the end of the wait are left out, so it is the same each
+ * time.
+ */
+export async function readResult(
+  { events }: Pick<Tx, "events">,
+  { lastSeq, ...end }: SubtaskEnd,
+): Promise<SubtaskResult> {
+  const listed =
+    hasEnded(end.status) && lastSeq > 0
+      ? await events.list(end.id, { ...resultEvents, beforeSeq: lastSeq + 1 })
+      : [];
   const said = listed.find(({ type }) => type === "assistant_message" || type === "error_message");
   // The output of a turn is its last event.
   const [last] = listed;
-  const output = last?.type === "structured_output_result" && last.payload.success ? last.payload.value : undefined;
+  const output =
+    last?.type === "structured_output_result" && last.payload.success ? last.payload.value : undefined;
   return {
     ...end,
-    lastMessage: said && "content" in said.payload ? said.payload.content.slice(0, resultMax).toWellFormed() : "",
+    lastMessage:
+      said && "content" in said.payload ? said.payload.content.slice(0, resultMax).toWellFormed() : "",
     ...defined({ output }),
     attachments: said?.type === "assistant_message" ? (said.payload.attachments ?? []) : [],
   };

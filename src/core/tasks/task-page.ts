@@ -1,4 +1,7 @@
-/** The times that a list of tasks can be ordered by; `waitingSince` only with the status `waiting`, outside of a team's view. */
+/**
+ * The times that a list of tasks can be ordered by; `waitingSince` only with the status `waiting`, outside of
+ * a team's view.
+ */
 export type TaskOrder = "createdAt" | "updatedAt" | "waitingSince";
 
 /** A place in a list of tasks: the time that the list is ordered by, and an id. */

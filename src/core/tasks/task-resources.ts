@@ -35,13 +35,21 @@ export interface TaskResourceRows {
   set(task: { id: string; spaceId: string }, resources: Partial<TaskResources>): Promise<void>;
   /** Unselects this browser, and no other; false when the task has not selected it. */
   deselectBrowser(taskId: string, browserId: string): Promise<boolean>;
-  /** The tasks in progress that the caller sees and that have selected one of these browsers, newest first, up to `max`. */
+  /**
+   * The tasks in progress that the caller sees and that have selected one of these browsers, newest first, up
+   * to `max`.
+   */
   listBrowserUses(scope: Scope, browserIds: readonly string[], max: number): Promise<readonly BrowserUse[]>;
   deleteOfTask(taskId: string): Promise<void>;
 }
 
 /** The resources of a message that names none. */
-export const noResources: RequestedResources = { skills: [], forced: [], connectors: [], noConnectors: false };
+export const noResources: RequestedResources = {
+  skills: [],
+  forced: [],
+  connectors: [],
+  noConnectors: false,
+};
 
 /**
  * Stores the resources that a message names; executes no statement when it names none.

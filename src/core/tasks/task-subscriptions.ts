@@ -5,17 +5,21 @@ import type { Feed, TaskNews } from "../store.ts";
 import type { TaskFilter } from "./task-rows.ts";
 
 export interface TaskSubscriptions {
-  /** Records news of all tasks from now on, for a call that reads a task before it enters: it misses no news in between. */
+  /**
+   * Records news of all tasks from now on, for a call that reads a task before it enters: it misses no news
+   * in between.
+   */
   prepare(): PendingSubscription;
   /**
-   * Subscribes to news of all tasks of the caller's account in its space, or of the space, with one of the holder's slots.
+   * Subscribes to news of all tasks of the caller's account in its space, or of the space, with one of the
+   * holder's slots.
    *
    * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
    */
   subscribeToList(call: OpenCall, filter: Pick<TaskFilter, "view">): Subscription;
   /**
-   * Reserves a slot now, so that a change is not made when no watch is possible. The slot is released when the call ends without
-   * a subscription.
+   * Reserves a slot now, so that a change is not made when no watch is possible. The slot is released when
+   * the call ends without a subscription.
    *
    * @throws Failure `resource_exhausted` when all of the holder's slots are taken.
    */
@@ -24,7 +28,10 @@ export interface TaskSubscriptions {
   size(): number;
 }
 
-/** A subscription that is not bound to a task yet. It ends with one of these calls; the other does nothing after that. */
+/**
+ * A subscription that is not bound to a task yet. It ends with one of these calls; the other does nothing
+ * after that.
+ */
 export interface PendingSubscription {
   /**
    * Takes one of the holder's slots until the subscription is left or the caller is gone.
@@ -42,8 +49,9 @@ export type SeenTask = { readonly id: TaskNews["taskId"] } & Pick<TaskNews, "las
 
 export interface Subscription {
   /**
-   * Resolves when there may be news: at once for news since the last call of `nextNews`, or, the first time, since the subscription was
-   * prepared. Also resolves every `pollMs`, when the caller is gone, and when the process drains.
+   * Resolves when there may be news: at once for news since the last call of `nextNews`, or, the first time,
+   * since the subscription was prepared. Also resolves every `pollMs`, when the caller is gone, and when the
+   * process drains.
    */
   nextNews(): Promise<void>;
   /** Releases the slot; a second call does nothing. */
@@ -53,7 +61,10 @@ export interface Subscription {
 export interface SubscriptionRules {
   /** Slots of one holder in this process (spec/decisions.md 17a). */
   readonly limit: number;
-  /** Every subscription wakes at least this often, in milliseconds: news from other processes may not arrive here. */
+  /**
+   * Every subscription wakes at least this often, in milliseconds: news from other processes may not arrive
+   * here.
+   */
   readonly pollMs: number;
   /** Whose slot a call takes; by default that of its account. */
   readonly holderOf?: (call: OpenCall) => string;
@@ -88,7 +99,8 @@ export function taskSubscriptions(
     for (const { notify } of byTask.get(news.taskId) ?? []) notify(news);
     const { spaceId, accountId } = news;
     // An older process does not say whose task it is.
-    if (spaceId === undefined || accountId === undefined) for (const wakers of byOwner.values()) wakeAll(wakers);
+    if (spaceId === undefined || accountId === undefined)
+      for (const wakers of byOwner.values()) wakeAll(wakers);
     else for (const key of [ownerKey({ spaceId, accountId }), spaceId]) wakeAll(byOwner.get(key) ?? []);
   }
   function wakeEveryTask(): void {
@@ -126,7 +138,11 @@ export function taskSubscriptions(
   function takeSlot(holder: string, waker: Waker): () => void {
     const { wakers, empty } = byHolder.get(holder) ?? addHolder(holder);
     if (wakers.size >= limit)
-      throw new Failure("resource_exhausted", `${limit} held calls and watches of this account are open already`, { retryAfter: 1 });
+      throw new Failure(
+        "resource_exhausted",
+        `${limit} held calls and watches of this account are open already`,
+        { retryAfter: 1 },
+      );
     wakers.add(waker);
     return () => {
       wakers.delete(waker);
@@ -147,7 +163,11 @@ export function taskSubscriptions(
   }
 
   /** Takes a slot and enters a waker; leaves both when the caller is gone. */
-  function enter(call: OpenCall, waker: Waker, add: () => () => void): { leave: () => void; left: AbortSignal } {
+  function enter(
+    call: OpenCall,
+    waker: Waker,
+    add: () => () => void,
+  ): { leave: () => void; left: AbortSignal } {
     const { gone } = call;
     const left = new AbortController();
     // The subscription takes over the reserved slot: nothing runs between the two.
@@ -216,7 +236,8 @@ export function taskSubscriptions(
   };
 }
 
-const ownerKey = ({ spaceId, accountId }: Pick<Scope, "spaceId" | "accountId">): string => `${spaceId} ${accountId}`;
+const ownerKey = ({ spaceId, accountId }: Pick<Scope, "spaceId" | "accountId">): string =>
+  `${spaceId} ${accountId}`;
 
 /** The news that arrived while a subscription was pending. */
 interface RecordedNews {

@@ -52,7 +52,10 @@ export interface Task {
   readonly fence: number;
   /** The process that runs it; null when none does. */
   readonly nodeId: string | null;
-  /** The only process that may run it while that process is alive: it has the task's browser. Null: any process. */
+  /**
+   * The only process that may run it while that process is alive: it has the task's browser. Null: any
+   * process.
+   */
   readonly requiredNodeId: string | null;
   /** The number of claims of this turn. */
   readonly claims: number;
@@ -62,11 +65,15 @@ export interface Task {
   readonly queuedAt: number;
   /** When a runner last claimed it, Unix ms; 0 before the first claim. */
   readonly lastClaimedAt: number;
-  /** A structured output was requested: the next finish reports a value that conforms to it (spec/api.md 9.5). */
+  /**
+   * A structured output was requested: the next finish reports a value that conforms to it (spec/api.md 9.5).
+   */
   readonly hasOutputSchema: boolean;
   /** The agent has left a memo for the current turn, or the latest message came with a `TurnRequest`. */
   readonly hasMemoOrRequest: boolean;
-  /** The actions that need no further approval in this task, as `allowance` names them (spec/decisions.md 15). */
+  /**
+   * The actions that need no further approval in this task, as `allowance` names them (spec/decisions.md 15).
+   */
   readonly allowed: readonly string[];
   /** The task whose agent started this subtask; null for any other task. */
   readonly parentId: string | null;
@@ -80,7 +87,9 @@ export interface Task {
   readonly subtasks: number;
   /** Where an imported task comes from; null for any other task. */
   readonly importedFrom: ImportedFrom | null;
-  /** The trace of the call that began its latest turn, as `traceparent` (W3C Trace Context); null without one. */
+  /**
+   * The trace of the call that began its latest turn, as `traceparent` (W3C Trace Context); null without one.
+   */
   readonly traceparent: string | null;
 }
 
@@ -95,13 +104,19 @@ export interface LatestStatus {
   readonly status: TaskStatus;
   readonly brief: string;
   readonly detail?: WaitDetail;
-  /** The description of `detail` shows the whole action (`isWhole`); absent for all others, and for waits of before 0.2.0. */
+  /**
+   * The description of `detail` shows the whole action (`isWhole`); absent for all others, and for waits of
+   * before 0.2.0.
+   */
   readonly isWhole?: true;
   /** The user's stop ended the turn. */
   readonly byUser?: true;
 }
 
-/** The state that a task shows in lists, in addition to its status. Members are null before the first event of their type. */
+/**
+ * The state that a task shows in lists, in addition to its status. Members are null before the first event of
+ * their type.
+ */
 export interface TaskProgress {
   readonly latestStatus: LatestStatus | null;
   /** The number of the latest status_update. */
@@ -113,14 +128,19 @@ export interface TaskProgress {
 
 /** A task as lists and `task.detail` return it: with its progress, and the current names of its creators. */
 export interface TaskView extends Task, TaskProgress {
-  /** When it last began to wait for its user, Unix ms; 0 for never, and for a wait that began in a release before 0.2.0. */
+  /**
+   * When it last began to wait for its user, Unix ms; 0 for never, and for a wait that began in a release
+   * before 0.2.0.
+   */
   readonly waitingSince: number;
   readonly apiKeyName: string | null;
   /** Null without a name. */
   readonly accountName: string | null;
   /** The name of the app that created it; null without one. */
   readonly appName: string | null;
-  /** While it waits for a runner: when a worker of its space and profile last called, Unix ms. Otherwise null. */
+  /**
+   * While it waits for a runner: when a worker of its space and profile last called, Unix ms. Otherwise null.
+   */
   readonly workerSeenAt: number | null;
   /** Its own subtasks by state; 0 in each state without subtasks. */
   readonly subtasksRunning: number;
@@ -164,13 +184,18 @@ export type TaskChanges = Partial<
   readonly raiseFence?: true;
   /** Sets `requiredNodeId` to the process that has the task's browser, or null when no browser is online. */
   readonly toBrowser?: true;
-  /** Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new lastSeq, claims = 1, idleClaims = 0. */
+  /**
+   * Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new
+   * lastSeq, claims = 1, idleClaims = 0.
+   */
   readonly beginTurn?: true;
   /** Ends the time limit of the turn. */
   readonly turnUntil?: null;
   /** Requests a structured output instead of an earlier one; null removes the request. */
   readonly outputSchema?: JsonObject | null;
-  /** The agent's memo for the turn after its question, or for the run that has a decision; null deletes it. */
+  /**
+   * The agent's memo for the turn after its question, or for the run that has a decision; null deletes it.
+   */
   readonly memo?: Json;
   /** What came with the latest message by the Responses API; null for nothing. */
   readonly turnRequest?: TurnRequest | null;
@@ -195,7 +220,10 @@ export interface Advance {
   readonly events?: readonly NewEvent[];
 }
 
-/** A task that a change has just created or updated. `PublishTask` must have it in the same change if it has events or another status. */
+/**
+ * A task that a change has just created or updated. `PublishTask` must have it in the same change if it has
+ * events or another status.
+ */
 export interface TaskWritten {
   /** The new row. */
   readonly task: Task;

@@ -9,8 +9,8 @@ export interface TextWriter {
   /** Adds to the text. Nothing is shown before `begin`, and nothing beyond 1 MiB. */
   write(text: string): void;
   /**
-   * The agent has made events of these types, which are not written yet: the next text is shown after them. A text of one of
-   * these types has ended.
+   * The agent has made events of these types, which are not written yet: the next text is shown after them. A
+   * text of one of these types has ended.
    */
   pause(types: readonly EventType[]): void;
   /** All events of the agent are written. */
@@ -32,7 +32,10 @@ export interface TextPlace {
   drop(text: LiveText): void;
 }
 
-export function textWriter({ open, add, drop }: TextPlace, { taskId, fence, lastSeq }: WritingRun): TextWriter {
+export function textWriter(
+  { open, add, drop }: TextPlace,
+  { taskId, fence, lastSeq }: WritingRun,
+): TextWriter {
   let inRun = 0;
   let seq = lastSeq;
   /** A text that began before the events before it were written. */

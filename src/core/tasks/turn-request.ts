@@ -1,7 +1,9 @@
 import { invalidArgument } from "../failure.ts";
 import type { JsonObject } from "../json.ts";
 
-/** What the caller of the Responses API sent with a message. It holds until the next message (spec/v1.md 7.2). */
+/**
+ * What the caller of the Responses API sent with a message. It holds until the next message (spec/v1.md 7.2).
+ */
 export interface TurnRequest {
   /** Applies to the turn together with the project's instruction; empty for none. */
   readonly instruction: string;
@@ -18,4 +20,5 @@ export function checkTurnRequest({ echo }: TurnRequest): void {
 }
 
 /** The instructions that apply to a turn, the project's first. */
-export const joinInstructions = (...instructions: readonly string[]): string => instructions.filter((each) => each !== "").join("\n\n");
+export const joinInstructions = (...instructions: readonly string[]): string =>
+  instructions.filter((each) => each !== "").join("\n\n");

@@ -9,7 +9,10 @@ export interface WatchGrant {
   readonly credential: SignedCredential;
 }
 
-/** Addresses that allow their holder to watch a task without a header: `{base}/watches?token={grant}.{signature}` (spec/decisions.md 61). */
+/**
+ * Addresses that allow their holder to watch a task without a header:
+ * `{base}/watches?token={grant}.{signature}` (spec/decisions.md 61).
+ */
 export interface WatchLinks {
   /** @param until Unix milliseconds. @throws TypeError for a worker, which cannot call task.watchUrl. */
   create(caller: Caller, taskId: string, until: number): string;
@@ -18,7 +21,13 @@ export interface WatchLinks {
 }
 
 /** The members of a token. */
-type Signed = readonly [taskId: string, kind: SignedCredential["kind"], credentialId: string, clientId: string | null, until: number];
+type Signed = readonly [
+  taskId: string,
+  kind: SignedCredential["kind"],
+  credentialId: string,
+  clientId: string | null,
+  until: number,
+];
 
 /** @param baseUrl where callers reach this installation; no slash at its end. */
 export function watchLinks(cipher: Pick<Cipher, "createMac">, baseUrl: string): WatchLinks {

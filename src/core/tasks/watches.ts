@@ -20,10 +20,14 @@ export interface SilenceRule {
 }
 
 /**
- * Yields items as they arrive, and `keepAlive()` whenever none arrived for `silenceMs`. Reads no item ahead of the reader.
- * The source must end when its call ends: a reader that leaves waits for that.
+ * Yields items as they arrive, and `keepAlive()` whenever none arrived for `silenceMs`. Reads no item ahead
+ * of the reader. The source must end when its call ends: a reader that leaves waits for that.
  */
-export async function* withKeepAlives<T>(items: AsyncIterable<T>, keepAlive: () => T, silence: SilenceRule): AsyncGenerator<T> {
+export async function* withKeepAlives<T>(
+  items: AsyncIterable<T>,
+  keepAlive: () => T,
+  silence: SilenceRule,
+): AsyncGenerator<T> {
   const iterator = items[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -109,7 +113,8 @@ export interface Watches {
    * Repeats a read until its result is enough, the time is over, or the process drains.
    *
    * @returns the last result.
-   * @throws Failure `resource_exhausted` with too many calls held; the failures of the read, and those of a new call.
+   * @throws Failure `resource_exhausted` with too many calls held; the failures of the read, and those of a
+   * new call.
    */
   hold<T extends { task: TaskView }>(call: OpenCall, look: HeldRead<T>): Promise<T>;
   /**
@@ -146,7 +151,8 @@ const pageSize = 100;
 const examinedMax = 5_000;
 
 /** The end of streams of a process that drains. */
-export const stopping = (): Failure => new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
+export const stopping = (): Failure =>
+  new Failure("unavailable", "the server is stopping: call again", { retryAfter: 1 });
 export const cancelled = (): Failure => new Failure("cancelled", "the caller is gone");
 
 export function watches(
@@ -163,7 +169,9 @@ export function watches(
     const { accountId, spaceId, clientId = null, within } = caller;
     const limit = within === undefined ? null : JSON.stringify(within.projectIds);
     // The id may be any text, so it comes last in the key.
-    const task = await tasks(`${accountId} ${spaceId} ${clientId} ${limit} ${id}`, () => source.find(tx, caller, id));
+    const task = await tasks(`${accountId} ${spaceId} ${clientId} ${limit} ${id}`, () =>
+      source.find(tx, caller, id),
+    );
     if (!task) throw notFound("task");
     return task;
   }
@@ -212,7 +220,11 @@ export function watches(
       } while ((await Promise.race([news, next().then(() => true)])) !== null);
     }
     try {
-      for (let unsent = await readUnsent(tx, first, sentSeq); ; unsent = await readShared(tx, call, id, sentSeq)) {
+      for (
+        let unsent = await readUnsent(tx, first, sentSeq);
+        ;
+        unsent = await readShared(tx, call, id, sentSeq)
+      ) {
         checkedAt = clock.monotonic();
         const { task, endSeq } = unsent;
         const left = unsent.page.toReversed();
@@ -227,7 +239,8 @@ export function watches(
         }
         const hasGap = sentSeq < endSeq;
         sentSeq = endSeq;
-        // Events of other types are missing, or all were erased after the read of their task: the next read reports that.
+        // Events of other types are missing, or all were erased after the read of their task: the next read
+        // reports that.
         if (hasGap) continue;
         if (watch.untilSettled && isSent(task, sentSeq)) return;
         if (sentSeq < task.lastSeq) continue;
@@ -295,4 +308,5 @@ export function watches(
 }
 
 /** The task does not run, and all of its events were sent. */
-const isSent = ({ status, lastSeq }: WatchedTask, sentSeq: number): boolean => status !== "running" && sentSeq >= lastSeq;
+const isSent = ({ status, lastSeq }: WatchedTask, sentSeq: number): boolean =>
+  status !== "running" && sentSeq >= lastSeq;

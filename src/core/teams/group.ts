@@ -1,7 +1,10 @@
 import type { Caller } from "../accounts/caller.ts";
 import type { Tx } from "../store.ts";
 
-/** The roles that a group can give, the highest first. Owner and super admin never come from a group (spec/decisions.md 66). */
+/**
+ * The roles that a group can give, the highest first. Owner and super admin never come from a group
+ * (spec/decisions.md 66).
+ */
 export const mappedRoles = ["admin", "member", "guest"] as const;
 export type MappedRole = (typeof mappedRoles)[number];
 
@@ -64,8 +67,8 @@ export interface GroupRole {
 }
 
 /**
- * The groups of the caller's team (spec/enterprise.md 5.9). Each change locks the team's space, changes the roles of the
- * people concerned in the same transaction, and notes them for the audit log.
+ * The groups of the caller's team (spec/enterprise.md 5.9). Each change locks the team's space, changes the
+ * roles of the people concerned in the same transaction, and notes them for the audit log.
  *
  * All methods throw Failure `not_found` for a group of another team.
  */
@@ -75,8 +78,8 @@ export interface Groups {
   /** The members of groups that were found or listed, oldest member first. */
   members(tx: Tx, groupIds: readonly string[]): Promise<readonly GroupMember[]>;
   /**
-   * @throws Failure `already_exists` for a name or an external id that a group has, `resource_exhausted` beyond
-   * `groupsMax`, `invalid_argument` for an unknown member or more than `groupMembersMax`.
+   * @throws Failure `already_exists` for a name or an external id that a group has, `resource_exhausted`
+   * beyond `groupsMax`, `invalid_argument` for an unknown member or more than `groupMembersMax`.
    */
   create(tx: Tx, caller: Caller, input: GroupInput & { displayName: string }): Promise<Group>;
   /** @throws Failure as `create`. */
@@ -108,7 +111,10 @@ export interface GroupRows {
   leaveAll(memberId: string): Promise<void>;
   /** The role that groups give to a member; null for none. */
   roleOf(memberId: string): Promise<MappedRole | null>;
-  /** The members whose roles groups can change: not the owner, super admins, removed members and delegated profiles. */
+  /**
+   * The members whose roles groups can change: not the owner, super admins, removed members and delegated
+   * profiles.
+   */
   listRoles(spaceId: string, memberIds: readonly string[]): Promise<readonly GroupRole[]>;
   setRole(spaceId: string, memberIds: readonly string[], role: MappedRole): Promise<void>;
 }

@@ -9,8 +9,8 @@ const actsAsSuperAdmin = ({ credential, role }: Caller): boolean =>
   role === "super_admin" && !(credential.kind === "key" && credential.keyKind !== "general");
 
 /**
- * A super admin may neither grant nor revoke that role (spec/decisions.md 2). A change to another role revokes it, and
- * so does removal; deactivation does not, because it keeps the role.
+ * A super admin may neither grant nor revoke that role (spec/decisions.md 2). A change to another role
+ * revokes it, and so does removal; deactivation does not, because it keeps the role.
  *
  * @param before null for a person who is not in the team yet.
  * @param after null for a person who is removed.
@@ -61,15 +61,23 @@ export function checkNotOwner({ role }: TeamUser): void {
 export function checkChange({ status, role, externalId, email }: TeamUserChange): void {
   const others = role !== undefined || externalId !== undefined || email !== undefined;
   if (status === undefined && !others) throw invalidArgument("", "status or role is required");
-  if (status === "removed" && others) throw invalidArgument("status", "REMOVED cannot be combined with another change");
+  if (status === "removed" && others)
+    throw invalidArgument("status", "REMOVED cannot be combined with another change");
 }
 
 /** @throws Failure `failed_precondition` for the owner, and for an e-mail change of a delegated profile. */
-export function update(user: TeamUser, { status, role, externalId, email }: TeamUserChange, now: number): Step {
+export function update(
+  user: TeamUser,
+  { status, role, externalId, email }: TeamUserChange,
+  now: number,
+): Step {
   if (status === "removed") return remove(user, now);
   checkNotOwner(user);
   if (email !== undefined && user.delegation !== null)
-    throw new Failure("failed_precondition", "the address of a delegated profile cannot be changed: reclaim it first");
+    throw new Failure(
+      "failed_precondition",
+      "the address of a delegated profile cannot be changed: reclaim it first",
+    );
   const deactivates = status === "inactive" && user.status === "active";
   return {
     set: {
@@ -92,7 +100,13 @@ export function remove(user: TeamUser, now: number): Step {
   checkNotOwner(user);
   const { name, email, delegation } = user;
   return {
-    set: { status: "removed", email: delegation?.originalEmail ?? email, name, delegation: null, removedAt: now },
+    set: {
+      status: "removed",
+      email: delegation?.originalEmail ?? email,
+      name,
+      delegation: null,
+      removedAt: now,
+    },
     ends: "removed",
     returnsProfiles: true,
   };
@@ -108,20 +122,35 @@ const migratedStates: Readonly<Record<MigratedRole, Pick<MemberChanges, "status"
 /**
  * Delegates a profile to another member, under a new address.
  *
- * @throws Failure `failed_precondition` for the owner, a profile that is not inactive or is delegated already, and
- * a target that is not active, is delegated itself, or is the profile itself.
+ * @throws Failure `failed_precondition` for the owner, a profile that is not inactive or is delegated
+ * already, and a target that is not active, is delegated itself, or is the profile itself.
  */
-export function delegate(user: TeamUser, target: TeamUser, role: MigratedRole, address: string, now: number): Step {
+export function delegate(
+  user: TeamUser,
+  target: TeamUser,
+  role: MigratedRole,
+  address: string,
+  now: number,
+): Step {
   checkNotOwner(user);
-  if (user.id === target.id) throw new Failure("failed_precondition", "a profile cannot be delegated to itself");
-  if (user.delegation !== null) throw new Failure("failed_precondition", "the profile is delegated already: reclaim it first");
+  if (user.id === target.id)
+    throw new Failure("failed_precondition", "a profile cannot be delegated to itself");
+  if (user.delegation !== null)
+    throw new Failure("failed_precondition", "the profile is delegated already: reclaim it first");
   if (user.status !== "inactive")
-    throw new Failure("failed_precondition", "only an inactive profile can be delegated: deactivate it first");
+    throw new Failure(
+      "failed_precondition",
+      "only an inactive profile can be delegated: deactivate it first",
+    );
   if (target.status !== "active" || target.delegation !== null) {
     throw new Failure("failed_precondition", "the target must be an active member who is not delegated");
   }
   const delegation = { to: target.id, at: now, originalEmail: user.email };
-  return { set: { ...migratedStates[role], email: address, delegation }, ends: "delegated", returnsProfiles: false };
+  return {
+    set: { ...migratedStates[role], email: address, delegation },
+    ends: "delegated",
+    returnsProfiles: false,
+  };
 }
 
 /**
@@ -132,5 +161,8 @@ export function delegate(user: TeamUser, target: TeamUser, role: MigratedRole, a
  */
 export function reclaim({ email, delegation }: TeamUser, isAddressFree: boolean): Step {
   if (delegation === null) throw new Failure("failed_precondition", "the profile is not delegated");
-  return { ...noChange, set: { status: "inactive", email: isAddressFree ? delegation.originalEmail : email, delegation: null } };
+  return {
+    ...noChange,
+    set: { status: "inactive", email: isAddressFree ? delegation.originalEmail : email, delegation: null },
+  };
 }

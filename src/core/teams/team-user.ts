@@ -4,11 +4,13 @@ import { invalidArgument } from "../failure.ts";
 import type { Tx } from "../store.ts";
 
 /** The address rule of the wires; the local part is at most 64 characters (RFC 5321). */
-const form = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+const form =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 const lengthMax = 254;
 
 /** The address of a delegated profile. Its mail is not read (spec/enterprise.md 5, 13). */
-export const delegateAddress = (id: string, domain: string): string => `delegate-${id}@${domain}`.toLowerCase();
+export const delegateAddress = (id: string, domain: string): string =>
+  `delegate-${id}@${domain}`.toLowerCase();
 
 /**
  * Reads the address of a new member, in lower case: letter case does not distinguish people.
@@ -17,7 +19,8 @@ export const delegateAddress = (id: string, domain: string): string => `delegate
  */
 export function readAddress(text: string, delegateDomain: string): string {
   const email = text.toLowerCase();
-  if (email.length > lengthMax || !form.test(email)) throw invalidArgument("email", "must be an e-mail address of at most 254 characters");
+  if (email.length > lengthMax || !form.test(email))
+    throw invalidArgument("email", "must be an e-mail address of at most 254 characters");
   if (email.startsWith("delegate-") && email.endsWith(`@${delegateDomain}`)) {
     throw invalidArgument("email", "is reserved for delegated profiles");
   }
@@ -130,7 +133,9 @@ export interface NewTeamUser {
 
 /** A requested change; `removed` cannot be combined with another. */
 export interface TeamUserChange {
-  /** A new address that no other member of the team has; `failed_precondition` while the profile is delegated. */
+  /**
+   * A new address that no other member of the team has; `failed_precondition` while the profile is delegated.
+   */
   readonly email?: string | undefined;
   readonly status?: MemberStatus | undefined;
   readonly role?: GrantableRole | undefined;
@@ -141,19 +146,30 @@ export interface TeamUserChange {
 export type MigratedRole = "member" | "free_guest" | "deactivated";
 
 /**
- * The members of the caller's team (spec/enterprise.md 5). Each change locks the
- * team's space first, so that changes of one team run sequentially.
+ * The members of the caller's team (spec/enterprise.md 5). Each change locks the team's space first, so that
+ * changes of one team run sequentially.
  *
- * All methods throw Failure `not_found` for a person who is not in the team; changes throw `failed_precondition` for the
- * owner, and `permission_denied` for a super admin who grants or revokes that role (spec/decisions.md 2).
+ * All methods throw Failure `not_found` for a person who is not in the team; changes throw
+ * `failed_precondition` for the owner, and `permission_denied` for a super admin who grants or revokes that
+ * role (spec/decisions.md 2).
  */
 export interface TeamUsers {
-  list(tx: Tx, caller: Caller, filter: TeamUserFilter): Promise<{ users: readonly TeamUser[]; total: number }>;
+  list(
+    tx: Tx,
+    caller: Caller,
+    filter: TeamUserFilter,
+  ): Promise<{ users: readonly TeamUser[]; total: number }>;
   find(tx: Tx, caller: Caller, ref: TeamUserRef): Promise<TeamUserDetail>;
   /** @throws Failure `already_exists` when a current member has the address (or external id). */
   create(tx: Tx, caller: Caller, member: NewTeamUser): Promise<TeamUser>;
   /** @param dryRun shows the result and the effects; nothing is written. */
-  update(tx: Tx, caller: Caller, ref: TeamUserRef, change: TeamUserChange, dryRun?: boolean): Promise<CascadeResult>;
+  update(
+    tx: Tx,
+    caller: Caller,
+    ref: TeamUserRef,
+    change: TeamUserChange,
+    dryRun?: boolean,
+  ): Promise<CascadeResult>;
   delegate(tx: Tx, caller: Caller, id: string, to: Delegate, dryRun?: boolean): Promise<CascadeResult>;
   reclaim(tx: Tx, caller: Caller, id: string): Promise<TeamUserDetail & { previousDelegate: string }>;
   rename(tx: Tx, caller: Caller, id: string, name: string): Promise<TeamUserDetail>;

@@ -89,7 +89,10 @@ export const isSpent = ({ credits, spent }: Budget): boolean => spent >= credits
 export const isOverdrawn = ({ credits, spent }: Budget): boolean => spent > credits;
 
 export interface BudgetRows {
-  /** The budgets that a payer's costs count toward, by id. In a change they are locked in that order; outside of one they are not locked. */
+  /**
+   * The budgets that a payer's costs count toward, by id. In a change they are locked in that order; outside
+   * of one they are not locked.
+   */
   listFor(payer: Payer): Promise<readonly Budget[]>;
   /** Locked in the order of their ids. */
   byIds(ids: readonly string[]): Promise<readonly Budget[]>;
@@ -124,7 +127,10 @@ export interface BudgetInput {
 }
 
 export interface Budgets {
-  /** Creates the budget or changes its credits. @throws Failure `not_found` for a subject outside the space, `invalid_argument` for a subtask, `resource_exhausted` at 1000. */
+  /**
+   * Creates the budget or changes its credits. @throws Failure `not_found` for a subject outside the space,
+   * `invalid_argument` for a subtask, `resource_exhausted` at 1000.
+   */
   set(tx: Tx, space: Pick<Scope, "spaceId">, input: BudgetInput): Promise<Budget>;
   list(tx: Tx, space: Pick<Scope, "spaceId">): Promise<readonly Budget[]>;
   listOwn(tx: Tx, person: Pick<Scope, "accountId" | "spaceId">): Promise<readonly Budget[]>;
@@ -141,7 +147,9 @@ export function budgets({ clock, ids }: { clock: Pick<Clock, "now">; ids: Pick<I
   return {
     list,
     listOwn: async (tx, { accountId, spaceId }) =>
-      (await list(tx, { spaceId })).filter(({ kind, subject }) => kind === "account" && subject === accountId),
+      (await list(tx, { spaceId })).filter(
+        ({ kind, subject }) => kind === "account" && subject === accountId,
+      ),
     async set(tx, { spaceId }, { kind, subject: requestedSubject, period, credits }) {
       const now = clock.now();
       const subject = kind === "team" ? spaceId : requestedSubject;
@@ -161,7 +169,11 @@ export function budgets({ clock, ids }: { clock: Pick<Clock, "now">; ids: Pick<I
       const { before, after } = await tx.budgets.set({ ...created, createdAt: now, updatedAt: now });
       if (before === null && (await tx.budgets.list(spaceId)).length > budgetsMax)
         throw new Failure("resource_exhausted", `a space has at most ${budgetsMax} budgets`);
-      tx.audit.note({ subject: after.id, before: before && { credits: before.credits }, after: { kind, subject, period, credits } });
+      tx.audit.note({
+        subject: after.id,
+        before: before && { credits: before.credits },
+        after: { kind, subject, period, credits },
+      });
       return inPeriod(after, now);
     },
     async remove(tx, { spaceId }, id) {
@@ -180,7 +192,9 @@ async function subjectExists(tx: Tx, spaceId: string, kind: BudgetKind, subject:
     case "team":
       return team !== null;
     case "account":
-      return team === null ? (await tx.accounts.personalSpace(subject))?.id === spaceId : isMember(tx, team.id, subject);
+      return team === null
+        ? (await tx.accounts.personalSpace(subject))?.id === spaceId
+        : isMember(tx, team.id, subject);
     case "task":
       return taskExists(tx, spaceId, subject);
     case "project":
@@ -194,7 +208,8 @@ async function subjectExists(tx: Tx, spaceId: string, kind: BudgetKind, subject:
 async function taskExists(tx: Tx, spaceId: string, id: string): Promise<boolean> {
   const task = await tx.tasks.byId(id);
   if (task?.spaceId !== spaceId) return false;
-  if (task.rootId !== null) throw invalidArgument("subject", `is a subtask: its costs count at the task ${task.rootId}`);
+  if (task.rootId !== null)
+    throw invalidArgument("subject", `is a subtask: its costs count at the task ${task.rootId}`);
   return true;
 }
 

@@ -13,11 +13,25 @@ interface Context {
 const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
 
 /** Grants credits to an account and to its team's pool; returns the id of the entry. */
-export async function grant(tx: Tx, { now, ids }: Context, { accountId, spaceId }: Spender, credits: number): Promise<string> {
+export async function grant(
+  tx: Tx,
+  { now, ids }: Context,
+  { accountId, spaceId }: Spender,
+  credits: number,
+): Promise<string> {
   const id = ids.short();
   const payer = { accountId, spaceId, taskId: null, clientId: null, projectId: null };
   await tx.usage.move({ id, ...payer, kind: "grant", credits, ahead: undefined, now });
-  await tx.usage.insert({ id, ...payer, apiKeyId: null, profile: "", kind: "grant", credits, ...noUsage, at: now });
+  await tx.usage.insert({
+    id,
+    ...payer,
+    apiKeyId: null,
+    profile: "",
+    kind: "grant",
+    credits,
+    ...noUsage,
+    at: now,
+  });
   await returnToBudgets(tx, payer, credits, now, now);
   tx.audit.note({ subject: id, after: { credits } });
   return id;
@@ -41,14 +55,36 @@ export async function refund(
   const spent = days.reduce((sum, day) => sum + day.credits, 0);
   if (!latest) throw notFound("a cost of this task");
   const refunded = credits ?? spent;
-  if (refunded > spent) throw new Failure("failed_precondition", `the task has cost ${spent} credits: at most that many can be refunded`);
+  if (refunded > spent)
+    throw new Failure(
+      "failed_precondition",
+      `the task has cost ${spent} credits: at most that many can be refunded`,
+    );
   const { accountId, spaceId } = latest;
   await tx.tasks.advance(taskId, { now, set: { addCredits: -refunded } });
-  await tx.usage.move({ id: taskId, taskId, accountId, spaceId, kind: "refund", credits: refunded, ahead: undefined, now });
+  await tx.usage.move({
+    id: taskId,
+    taskId,
+    accountId,
+    spaceId,
+    kind: "refund",
+    credits: refunded,
+    ahead: undefined,
+    now,
+  });
   const parts = takeFromDays(days, refunded);
   for (const { clientId, apiKeyId, projectId, profile, at, credits: part } of parts) {
     const payer = { accountId, spaceId, taskId, clientId, projectId };
-    await tx.usage.insert({ id: ids.short(), ...payer, apiKeyId, profile, kind: "refund", credits: part, ...noUsage, at });
+    await tx.usage.insert({
+      id: ids.short(),
+      ...payer,
+      apiKeyId,
+      profile,
+      kind: "refund",
+      credits: part,
+      ...noUsage,
+      at,
+    });
   }
   for (const { clientId, projectId, at, credits: part } of parts)
     await returnToBudgets(tx, { accountId, spaceId, taskId, clientId, projectId }, part, at, now);
@@ -67,7 +103,14 @@ function takeFromDays(days: readonly SpentDay[], credits: number): readonly Spen
 }
 
 /** Returns credits to the budgets whose current period contains the time of the cost. */
-async function returnToBudgets(tx: Tx, payer: Payer, credits: number, at: number, now: number): Promise<void> {
+async function returnToBudgets(
+  tx: Tx,
+  payer: Payer,
+  credits: number,
+  at: number,
+  now: number,
+): Promise<void> {
   for (const budget of (await tx.budgets.listFor(payer)).map((found) => inPeriod(found, now)))
-    if (dayStart(dayOf(at)) >= budget.since) await tx.budgets.save({ ...budget, spent: budget.spent - credits });
+    if (dayStart(dayOf(at)) >= budget.since)
+      await tx.budgets.save({ ...budget, spent: budget.spent - credits });
 }

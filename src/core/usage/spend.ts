@@ -4,7 +4,16 @@ import type { Ids } from "../ids.ts";
 import type { TimedJob } from "../processes/timed-job.ts";
 import type { Store, Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { type Budget, type BudgetReservation, inPeriod, isOverdrawn, isSpent, type Payer, payerOf, remainingCredits } from "./budget.ts";
+import {
+  type Budget,
+  type BudgetReservation,
+  inPeriod,
+  isOverdrawn,
+  isSpent,
+  type Payer,
+  payerOf,
+  remainingCredits,
+} from "./budget.ts";
 import { type Charge, chargeFor, maxCredits, type PriceTable, priceOf, type Usage } from "./price.ts";
 
 export interface RunUsage {
@@ -17,7 +26,12 @@ export interface RunUsage {
 }
 
 const isNothing = ({ credits, usage, turns, charge }: Cost): boolean =>
-  credits === 0 && turns === 0 && charge.ahead === null && usage.inputTokens === 0 && usage.outputTokens === 0 && usage.toolCalls === 0;
+  credits === 0 &&
+  turns === 0 &&
+  charge.ahead === null &&
+  usage.inputTokens === 0 &&
+  usage.outputTokens === 0 &&
+  usage.toolCalls === 0;
 
 /** The usage of a task with its charge; `ahead` is null when nothing was priced. */
 export interface Cost extends RunUsage {
@@ -25,7 +39,12 @@ export interface Cost extends RunUsage {
 }
 
 /** Computes the cost of a usage; reads the database only when a price has to be rounded. */
-export async function computeCost(tx: Pick<Tx, "usage">, { id, agentProfile }: Task, used: RunUsage, prices: PriceTable): Promise<Cost> {
+export async function computeCost(
+  tx: Pick<Tx, "usage">,
+  { id, agentProfile }: Task,
+  used: RunUsage,
+  prices: PriceTable,
+): Promise<Cost> {
   const price = prices[agentProfile];
   const due = price ? priceOf(price, used.usage, used.turns) : 0n;
   if (due === 0n) return { ...used, turns: 0, charge: { credits: used.credits, ahead: null } };
@@ -33,31 +52,65 @@ export async function computeCost(tx: Pick<Tx, "usage">, { id, agentProfile }: T
   return { ...used, charge: { credits: used.credits + charge.credits, ahead: charge.ahead } };
 }
 
-/** The cost of work that is not an agent's, such as a transcript. @param due its price in millionths of a credit, above 0. */
-export async function computeExtraCost(tx: Pick<Tx, "usage">, { id }: Pick<Task, "id">, due: bigint): Promise<Cost> {
+/**
+ * The cost of work that is not an agent's, such as a transcript. @param due its price in millionths of a
+ * credit, above 0.
+ */
+export async function computeExtraCost(
+  tx: Pick<Tx, "usage">,
+  { id }: Pick<Task, "id">,
+  due: bigint,
+): Promise<Cost> {
   const none = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
-  return { credits: 0, usage: none, turns: 0, settles: [], charge: chargeFor(due, await tx.usage.prepaid(id)) };
+  return {
+    credits: 0,
+    usage: none,
+    turns: 0,
+    settles: [],
+    charge: chargeFor(due, await tx.usage.prepaid(id)),
+  };
 }
 
 /**
- * Writes the usage and releases its reservations, in the change of the events that report it.
- * Lock order: after the events, because many runs share these rows; they are locked last and for the shortest time.
+ * Writes the usage and releases its reservations, in the change of the events that report it. Lock order:
+ * after the events, because many runs share these rows; they are locked last and for the shortest time.
  * Returns whether a budget is overdrawn.
  */
-export async function spend(tx: Tx, task: Task, cost: Cost, now: number, ids: Pick<Ids, "short">): Promise<boolean> {
+export async function spend(
+  tx: Tx,
+  task: Task,
+  cost: Cost,
+  now: number,
+  ids: Pick<Ids, "short">,
+): Promise<boolean> {
   if (isNothing(cost)) return cost.settles.length > 0 && count(tx, task, 0, cost.settles, now);
   const { accountId, spaceId, clientId, apiKeyId, projectId, agentProfile } = task;
   const { charge, usage, settles } = cost;
   const credits = 0 - charge.credits;
   const ahead = charge.ahead ?? undefined;
-  await tx.usage.move({ id: task.id, taskId: task.id, accountId, spaceId, kind: "cost", credits, ahead, now });
+  await tx.usage.move({
+    id: task.id,
+    taskId: task.id,
+    accountId,
+    spaceId,
+    kind: "cost",
+    credits,
+    ahead,
+    now,
+  });
   const owner = { accountId, spaceId, taskId: task.id, clientId, apiKeyId, projectId, profile: agentProfile };
   await tx.usage.insert({ id: ids.short(), ...owner, kind: "cost", credits, ...usage, at: now });
   return count(tx, task, charge.credits, settles, now);
 }
 
 /** Adds a cost to the budgets of its task, and releases reservations. */
-async function count(tx: Tx, task: Task, credits: number, settles: readonly string[], now: number): Promise<boolean> {
+async function count(
+  tx: Tx,
+  task: Task,
+  credits: number,
+  settles: readonly string[],
+  now: number,
+): Promise<boolean> {
   const settled = settles.length === 0 ? [] : await tx.budgets.release(settles);
   const budgets = await currentBudgets(tx, task, now);
   // A worker's ending does not name the holds of its run.
@@ -74,7 +127,8 @@ async function count(tx: Tx, task: Task, credits: number, settles: readonly stri
 
 function releasedCredits(holds: readonly BudgetReservation[]): ReadonlyMap<Budget["id"], number> {
   const released = new Map<string, number>();
-  for (const { budgets, credits } of holds) for (const id of budgets) released.set(id, (released.get(id) ?? 0) + credits);
+  for (const { budgets, credits } of holds)
+    for (const id of budgets) released.set(id, (released.get(id) ?? 0) + credits);
   return released;
 }
 
@@ -100,7 +154,8 @@ const currentBudgets = async (
   { budgets }: Pick<Tx, "budgets">,
   task: Parameters<typeof payerOf>[0],
   now: number,
-): Promise<readonly Budget[]> => (await budgets.listFor(payerOf(task))).map((budget) => inPeriod(budget, now));
+): Promise<readonly Budget[]> =>
+  (await budgets.listFor(payerOf(task))).map((budget) => inPeriod(budget, now));
 
 /**
  * Reserves the most that a call can cost in every budget that it counts toward, in its own change.
@@ -123,7 +178,9 @@ export async function reserve(
     store.change(async (tx) => {
       const now = clock.now();
       // Reservations are locked before budgets, as in `releaseStale`.
-      const released = releasedCredits(replaced.length === 0 ? [] : await tx.budgets.release(replaced.map(({ id }) => id)));
+      const released = releasedCredits(
+        replaced.length === 0 ? [] : await tx.budgets.release(replaced.map(({ id }) => id)),
+      );
       const budgets = (await currentBudgets(tx, task, now)).map((budget) => ({
         ...budget,
         held: budget.held - (released.get(budget.id) ?? 0),
@@ -161,8 +218,9 @@ async function hold(
 }
 
 /**
- * Reserves the step of a run before it begins: `step` credits in every budget that its costs count toward, or the whole budget if
- * that is less. A run with `step` 0 begins unless a budget is spent, and reserves nothing here.
+ * Reserves the step of a run before it begins: `step` credits in every budget that its costs count toward, or
+ * the whole budget if that is less. A run with `step` 0 begins unless a budget is spent, and reserves nothing
+ * here.
  *
  * @returns the reservations; null when a budget has too few credits, so that the run must not begin.
  */
@@ -191,8 +249,11 @@ export async function holdStep(
 }
 
 /** Whether a budget of a task is spent, so that no run of the task may begin. */
-export const isOutOfCredits = async (tx: Pick<Tx, "budgets">, task: Parameters<typeof payerOf>[0], now: number): Promise<boolean> =>
-  (await currentBudgets(tx, task, now)).some(isSpent);
+export const isOutOfCredits = async (
+  tx: Pick<Tx, "budgets">,
+  task: Parameters<typeof payerOf>[0],
+  now: number,
+): Promise<boolean> => (await currentBudgets(tx, task, now)).some(isSpent);
 
 /** Why a run or a call does not begin although its budgets are not spent. */
 export const tooFewCredits = "Too few credits are left, or other runs hold them.";
@@ -200,14 +261,28 @@ export const tooFewCredits = "Too few credits are left, or other runs hold them.
 const budgetExhausted = ({ kind }: Budget): Failure =>
   new Failure("resource_exhausted", `the ${kind}'s budget has too few credits for the call`);
 
-/** Whether every budget of a payer has the credits for a price in millionths of a credit. Reserves nothing. */
-export async function canAfford(tx: Pick<Tx, "budgets">, payer: Payer, price: bigint, now: number): Promise<boolean> {
+/**
+ * Whether every budget of a payer has the credits for a price in millionths of a credit. Reserves nothing.
+ */
+export async function canAfford(
+  tx: Pick<Tx, "budgets">,
+  payer: Payer,
+  price: bigint,
+  now: number,
+): Promise<boolean> {
   const credits = maxCredits(price);
-  return credits === 0 || (await tx.budgets.listFor(payer)).every((budget) => remainingCredits(inPeriod(budget, now)) >= credits);
+  return (
+    credits === 0 ||
+    (await tx.budgets.listFor(payer)).every((budget) => remainingCredits(inPeriod(budget, now)) >= credits)
+  );
 }
 
 /** Releases the reservations of lost runs. */
-export async function releaseStale(store: Store, clock: Pick<Clock, "now">, stopping?: AbortSignal): Promise<void> {
+export async function releaseStale(
+  store: Store,
+  clock: Pick<Clock, "now">,
+  stopping?: AbortSignal,
+): Promise<void> {
   const batch = async (tx: Tx): Promise<number> => {
     const holds = await tx.budgets.releaseStale(clock.now(), batchMax);
     const released = releasedCredits(holds);

@@ -31,8 +31,10 @@ export interface RangeInput {
 export function dayRange({ start, end }: RangeInput, now: number): DayRange {
   const to = dayOf(end ?? now);
   const from = start === undefined ? to - daysDefault + 1 : dayOf(start);
-  if (start !== undefined && (end ?? now) < start) throw invalidArgument("end_date", "must not be before start_date");
-  if (to - from + 1 > daysMax) throw invalidArgument("end_date", `must be within ${daysMax} days of start_date`);
+  if (start !== undefined && (end ?? now) < start)
+    throw invalidArgument("end_date", "must not be before start_date");
+  if (to - from + 1 > daysMax)
+    throw invalidArgument("end_date", `must be within ${daysMax} days of start_date`);
   return { from, to };
 }
 
@@ -85,7 +87,10 @@ export interface UsageRecord {
   readonly updatedAt: number;
 }
 
-/** The tasks whose costs count: those of a project, and those that an app or a key created. All conditions apply together. */
+/**
+ * The tasks whose costs count: those of a project, and those that an app or a key created. All conditions
+ * apply together.
+ */
 export interface UsageFilter {
   readonly projectId?: string;
   readonly clientId?: string;
@@ -116,7 +121,10 @@ export interface SpentDay {
   readonly profile: string;
 }
 
-export type TaskCost = Pick<UsageEntry, "id" | "credits" | "inputTokens" | "outputTokens" | "toolCalls" | "at">;
+export type TaskCost = Pick<
+  UsageEntry,
+  "id" | "credits" | "inputTokens" | "outputTokens" | "toolCalls" | "at"
+>;
 
 /** A page of a task's costs; it begins after this one. */
 export interface TaskCostPage {
@@ -186,7 +194,12 @@ export interface UsageRows {
   /** The tokens of a task; null before its first cost. */
   tokens(taskId: string): Promise<TaskTokens | null>;
   /** The spent credits of each day in a range that has any, of a space or of one account in it. */
-  days(spaceId: string, accountId: string | undefined, range: DayRange, filter?: UsageFilter): Promise<ReadonlyMap<number, number>>;
+  days(
+    spaceId: string,
+    accountId: string | undefined,
+    range: DayRange,
+    filter?: UsageFilter,
+  ): Promise<ReadonlyMap<number, number>>;
   /** The credits that were spent in a range, by project or app. */
   groups(spaceId: string, page: GroupPage): Promise<readonly UsageByGroup[]>;
   /** Members of the space's team, and other people who spent credits in the range. */

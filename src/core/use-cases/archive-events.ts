@@ -25,8 +25,15 @@ const tasksMax = 50;
 /** The longest file: one event may have more than a segment may. Compression and encryption add little. */
 const fileMax = 64 * 1024 * 1024;
 
-/** Moves the events of ended tasks to files. It can be interrupted at any point, and run by several processes at once. */
-export async function archiveTasks(parts: ArchiveParts, tasks: AsyncIterable<AgedTask>, signal: AbortSignal): Promise<void> {
+/**
+ * Moves the events of ended tasks to files. It can be interrupted at any point, and run by several processes
+ * at once.
+ */
+export async function archiveTasks(
+  parts: ArchiveParts,
+  tasks: AsyncIterable<AgedTask>,
+  signal: AbortSignal,
+): Promise<void> {
   let batch: AgedTask[] = [];
   for await (const task of tasks) {
     batch.push(task);
@@ -37,7 +44,11 @@ export async function archiveTasks(parts: ArchiveParts, tasks: AsyncIterable<Age
   await archiveBatch(parts, batch, signal);
 }
 
-async function archiveBatch(parts: ArchiveParts, batch: readonly AgedTask[], signal: AbortSignal): Promise<void> {
+async function archiveBatch(
+  parts: ArchiveParts,
+  batch: readonly AgedTask[],
+  signal: AbortSignal,
+): Promise<void> {
   if (batch.length === 0) return;
   const ids = batch.map(({ id }) => id);
   const found = await parts.store.segments.findArchivable(ids, bytesMin);
@@ -58,7 +69,8 @@ async function archiveTask(parts: ArchiveParts, task: AgedTask, signal: AbortSig
 }
 
 /** Whether a task is as it was found. Its row stays locked until the change ends. */
-const isUnchanged = async (tx: Tx, task: AgedTask): Promise<boolean> => (await tx.retention.lockTasks([task])).length === 1;
+const isUnchanged = async (tx: Tx, task: AgedTask): Promise<boolean> =>
+  (await tx.retention.lockTasks([task])).length === 1;
 
 /** Removes what only `verbose` shows from the files of a task: they are written again without it. */
 export async function removeVerbose(parts: ArchiveParts, task: AgedTask, signal: AbortSignal): Promise<void> {
@@ -69,18 +81,24 @@ export async function removeVerbose(parts: ArchiveParts, task: AgedTask, signal:
   }
 }
 
-async function thin(parts: ArchiveParts, task: AgedTask, segment: EventSegment, signal: AbortSignal): Promise<void> {
+async function thin(
+  parts: ArchiveParts,
+  task: AgedTask,
+  segment: EventSegment,
+  signal: AbortSignal,
+): Promise<void> {
   const events = await parts.readSegment(segment);
   const left = events.filter(({ type }) => !verboseTypes.has(type));
   if (left.length === events.length) return;
-  const replace = async (tx: Tx, by: EventSegment | null) => (await isUnchanged(tx, task)) && tx.segments.replace(segment, by);
+  const replace = async (tx: Tx, by: EventSegment | null) =>
+    (await isUnchanged(tx, task)) && tx.segments.replace(segment, by);
   if (left.length === 0) await parts.store.change((tx) => replace(tx, null));
   else await writeSegment(parts, segment, left, signal, replace);
 }
 
 /**
- * Writes the file of a segment, then its row with `keep`. A file without a row is deleted: by this process, or by the sweep of files
- * when this process ends before.
+ * Writes the file of a segment, then its row with `keep`. A file without a row is deleted: by this process,
+ * or by the sweep of files when this process ends before.
  *
  * @returns what `keep` returns: false when the task has changed.
  */

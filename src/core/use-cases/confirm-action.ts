@@ -1,5 +1,13 @@
 import { type Caller, lockActiveMember } from "../accounts/caller.ts";
-import { type Action, allowance, decide, decidesLaterActions, inputOrAccept, redactInput, sealInput } from "../actions/action.ts";
+import {
+  type Action,
+  allowance,
+  decide,
+  decidesLaterActions,
+  inputOrAccept,
+  redactInput,
+  sealInput,
+} from "../actions/action.ts";
 import { isQuestion } from "../actions/kind.ts";
 import type { Cipher } from "../cipher.ts";
 import type { Clock } from "../clock.ts";
@@ -27,10 +35,17 @@ export interface Confirmations {
    * task.confirmAction (spec/api.md 8.9, 9.3): exactly one decision on an action takes effect.
    *
    * @param input absent: accepts, if `accept` is the only required member.
-   * @throws Failure `not_found` for an unknown task or event, `failed_precondition` for an event that the task does not wait for
-   * (or no longer), `invalid_argument` for a question, or an input that does not conform; for a proposed schedule those of schedule.create.
+   * @throws Failure `not_found` for an unknown task or event, `failed_precondition` for an event that the
+   * task does not wait for (or no longer), `invalid_argument` for a question, or an input that does not
+   * conform; for a proposed schedule those of schedule.create.
    */
-  confirm(tx: Tx, caller: Caller, id: string, event: string, input: JsonObject | undefined): Promise<Confirmation>;
+  confirm(
+    tx: Tx,
+    caller: Caller,
+    id: string,
+    event: string,
+    input: JsonObject | undefined,
+  ): Promise<Confirmation>;
 }
 
 export interface ConfirmationParts {
@@ -42,17 +57,43 @@ export interface ConfirmationParts {
   readonly schedules: Pick<Schedules, "create">;
 }
 
-export function confirmations({ clock, cipher, backlog, steps, publishTask, schedules }: ConfirmationParts): Confirmations {
-  async function decideOn(tx: Tx, task: Task, action: Action, decided: JsonObject, accepted: boolean): Promise<void> {
+export function confirmations({
+  clock,
+  cipher,
+  backlog,
+  steps,
+  publishTask,
+  schedules,
+}: ConfirmationParts): Confirmations {
+  async function decideOn(
+    tx: Tx,
+    task: Task,
+    action: Action,
+    decided: JsonObject,
+    accepted: boolean,
+  ): Promise<void> {
     const { kind } = action;
-    const input = accepted && kind === "scheduleCreate" ? { ...decided, schedule_id: await createSchedule(tx, task, action) } : decided;
+    const input =
+      accepted && kind === "scheduleCreate"
+        ? { ...decided, schedule_id: await createSchedule(tx, task, action) }
+        : decided;
     if (kind === "needConnectMyBrowser")
-      await tx.taskResources.set(task, { browserId: accepted ? await findOnlineBrowser(tx, task, input) : null });
+      await tx.taskResources.set(task, {
+        browserId: accepted ? await findOnlineBrowser(tx, task, input) : null,
+      });
     const later = decidesLaterActions(kind, input) ? allowance(kind, await paramsOf(tx, action)) : null;
     const allowed = later === null ? {} : { allowed: [...task.allowed, later] };
-    await tx.actions.decide(task.id, action.seq, accepted ? "accepted" : "cancelled", sealInput(cipher, action, input));
+    await tx.actions.decide(
+      task.id,
+      action.seq,
+      accepted ? "accepted" : "cancelled",
+      sealInput(cipher, action, input),
+    );
     const { set, events } = continueAfterDecision(action, accepted, redactInput(kind, input), clock.now());
-    await steps.enqueue(tx, await publishTask(tx, await steps.advance(tx, task.id, { ...set, ...allowed }, events)));
+    await steps.enqueue(
+      tx,
+      await publishTask(tx, await steps.advance(tx, task.id, { ...set, ...allowed }, events)),
+    );
   }
 
   /** Returns its id. The audit row of the decision has it too. */
@@ -68,7 +109,8 @@ export function confirmations({ clock, cipher, backlog, steps, publishTask, sche
       const task = await steps.lock(tx, caller, id);
       tx.audit.note({ subject: task.id });
       const action = await findPending(tx, task, event);
-      if (isQuestion(action.kind)) throw invalidArgument("event_id", "is a question: answer it with task.sendMessage");
+      if (isQuestion(action.kind))
+        throw invalidArgument("event_id", "is a question: answer it with task.sendMessage");
       const input = inputOrAccept(action, inputOrNone);
       const decision = decide(action, input);
       if (decision === "undecided") return { taskId: task.id, confirmed: false };
@@ -90,7 +132,10 @@ async function findPending(tx: Tx, task: Task, event: string): Promise<Action> {
   throw new Failure("failed_precondition", "the task does not wait for this event");
 }
 
-/** The selected browser. The task uses it in this and later turns, until another or none is selected (spec/api.md 9.4). */
+/**
+ * The selected browser. The task uses it in this and later turns, until another or none is selected
+ * (spec/api.md 9.4).
+ */
 async function findOnlineBrowser(tx: Tx, task: Task, { client_id: clientId }: JsonObject): Promise<string> {
   const browser = typeof clientId === "string" ? await tx.browsers.find(task, clientId) : null;
   if (!browser) throw invalidArgument("input.client_id", "is not an online browser");
@@ -99,7 +144,13 @@ async function findOnlineBrowser(tx: Tx, task: Task, { client_id: clientId }: Js
 
 /** The parameters of a request, as its user sees them. */
 async function paramsOf(tx: Tx, { taskId, seq }: Action): Promise<JsonObject | undefined> {
-  const [event] = await tx.events.list(taskId, { afterSeq: seq - 1, beforeSeq: seq + 1, order: "asc", limit: 1, verbose: true });
+  const [event] = await tx.events.list(taskId, {
+    afterSeq: seq - 1,
+    beforeSeq: seq + 1,
+    order: "asc",
+    limit: 1,
+    verbose: true,
+  });
   return event?.type === "tool_used" ? event.payload.params : undefined;
 }
 
@@ -109,5 +160,9 @@ async function checkIndices(tx: Tx, action: Action, { indices }: JsonObject): Pr
   const messages = (await paramsOf(tx, action))?.["messages"];
   const count = Array.isArray(messages) ? messages.length : 0;
   const invalid = indices.findIndex((index) => Number(index) >= count);
-  if (invalid >= 0) throw invalidArgument(`input.indices[${invalid}]`, `must be the position of one of the ${count} messages`);
+  if (invalid >= 0)
+    throw invalidArgument(
+      `input.indices[${invalid}]`,
+      `must be the position of one of the ${count} messages`,
+    );
 }

@@ -5,8 +5,9 @@ import { deleteSkills } from "../skills/store-skill.ts";
 import type { Tx } from "../store.ts";
 
 /**
- * Deletes a project, with its skills, its default connectors and its budgets. Costs stay recorded. Its tasks keep their reference
- * for at most a minute: maintenance removes it, because a project may have any number of tasks.
+ * Deletes a project, with its skills, its default connectors and its budgets. Costs stay recorded. Its tasks
+ * keep their reference for at most a minute: maintenance removes it, because a project may have any number of
+ * tasks.
  *
  * @throws Failure `not_found` when the caller has no project of this id.
  */
@@ -16,7 +17,9 @@ export async function deleteProject(tx: Tx, caller: Caller, id: string, now: num
   const owner: SkillOwner = { ownerType: "project", spaceId, accountId: null, projectId: id, clientId: null };
   const skills = await deleteSkills(tx, await tx.skills.listOfOwner(owner), now);
   await tx.connectors.setDefaultsOf(project, []);
-  const budgets = (await tx.budgets.list(spaceId)).filter(({ kind, subject }) => kind === "project" && subject === id);
+  const budgets = (await tx.budgets.list(spaceId)).filter(
+    ({ kind, subject }) => kind === "project" && subject === id,
+  );
   for (const budget of budgets) await tx.budgets.remove(spaceId, budget.id);
   tx.audit.note({ subject: id, before: { name: project.name }, after: { skills, budgets: budgets.length } });
 }

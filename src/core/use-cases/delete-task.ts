@@ -15,7 +15,11 @@ export interface TaskDeletion {
 }
 
 /** Deletes a locked task that does not run, with all that belongs to it. A tombstone stays. */
-export async function deleteTask(tx: Tx, task: Task, { now, personal, keepsEvents }: TaskDeletion): Promise<void> {
+export async function deleteTask(
+  tx: Tx,
+  task: Task,
+  { now, personal, keepsEvents }: TaskDeletion,
+): Promise<void> {
   const { id } = task;
   await tx.actions.deleteOfTask(id);
   await tx.waits.deleteOfTask(id);

@@ -26,12 +26,18 @@ export async function listBrowsers(tx: Tx, caller: Caller): Promise<readonly Bro
 }
 
 /**
- * Ends the use of a browser by a task, online or not (spec/decisions.md 85). A task has only browsers of the same account, so
- * its owner owns the browser too. The process that runs the task reads the selection.
+ * Ends the use of a browser by a task, online or not (spec/decisions.md 85). A task has only browsers of the
+ * same account, so its owner owns the browser too. The process that runs the task reads the selection.
  *
- * @throws Failure `not_found` for an unknown task, `failed_precondition` when the task has not selected the browser.
+ * @throws Failure `not_found` for an unknown task, `failed_precondition` when the task has not selected the
+ * browser.
  */
-export async function detachBrowser(tx: Tx, caller: Caller, browserId: string, taskId: string): Promise<void> {
+export async function detachBrowser(
+  tx: Tx,
+  caller: Caller,
+  browserId: string,
+  taskId: string,
+): Promise<void> {
   const task = await tx.tasks.lock(caller, taskId);
   if (!task) throw notFound("task", "task_id");
   if (!(await tx.taskResources.deselectBrowser(task.id, browserId)))

@@ -27,7 +27,10 @@ export interface EndedMembership {
   readonly schedules?: number;
 }
 
-/** Whether keys and webhooks end permanently too; sessions, tokens and codes always end (spec/decisions.md 5, 6). */
+/**
+ * Whether keys and webhooks end permanently too; sessions, tokens and codes always end (spec/decisions.md 5,
+ * 6).
+ */
 const alsoEnds: Readonly<Record<Ending, { keys: boolean; webhooks: boolean }>> = {
   // Keys are refused while the member is inactive, and are valid again afterwards.
   deactivated: { keys: false, webhooks: false },
@@ -46,7 +49,12 @@ const pauseReasons: Readonly<Record<Ending, PauseReason>> = {
  * Ends a person's access to a space, and their runs there. The membership's row was changed before this:
  * concurrent operations have ended or will be refused (`MemberRows.hold`), so none is missed.
  */
-export async function endMembership(tx: Tx, parts: EndingParts, person: Person, ending: Ending): Promise<EndedMembership> {
+export async function endMembership(
+  tx: Tx,
+  parts: EndingParts,
+  person: Person,
+  ending: Ending,
+): Promise<EndedMembership> {
   const now = parts.clock.now();
   const { accountId, spaceId } = person;
   const { keys: withKeys, webhooks } = alsoEnds[ending];
@@ -67,7 +75,12 @@ export async function endMembership(tx: Tx, parts: EndingParts, person: Person, 
 }
 
 /** Counts what `endMembership` would end. */
-export async function countEnding(tx: Tx, now: number, person: Person, ending: Ending): Promise<MembershipEffects> {
+export async function countEnding(
+  tx: Tx,
+  now: number,
+  person: Person,
+  ending: Ending,
+): Promise<MembershipEffects> {
   const effects = await tx.members.countEffects(person, now);
   const { keys, webhooks } = alsoEnds[ending];
   return {
@@ -77,14 +90,20 @@ export async function countEnding(tx: Tx, now: number, person: Person, ending: E
   };
 }
 
-/** Deletes personal skills, which no other member can use. Skills that the person added to the team, its projects and its apps stay. */
+/**
+ * Deletes personal skills, which no other member can use. Skills that the person added to the team, its
+ * projects and its apps stay.
+ */
 async function deletePersonalSkills(tx: Tx, person: Person, now: number): Promise<void> {
   const own: SkillOwner = { ...person, ownerType: "personal", projectId: null, clientId: null };
   await deleteSkills(tx, await tx.skills.listOfOwner(own), now);
   await tx.skills.deleteChoices(person);
 }
 
-/** Frees the domains of the person's websites, and takes the person off the lists of viewers. The websites stay. */
+/**
+ * Frees the domains of the person's websites, and takes the person off the lists of viewers. The websites
+ * stay.
+ */
 async function closeSites(tx: Tx, person: Person): Promise<void> {
   await tx.domains.deleteOfMember(person);
   await tx.viewers.deleteOfMember(person);
@@ -104,10 +123,14 @@ async function tombstoneWebhooks(tx: Tx, person: Person, now: number): Promise<v
 
 /** Tombstones the person's own connectors. The space's connectors stay. */
 async function tombstoneConnectors(tx: Tx, person: Person, now: number): Promise<void> {
-  for (const { id, accountId } of await tx.connectors.list(person)) if (accountId !== null) await tx.connectors.tombstone(id, now);
+  for (const { id, accountId } of await tx.connectors.list(person))
+    if (accountId !== null) await tx.connectors.tombstone(id, now);
 }
 
-/** Stops tasks as task.stop does, so that watchers and webhooks are notified. A task that has just ended stays as it is. */
+/**
+ * Stops tasks as task.stop does, so that watchers and webhooks are notified. A task that has just ended stays
+ * as it is.
+ */
 async function stopTasks(tx: Tx, { clock, publishTask }: EndingParts, person: Person): Promise<number> {
   let stopped = 0;
   for (const id of await tx.tasks.listRunning(person)) {

@@ -26,8 +26,8 @@ const bytesTries = 90;
 const bytesEveryMs = 1_000;
 
 /**
- * Completes the erasures on the list. It can be killed and called again at any point: every step that is done finds nothing to do.
- * Servers can run: access ends first, so nothing new is written.
+ * Completes the erasures on the list. It can be killed and called again at any point: every step that is done
+ * finds nothing to do. Servers can run: access ends first, so nothing new is written.
  *
  * @returns the completed erasures.
  * @throws Failure `failed_precondition` while bytes cannot be deleted
@@ -49,18 +49,23 @@ export async function eraseOpen(parts: EraseParts): Promise<readonly Erased[]> {
 async function erasePerson(parts: EraseParts, accountId: string): Promise<void> {
   const { store } = parts;
   const person = await store.erasures.findPerson(accountId);
-  for (const { spaceId } of await store.erasures.spacesOf(accountId)) await store.change((tx) => leave(tx, parts, accountId, spaceId));
+  for (const { spaceId } of await store.erasures.spacesOf(accountId))
+    await store.change((tx) => leave(tx, parts, accountId, spaceId));
   await deleteRows(parts, { kind: "person", accountId, email: person?.email ?? null });
 }
 
 async function eraseSpace(parts: EraseParts, spaceId: string): Promise<void> {
   const { store } = parts;
   const space = await store.erasures.findSpace(spaceId);
-  for (const accountId of space?.accountIds ?? []) await store.change((tx) => end(tx, parts, accountId, spaceId));
+  for (const accountId of space?.accountIds ?? [])
+    await store.change((tx) => end(tx, parts, accountId, spaceId));
   await deleteRows(parts, { kind: "space", spaceId });
 }
 
-/** Ends a membership. A team whose owner leaves goes to the member with the highest role: only a restored backup can have such a team. */
+/**
+ * Ends a membership. A team whose owner leaves goes to the member with the highest role: only a restored
+ * backup can have such a team.
+ */
 async function leave(tx: Tx, parts: EraseParts, accountId: string, spaceId: string): Promise<void> {
   await tx.accounts.lockSpace(spaceId);
   const owner = await tx.accounts.ownerOf(spaceId);
@@ -75,14 +80,21 @@ async function end(tx: Tx, parts: EraseParts, accountId: string, spaceId: string
   const team = await tx.accounts.teamOf(spaceId);
   const member = team && (await tx.accounts.member(team.id, accountId));
   if (member && member.status !== "removed") {
-    await tx.members.update(spaceId, member.id, { status: "removed", delegation: null, removedAt: parts.clock.now() });
+    await tx.members.update(spaceId, member.id, {
+      status: "removed",
+      delegation: null,
+      removedAt: parts.clock.now(),
+    });
     await tx.groups.leaveAll(member.id);
     await returnProfiles(tx, spaceId, member.id);
   }
   await endMembership(tx, parts, { accountId, spaceId }, "removed");
 }
 
-/** Deletes until a pass over all tables finds nothing: a call that was admitted before the end of access may still have written. */
+/**
+ * Deletes until a pass over all tables finds nothing: a call that was admitted before the end of access may
+ * still have written.
+ */
 async function deleteRows({ store, onProgress }: EraseParts, target: ErasureTarget): Promise<void> {
   await store.change((tx) => tx.erasures.clearTexts(target));
   for (let inPass = 1; inPass > 0; ) {

@@ -43,23 +43,43 @@ export async function compareGroups(
 }
 
 /**
- * Makes a member one of exactly the groups that the provider's claim names. The role follows from them (spec/enterprise.md 5.9);
- * the owner and super admins keep theirs. A change is one audit row of the team. Unknown groups are ignored.
+ * Makes a member one of exactly the groups that the provider's claim names. The role follows from them
+ * (spec/enterprise.md 5.9); the owner and super admins keep theirs. A change is one audit row of the team.
+ * Unknown groups are ignored.
  */
-export async function followGroups(tx: Tx, context: CreationContext, claim: GroupClaim, from: RequestOrigin): Promise<void> {
+export async function followGroups(
+  tx: Tx,
+  context: CreationContext,
+  claim: GroupClaim,
+  from: RequestOrigin,
+): Promise<void> {
   const { spaceId, memberId, accountId } = claim;
   await tx.accounts.lockSpace(spaceId);
   if ((await tx.groups.listKnown(spaceId, [memberId])).length === 0) return;
   const { joined, left } = await compareGroups(tx, claim);
   if (joined.length + left.length === 0) return;
   const roles = await changeRoles(tx, spaceId, [memberId], async () => {
-    for (const group of [...joined, ...left]) await tx.groups.update({ ...group, updatedAt: Math.max(context.now, group.updatedAt + 1) });
+    for (const group of [...joined, ...left])
+      await tx.groups.update({ ...group, updatedAt: Math.max(context.now, group.updatedAt + 1) });
     for (const { id } of joined) await tx.groups.addMembers(id, [memberId]);
     for (const { id } of left) await tx.groups.removeMembers(id, [memberId]);
   });
   const idsOf = (groups: readonly ListedGroup[]) => groups.map(({ id }) => id);
-  const entry = { id: context.ids.short(), at: context.now, spaceId, accountId, credential: "provider", ...from };
+  const entry = {
+    id: context.ids.short(),
+    at: context.now,
+    spaceId,
+    accountId,
+    credential: "provider",
+    ...from,
+  };
   const [role] = Object.keys(roles);
   const after = { added: idsOf(joined), removed: idsOf(left), ...defined({ role }) };
-  await tx.audit.insert({ ...entry, operation: "console/FollowGroups", subject: memberId, before: null, after });
+  await tx.audit.insert({
+    ...entry,
+    operation: "console/FollowGroups",
+    subject: memberId,
+    before: null,
+    after,
+  });
 }

@@ -16,7 +16,12 @@ import {
 } from "../skills/files.ts";
 import { type PackedSkill, pack } from "../skills/pack.ts";
 import type { Skill, SkillOwner } from "../skills/skill.ts";
-import { deleteSkills, type StagedSkill, skillAuditFacts, storeOrReplaceSkill } from "../skills/store-skill.ts";
+import {
+  deleteSkills,
+  type StagedSkill,
+  skillAuditFacts,
+  storeOrReplaceSkill,
+} from "../skills/store-skill.ts";
 import { archiveBytesMax, unzip } from "../skills/unzip.ts";
 import type { Tx } from "../store.ts";
 
@@ -25,7 +30,12 @@ async function readFolder(at: string, folder: string): Promise<readonly SkillFil
   return normalizeFiles(at, await readLevel(at, folder, "", createReadLimits(at)));
 }
 
-async function readLevel(at: string, root: string, prefix: string, limits: ReadLimits): Promise<readonly SkillFile[]> {
+async function readLevel(
+  at: string,
+  root: string,
+  prefix: string,
+  limits: ReadLimits,
+): Promise<readonly SkillFile[]> {
   const files: SkillFile[] = [];
   for (const entry of await readdir(join(root, prefix), { withFileTypes: true })) {
     const path = `${prefix}${entry.name}`;
@@ -67,8 +77,15 @@ export async function readSkill(path: string): Promise<PackedSkill> {
   return pack(path, await unzip(path, await readFile(path)));
 }
 
-/** Stores a skill, or replaces the one of the same name. @throws Failure `not_found` or `resource_exhausted`. */
-export async function importSkill(tx: Tx, context: CreationContext, target: SkillTarget, staged: StagedSkill): Promise<Skill> {
+/**
+ * Stores a skill, or replaces the one of the same name. @throws Failure `not_found` or `resource_exhausted`.
+ */
+export async function importSkill(
+  tx: Tx,
+  context: CreationContext,
+  target: SkillTarget,
+  staged: StagedSkill,
+): Promise<Skill> {
   const { owner, audited } = await resolveTarget(tx, target);
   await tx.accounts.lockSpace(audited.spaceId);
   const skill = await storeOrReplaceSkill(tx, owner, staged, { id: context.ids.short(), now: context.now });
@@ -84,18 +101,32 @@ export async function removeSkill(tx: Tx, context: CreationContext, id: string):
   if ((await deleteSkills(tx, [skill], context.now)) === 0) throw notFound("skill");
   tx.audit.note({ subject: id, before: skillAuditFacts(skill) });
   const owner = await findRecipient(tx, { kind: "general" });
-  await auditCommand(tx, context, { ...owner, spaceId: skill.spaceId ?? owner.spaceId }, "settings.v1.SkillService/DeleteSkill");
+  await auditCommand(
+    tx,
+    context,
+    { ...owner, spaceId: skill.spaceId ?? owner.spaceId },
+    "settings.v1.SkillService/DeleteSkill",
+  );
 }
 
 /** All skills of the installation, newest first; at most 10,000. */
 export const listSkills = (tx: Tx): Promise<readonly Skill[]> => tx.skills.all(listedMax);
 
-/** The owner of the imported skill, and the account whose log has the entry: for official skills that of the first team's owner. */
-async function resolveTarget(tx: Tx, target: SkillTarget): Promise<{ owner: SkillOwner; audited: Recipient }> {
+/**
+ * The owner of the imported skill, and the account whose log has the entry: for official skills that of the
+ * first team's owner.
+ */
+async function resolveTarget(
+  tx: Tx,
+  target: SkillTarget,
+): Promise<{ owner: SkillOwner; audited: Recipient }> {
   const none = { spaceId: null, accountId: null, projectId: null, clientId: null };
   switch (target.kind) {
     case "official":
-      return { owner: { ...none, ownerType: "official" }, audited: await findRecipient(tx, { kind: "general" }) };
+      return {
+        owner: { ...none, ownerType: "official" },
+        audited: await findRecipient(tx, { kind: "general" }),
+      };
     case "team": {
       const owner = await findRecipient(tx, { kind: "general", team: target.name });
       return { owner: { ...none, ownerType: "team", spaceId: owner.spaceId }, audited: owner };
@@ -108,7 +139,10 @@ async function resolveTarget(tx: Tx, target: SkillTarget): Promise<{ owner: Skil
       const project = await tx.projects.byId(target.id);
       if (!project) throw notFound("project");
       const { accountId, spaceId } = project;
-      return { owner: { ...none, ownerType: "project", spaceId, projectId: project.id }, audited: { accountId, spaceId } };
+      return {
+        owner: { ...none, ownerType: "project", spaceId, projectId: project.id },
+        audited: { accountId, spaceId },
+      };
     }
   }
 }

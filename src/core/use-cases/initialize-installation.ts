@@ -10,22 +10,42 @@ const firstTeamName = "main";
  *
  * @returns the key's text; null when there is a team already.
  */
-export async function initializeInstallation(tx: Tx, context: CreationContext, email: string): Promise<string | null> {
+export async function initializeInstallation(
+  tx: Tx,
+  context: CreationContext,
+  email: string,
+): Promise<string | null> {
   const owner = await createFirstAccount(tx, context, email);
   if (!owner) return null;
-  const { text } = await createKey(tx, context, { accountId: owner.accountId, spaceId: owner.spaceId, kind: "general", name: "first key" });
+  const { text } = await createKey(tx, context, {
+    accountId: owner.accountId,
+    spaceId: owner.spaceId,
+    kind: "general",
+    name: "first key",
+  });
   return text;
 }
 
 /** As `initializeInstallation` without a key; null when there is a team already. */
-export async function createFirstAccount(tx: Tx, { now, ids }: CreationContext, email: string): Promise<Member | null> {
+export async function createFirstAccount(
+  tx: Tx,
+  { now, ids }: CreationContext,
+  email: string,
+): Promise<Member | null> {
   // Locks this row, so that of two processes the second reads the rows of the first.
   await tx.settings.put("first-start", "done");
   if (await tx.accounts.firstTeam()) return null;
   const accountId = ids.uuid();
   const spaceId = ids.short();
   const teamId = ids.short();
-  await tx.accounts.insertAccount({ id: accountId, email: email.toLowerCase(), name: null, locale: "en", createdAt: now, operator: true });
+  await tx.accounts.insertAccount({
+    id: accountId,
+    email: email.toLowerCase(),
+    name: null,
+    locale: "en",
+    createdAt: now,
+    operator: true,
+  });
   await tx.accounts.insertSpace({ id: spaceId, kind: "team", createdAt: now, accountId: null });
   await tx.accounts.insertTeam({ id: teamId, spaceId, name: firstTeamName, createdAt: now });
   const owner: Member = {

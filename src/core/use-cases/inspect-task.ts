@@ -29,9 +29,18 @@ export async function inspectTask(
   task: TaskView,
   { limit, cursor }: Pick<PageInput, "limit" | "cursor">,
 ): Promise<TaskInspection> {
-  const binding: CursorBinding = { accountId, spaceId, clientId, operation: "task.inspect", filter: { taskId: task.id } };
+  const binding: CursorBinding = {
+    accountId,
+    spaceId,
+    clientId,
+    operation: "task.inspect",
+    filter: { taskId: task.id },
+  };
   const after = cursor ? decodeCursor(binding, cursor) : undefined;
-  const rows = await tx.usage.ofTask(task.id, { limit: limit + 1, ...(after ? { after: { at: after.value, id: after.id } } : {}) });
+  const rows = await tx.usage.ofTask(task.id, {
+    limit: limit + 1,
+    ...(after ? { after: { at: after.value, id: after.id } } : {}),
+  });
   return { ...pageOf(rows, limit, binding, ({ at, id }) => ({ value: at, id })), runner: runnerOf(task) };
 }
 

@@ -39,14 +39,20 @@ export const isEmailAddress = (text: string): boolean => emailForm.test(text);
  * @throws Failure `invalid_argument` for an invalid address or name; `failed_precondition` for a
  * second owner, a new team without an owner, or a person who may not sign in there.
  */
-export async function invitePerson(tx: Tx, context: CreationContext, invitation: Invitation): Promise<InvitationResult> {
+export async function invitePerson(
+  tx: Tx,
+  context: CreationContext,
+  invitation: Invitation,
+): Promise<InvitationResult> {
   const email = invitation.email.trim().toLowerCase();
   if (!isEmailAddress(email)) throw invalidArgument("email", "must be an e-mail address");
   // Serializes invitations on the first team's row: two of one person, or of two owners, run sequentially.
   const first = await tx.accounts.firstTeam();
   if (!first) throw notFound("team");
   await tx.accounts.lockSpace(first.spaceId);
-  const membership = await (invitation.personal ? ownSpace(tx, context, email) : teamSpace(tx, context, email, invitation, first));
+  const membership = await (invitation.personal
+    ? ownSpace(tx, context, email)
+    : teamSpace(tx, context, email, invitation, first));
   await ensureDefaultAgents(tx, context);
   return { ...membership, email, link: await createLink(tx, context, membership) };
 }
@@ -56,11 +62,17 @@ type Membership = Pick<InvitationResult, "accountId" | "spaceId" | "team">;
 async function ownSpace(tx: Tx, context: CreationContext, email: string): Promise<Membership> {
   const existing = await tx.accounts.byEmail(email);
   const space = existing && (await tx.accounts.personalSpace(existing.id));
-  if (existing && !space) throw new Failure("failed_precondition", `${email} has an account without a personal space`);
+  if (existing && !space)
+    throw new Failure("failed_precondition", `${email} has an account without a personal space`);
   if (existing && space) return { accountId: existing.id, spaceId: space.id, team: null };
   const account = await newAccount(tx, context, email);
   const spaceId = context.ids.short();
-  await tx.accounts.insertSpace({ id: spaceId, kind: "personal", createdAt: context.now, accountId: account.id });
+  await tx.accounts.insertSpace({
+    id: spaceId,
+    kind: "personal",
+    createdAt: context.now,
+    accountId: account.id,
+  });
   tx.audit.note({ subject: account.id, after: { personal: true } });
   return { accountId: account.id, spaceId, team: null };
 }
@@ -76,7 +88,10 @@ async function teamSpace(
   // Lock order: first team, then this team, as for every change of its members.
   if (team) await tx.accounts.lockSpace(team.spaceId);
   if (!team && role !== "owner")
-    throw new Failure("failed_precondition", `team ${JSON.stringify(name)} does not exist: invite its owner first`);
+    throw new Failure(
+      "failed_precondition",
+      `team ${JSON.stringify(name)} does not exist: invite its owner first`,
+    );
   const account = await lockAccountByEmail(tx, email);
   const member = team && account && (await tx.accounts.member(team.id, account.id));
   if (member && member.status !== "removed") {
@@ -85,7 +100,13 @@ async function teamSpace(
   }
   if (team && role === "owner" && (await tx.accounts.owner(team.id)))
     throw new Failure("failed_precondition", `team ${JSON.stringify(team.name)} has an owner`);
-  return addMember(tx, context, account ?? (await newAccount(tx, context, email)), team ?? (await newTeam(tx, context, name ?? "")), role);
+  return addMember(
+    tx,
+    context,
+    account ?? (await newAccount(tx, context, email)),
+    team ?? (await newTeam(tx, context, name ?? "")),
+    role,
+  );
 }
 
 async function checkMaySignIn(tx: Tx, accountId: string, spaceId: string, email: string): Promise<void> {
@@ -103,7 +124,16 @@ async function addMember(
 ): Promise<Membership> {
   const { id: teamId, spaceId } = team;
   const id = ids.short();
-  await tx.accounts.insertMember({ id, teamId, spaceId, accountId, email, role, status: "active", createdAt: now });
+  await tx.accounts.insertMember({
+    id,
+    teamId,
+    spaceId,
+    accountId,
+    email,
+    role,
+    status: "active",
+    createdAt: now,
+  });
   tx.audit.note({ subject: id, after: { role } });
   return { accountId, spaceId, team: team.name };
 }

@@ -31,23 +31,31 @@ export interface Joining extends CreationContext {
 }
 
 /**
- * Creates a membership, active at once, with an agent and an open invitation, and the account if there is none.
- * The result reveals nothing of the account's other spaces (spec/decisions.md 5). The caller has locked the space.
+ * Creates a membership, active at once, with an agent and an open invitation, and the account if there is
+ * none. The result reveals nothing of the account's other spaces (spec/decisions.md 5). The caller has locked
+ * the space.
  *
- * @throws Failure `already_exists` when a current member has the address, the account or the external id. A delegated
- * profile counts too: its account is in the team under its delegate address.
+ * @throws Failure `already_exists` when a current member has the address, the account or the external id. A
+ * delegated profile counts too: its account is in the team under its delegate address.
  */
-export async function admitMember(tx: Tx, context: Joining, spaceId: string, applicant: Applicant): Promise<TeamUser> {
+export async function admitMember(
+  tx: Tx,
+  context: Joining,
+  spaceId: string,
+  applicant: Applicant,
+): Promise<TeamUser> {
   const { email, externalId } = applicant;
   const { now, ids } = context;
   const team = await tx.accounts.teamOf(spaceId);
   if (team === null) throw new Failure("permission_denied", "a personal space has no members");
-  if (await tx.members.find(spaceId, { email })) throw new Failure("already_exists", "email: is already used by a member");
+  if (await tx.members.find(spaceId, { email }))
+    throw new Failure("already_exists", "email: is already used by a member");
   if (externalId !== null && (await tx.members.list(spaceId, { externalId, limit: 1, offset: 0 })).total > 0)
     throw new Failure("already_exists", "external_id: is already used by a member");
   const { accountId, isNew } = await findOrCreateAccount(tx, context, email);
   const existing = isNew ? null : await tx.accounts.member(team.id, accountId);
-  if (existing !== null && existing.status !== "removed") throw new Failure("already_exists", "email: is already used by a member");
+  if (existing !== null && existing.status !== "removed")
+    throw new Failure("already_exists", "email: is already used by a member");
   const member = { id: ids.short(), ...applicant, accountId, status: "active", createdAt: now } as const;
   await tx.members.insert({ ...member, teamId: team.id, spaceId });
   if (isNew) await makeDefaultAgent(tx, context, { accountId, spaceId });
@@ -57,8 +65,8 @@ export async function admitMember(tx: Tx, context: Joining, spaceId: string, app
 }
 
 /**
- * Creates the invitation by which single sign-on recognizes the person at their first sign-in (spec/decisions.md 34);
- * its text is discarded. When mail is configured, also sends a separate link.
+ * Creates the invitation by which single sign-on recognizes the person at their first sign-in
+ * (spec/decisions.md 34); its text is discarded. When mail is configured, also sends a separate link.
  */
 export async function openInvitation(
   tx: Tx,
@@ -73,7 +81,11 @@ export async function openInvitation(
   tx.afterCommit(() => invite({ ...recipient, link }));
 }
 
-async function findOrCreateAccount(tx: Tx, { now, ids }: CreationContext, email: string): Promise<{ accountId: string; isNew: boolean }> {
+async function findOrCreateAccount(
+  tx: Tx,
+  { now, ids }: CreationContext,
+  email: string,
+): Promise<{ accountId: string; isNew: boolean }> {
   const account = await lockAccountByEmail(tx, email);
   if (account) return { accountId: account.id, isNew: false };
   const accountId = ids.uuid();

@@ -46,18 +46,28 @@ export interface Apps {
    *
    * @throws Failure `not_found`, `permission_denied` or `invalid_argument`.
    */
-  update(caller: Caller, clientId: string, edit: (current: SettingsInput) => SettingsInput): Promise<Change<AppView>>;
+  update(
+    caller: Caller,
+    clientId: string,
+    edit: (current: SettingsInput) => SettingsInput,
+  ): Promise<Change<AppView>>;
   /** @throws Failure `not_found` or `permission_denied`. */
   remove(tx: Tx, caller: Caller, clientId: string): Promise<void>;
 }
 
 export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts): Apps {
-  async function prepareWebhook(caller: Caller, clientId: string, edit: Parameters<Apps["update"]>[2]): Promise<SetAppWebhook> {
+  async function prepareWebhook(
+    caller: Caller,
+    clientId: string,
+    edit: Parameters<Apps["update"]>[2],
+  ): Promise<SetAppWebhook> {
     const app = checkEditable(await store.apps.find(clientId), caller);
     return webhooks.prepare(app, checkSettings(edit(toInput(app)), rules).webhookUrl);
   }
 
-  /** Ends the tokens with which an app acts as itself, and pauses the schedules that it has for the member. */
+  /**
+   * Ends the tokens with which an app acts as itself, and pauses the schedules that it has for the member.
+   */
   async function endService(tx: Tx, { clientId, spaceId }: TeamApp, accountId: string): Promise<void> {
     await tx.families.revokeService(clientId, clock.now());
     await tx.schedules.pauseAll({ accountId, spaceId, clientId }, "grant_revoked", clock.now());
@@ -69,10 +79,14 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
       const settings = checkSettings(input, rules);
       await checkPrivate(store, null, settings.skillIds);
       const clientId = `client_${ids.short()}`;
-      const setWebhook = await webhooks.prepare({ clientId, spaceId, creatorId: accountId }, settings.webhookUrl);
+      const setWebhook = await webhooks.prepare(
+        { clientId, spaceId, creatorId: accountId },
+        settings.webhookUrl,
+      );
       return async (tx) => {
         await tx.accounts.lockSpace(spaceId);
-        if ((await tx.apps.list(spaceId)).length >= appsMax) throw new Failure("resource_exhausted", `a team has at most ${appsMax} apps`);
+        if ((await tx.apps.list(spaceId)).length >= appsMax)
+          throw new Failure("resource_exhausted", `a team has at most ${appsMax} apps`);
         const now = clock.now();
         const app: OAuthApp = {
           ...settings,
@@ -102,7 +116,10 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
 
     async list(tx, { spaceId }) {
       const webhookIds = await tx.webhooks.listIdsOfApps(spaceId);
-      return (await tx.apps.list(spaceId)).map((app) => ({ ...app, webhookId: webhookIds.get(app.clientId) ?? null }));
+      return (await tx.apps.list(spaceId)).map((app) => ({
+        ...app,
+        webhookId: webhookIds.get(app.clientId) ?? null,
+      }));
     },
 
     async update(caller, clientId, edit) {
@@ -114,12 +131,21 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
         const settings = checkSettings(input, rules);
         const serviceAccountId = serviceAccountOf(input, before.serviceAccountId, caller);
         await checkPrivate(tx, before, settings.skillIds);
-        // Users who consented to less must consent again, also to scopes that they granted before (spec/decisions.md 30).
+        // Users who consented to less must consent again, also to scopes that they granted before
+        // (spec/decisions.md 30).
         const generation = before.generation + (isExpansion(before, settings) ? 1 : 0);
-        const after: OAuthApp = { ...before, ...settings, serviceAccountId, generation, updatedAt: clock.now() };
+        const after: OAuthApp = {
+          ...before,
+          ...settings,
+          serviceAccountId,
+          generation,
+          updatedAt: clock.now(),
+        };
         await tx.apps.update(after);
-        if (serviceAccountId === null && before.serviceAccountId !== null) await endService(tx, before, before.serviceAccountId);
-        if (after.allowedOrigins.join() !== before.allowedOrigins.join()) await tx.apps.setOrigins(clientId, after.allowedOrigins);
+        if (serviceAccountId === null && before.serviceAccountId !== null)
+          await endService(tx, before, before.serviceAccountId);
+        if (after.allowedOrigins.join() !== before.allowedOrigins.join())
+          await tx.apps.setOrigins(clientId, after.allowedOrigins);
         const webhookId = await setWebhook(tx, after.webhookUrl);
         tx.audit.note({ subject: clientId, ...findDifference(before, after) });
         return { ...after, webhookId };
@@ -132,22 +158,38 @@ export function apps({ clock, ids, random, store, webhooks, rules }: AppsParts):
       await tx.apps.remove(clientId, clock.now());
       await webhooks.remove(tx, clientId);
       await deleteSkills(tx, await tx.skills.listOfOwner(skillOwnerOf(app)), clock.now());
-      const paused = await tx.schedules.pauseAll({ clientId, spaceId: app.spaceId }, "app_deleted", clock.now());
-      tx.audit.note({ subject: clientId, before: toAuditFacts(app), ...(paused === 0 ? {} : { after: { schedules: paused } }) });
+      const paused = await tx.schedules.pauseAll(
+        { clientId, spaceId: app.spaceId },
+        "app_deleted",
+        clock.now(),
+      );
+      tx.audit.note({
+        subject: clientId,
+        before: toAuditFacts(app),
+        ...(paused === 0 ? {} : { after: { schedules: paused } }),
+      });
     },
   };
 }
 
 /**
- * The member for whom an app acts as itself: who allows it. A key, which may be limited, cannot allow an app more than it can do itself.
+ * The member for whom an app acts as itself: who allows it. A key, which may be limited, cannot allow an app
+ * more than it can do itself.
  *
  * @throws Failure `permission_denied` without a session.
  */
-function serviceAccountOf({ clientCredentials }: SettingsInput, before: string | null, { accountId, credential }: Caller): string | null {
+function serviceAccountOf(
+  { clientCredentials }: SettingsInput,
+  before: string | null,
+  { accountId, credential }: Caller,
+): string | null {
   if (!clientCredentials) return null;
   if (before !== null) return before;
   if (credential.kind === "session") return accountId;
-  throw new Failure("permission_denied", "client_credentials: only a signed-in person can let an app act as itself");
+  throw new Failure(
+    "permission_denied",
+    "client_credentials: only a signed-in person can let an app act as itself",
+  );
 }
 
 /** The owner of an app's private skills (spec/oauth.md 11). */
@@ -170,10 +212,17 @@ async function checkPrivate(tx: Tx, app: TeamApp | null, ids: readonly string[])
   if (added.length === 0) return;
   const own = app ? (await tx.skills.listOfOwner(skillOwnerOf(app))).map(({ id }) => id) : [];
   const foreign = added.find((id) => !own.includes(id));
-  if (foreign !== undefined) throw invalidArgument(`skill_ids[${ids.indexOf(foreign)}]`, "is not a private skill of this app");
+  if (foreign !== undefined)
+    throw invalidArgument(`skill_ids[${ids.indexOf(foreign)}]`, "is not a private skill of this app");
 }
 
-const toInput = ({ scopes, connectorUids, webhookUrl, serviceAccountId, ...app }: OAuthApp): SettingsInput => ({
+const toInput = ({
+  scopes,
+  connectorUids,
+  webhookUrl,
+  serviceAccountId,
+  ...app
+}: OAuthApp): SettingsInput => ({
   clientCredentials: serviceAccountId !== null,
   name: app.name,
   description: app.description,
@@ -191,7 +240,10 @@ const toInput = ({ scopes, connectorUids, webhookUrl, serviceAccountId, ...app }
 type AuditFacts = Readonly<Record<string, unknown>>;
 
 /** Contains only the host of the webhook's URL: its path may be a secret (spec/decisions.md 44). */
-const toAuditFacts = ({ webhookUrl, ...app }: AppSettings & Pick<OAuthApp, "serviceAccountId">): AuditFacts => ({
+const toAuditFacts = ({
+  webhookUrl,
+  ...app
+}: AppSettings & Pick<OAuthApp, "serviceAccountId">): AuditFacts => ({
   name: app.name,
   description: app.description,
   redirectUris: app.redirectUris,

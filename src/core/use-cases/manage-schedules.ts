@@ -6,25 +6,45 @@ import { Failure, notFound, renameField } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { byCreation, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import { type Schedule, type ScheduleChanges, schedulesMax, unfinishedMax } from "../schedules/schedule.ts";
-import { editedSettings, firstDue, newSettings, type Settings, type SettingsInput } from "../schedules/settings.ts";
+import {
+  editedSettings,
+  firstDue,
+  newSettings,
+  type Settings,
+  type SettingsInput,
+} from "../schedules/settings.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
 import { actFor, createTaskOf } from "./act-for-schedule.ts";
 import type { Tasks } from "./manage-tasks.ts";
 
-/** Schedules of a caller: each method is one operation of spec/api.md 8.57. All but create and list throw Failure `not_found`. */
+/**
+ * Schedules of a caller: each method is one operation of spec/api.md 8.57. All but create and list throw
+ * Failure `not_found`.
+ */
 export interface Schedules {
-  /** @throws Failure `invalid_argument`, those of task.create for the task, `resource_exhausted` at 100 schedules. */
+  /**
+   * @throws Failure `invalid_argument`, those of task.create for the task, `resource_exhausted` at 100
+   * schedules.
+   */
   create(tx: Tx, caller: Caller, input: SettingsInput): Promise<Schedule>;
   /** Newest first. */
   list(tx: Tx, caller: Caller, page: Omit<PageInput, "order">): Promise<Page<Schedule>>;
   get(tx: Tx, caller: Caller, id: string): Promise<Schedule>;
-  /** @throws Failure as create; `permission_denied` for an app that changes the task of a schedule that it has not created. */
+  /**
+   * @throws Failure as create; `permission_denied` for an app that changes the task of a schedule that it has
+   * not created.
+   */
   update(tx: Tx, caller: Caller, id: string, input: SettingsInput): Promise<Schedule>;
   pause(tx: Tx, caller: Caller, id: string): Promise<Schedule>;
-  /** @throws Failure `failed_precondition` for a finished schedule, and for one whose app may no longer act. */
+  /**
+   * @throws Failure `failed_precondition` for a finished schedule, and for one whose app may no longer act.
+   */
   resume(tx: Tx, caller: Caller, id: string): Promise<Schedule>;
-  /** Creates a task now, also of a paused schedule. @throws Failure those of task.create, `failed_precondition` as resume. */
+  /**
+   * Creates a task now, also of a paused schedule. @throws Failure those of task.create,
+   * `failed_precondition` as resume.
+   */
   runNow(tx: Tx, caller: Caller, id: string): Promise<Task>;
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
 }
@@ -53,7 +73,8 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
     async create(tx, caller, input) {
       checkMaySchedule(caller);
       const { accountId, spaceId } = caller;
-      // The row lock makes counting and inserting one step. It comes before the membership, as in the team's management.
+      // The row lock makes counting and inserting one step. It comes before the membership, as in the team's
+      // management.
       await tx.accounts.lock(accountId);
       await lockActiveMember(tx, caller);
       const now = clock.now();
@@ -61,7 +82,10 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
       const nextAt = firstDue(settings, now, null);
       await checkTask(tx, caller, settings);
       if ((await tx.schedules.count(caller)) >= schedulesMax)
-        throw new Failure("resource_exhausted", `an account has at most ${schedulesMax} schedules in a space`);
+        throw new Failure(
+          "resource_exhausted",
+          `an account has at most ${schedulesMax} schedules in a space`,
+        );
       const schedule: Schedule = {
         id: ids.short(),
         accountId,
@@ -84,7 +108,13 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
 
     async list(tx, caller, { limit, cursor }) {
       const { accountId, spaceId } = caller;
-      const binding = { accountId, spaceId, clientId: appOf(caller) ?? undefined, operation: "schedule.list", filter: {} };
+      const binding = {
+        accountId,
+        spaceId,
+        clientId: appOf(caller) ?? undefined,
+        operation: "schedule.list",
+        filter: {},
+      };
       const after = cursor ? decodeCursor(binding, cursor) : undefined;
       const rows = await tx.schedules.list(caller, limit + 1, after && { at: after.value, id: after.id });
       return pageOf(rows, limit, binding, byCreation);
@@ -148,15 +178,25 @@ export async function withTaskPath<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (thrown) {
-    if (thrown instanceof Failure && thrown.path !== undefined) throw renameField(thrown, (path) => `schedule.task.${path}`);
+    if (thrown instanceof Failure && thrown.path !== undefined)
+      throw renameField(thrown, (path) => `schedule.task.${path}`);
     throw thrown;
   }
 }
 
 /** The state of a schedule that has just been created or resumed. */
-const freshState = { status: "active", pauseReason: null, queuedAt: null, failures: 0, lastError: null } as const;
+const freshState = {
+  status: "active",
+  pauseReason: null,
+  queuedAt: null,
+  failures: 0,
+  lastError: null,
+} as const;
 
-/** The times after an edit: they change with the timing only, and a finished schedule with a new time is active again. */
+/**
+ * The times after an edit: they change with the timing only, and a finished schedule with a new time is
+ * active again.
+ */
 function newTimes(before: Schedule, settings: Settings, input: SettingsInput, now: number): ScheduleChanges {
   const { cron, intervalSeconds, at, timeZone } = input;
   const isNew = [cron, intervalSeconds, at].some((value) => value !== undefined);
@@ -186,7 +226,10 @@ async function requireActing(tx: Tx, schedule: Schedule): Promise<Caller> {
 function checkMayChangeTask(caller: Caller, { clientId }: Schedule): void {
   const app = appOf(caller);
   if (app !== null && app !== clientId)
-    throw new Failure("permission_denied", "schedule.task: an app can change only the task of a schedule that it has created");
+    throw new Failure(
+      "permission_denied",
+      "schedule.task: an app can change only the task of a schedule that it has created",
+    );
 }
 
 /**

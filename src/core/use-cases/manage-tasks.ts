@@ -12,7 +12,13 @@ import { checkRequestedSkills } from "../skills/task-skills.ts";
 import type { PublishTask, Tx } from "../store.ts";
 import type { Backlog } from "../tasks/backlog.ts";
 import { firstEvents, idleTask, queueMessage, resume, stop, waitingNode } from "../tasks/lifecycle.ts";
-import { addReferences, canonicalLocale, deriveTitle, messageText, type UserInput } from "../tasks/message.ts";
+import {
+  addReferences,
+  canonicalLocale,
+  deriveTitle,
+  messageText,
+  type UserInput,
+} from "../tasks/message.ts";
 import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
 import { stopSubtasks } from "../tasks/parents.ts";
 import { defaultProfile, type Profiles, profilesOf } from "../tasks/profile.ts";
@@ -95,17 +101,31 @@ export interface TasksParts {
   readonly profiles?: Pick<Profiles, "parse">;
 }
 
-export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, profiles = profilesOf([]) }: TasksParts): Tasks {
+export function tasks({
+  clock,
+  ids,
+  backlog,
+  steps,
+  publishTask,
+  keepsEvents,
+  profiles = profilesOf([]),
+}: TasksParts): Tasks {
   const { lock, advance, insert, enqueue } = steps;
 
-  /** A message instead of a decision dismisses the pending action; only a question keeps its memo (spec/decisions.md 19). */
+  /**
+   * A message instead of a decision dismisses the pending action; only a question keeps its memo
+   * (spec/decisions.md 19).
+   */
   async function dismissAction(tx: Tx, { id, status }: Task): Promise<{ memo?: null }> {
     if (status !== "waiting") return {};
     const kind = await tx.actions.dismiss(id);
     return kind === null || isQuestion(kind) ? {} : { memo: null };
   }
 
-  /** Charges the transcripts of a message to its task. After its events and its job: tasks share the rows of budgets. */
+  /**
+   * Charges the transcripts of a message to its task. After its events and its job: tasks share the rows of
+   * budgets.
+   */
   async function chargeTranscripts(tx: Tx, id: string, { transcriptPrice = 0n }: UserInput): Promise<void> {
     if (transcriptPrice === 0n) return;
     const cost = await computeExtraCost(tx, { id }, transcriptPrice);
@@ -136,11 +156,20 @@ export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, pr
         clock.now(),
       );
       const { outputSchema, turnRequest } = request;
-      const set = outputSchema || turnRequest ? { ...(outputSchema && { outputSchema }), ...(turnRequest && { turnRequest }) } : undefined;
-      const created = await publishTask(tx, await insert(tx, task, firstEvents(text, input), { set, isSubscribed }));
+      const set =
+        outputSchema || turnRequest
+          ? { ...(outputSchema && { outputSchema }), ...(turnRequest && { turnRequest }) }
+          : undefined;
+      const created = await publishTask(
+        tx,
+        await insert(tx, task, firstEvents(text, input), { set, isSubscribed }),
+      );
       await saveResources(tx, task, resources, connectors);
       await chargeTranscripts(tx, task.id, input);
-      tx.audit.note({ subject: task.id, after: { agentProfile, projectId, shareVisibility: created.shareVisibility } });
+      tx.audit.note({
+        subject: task.id,
+        after: { agentProfile, projectId, shareVisibility: created.shareVisibility },
+      });
       return created;
     },
 
@@ -191,7 +220,8 @@ export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, pr
     async remove(tx, caller, id, how) {
       const task = await lock(tx, caller, id);
       const personal = caller.role === null;
-      if (task.agentId !== null) throw new Failure("failed_precondition", "a task of an agent cannot be deleted");
+      if (task.agentId !== null)
+        throw new Failure("failed_precondition", "a task of an agent cannot be deleted");
       if (task.status === "running") {
         if (!how.stop) throw new Failure("failed_precondition", "the task is running: stop it first");
         await publishTask(tx, await advance(tx, id, stop.set, stop.events));
@@ -221,19 +251,34 @@ export function tasks({ clock, ids, backlog, steps, publishTask, keepsEvents, pr
       const running = task.status === "running";
       if (!running) backlog.add();
       const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
-      const begun = await publishTask(tx, await advance(tx, task.id, { ...step.set, ...changes }, step.events));
-      await saveResources(tx, task, resources, await connectorsAtSend(tx, caller, resources, clearConnectors, task.id));
+      const begun = await publishTask(
+        tx,
+        await advance(tx, task.id, { ...step.set, ...changes }, step.events),
+      );
+      await saveResources(
+        tx,
+        task,
+        resources,
+        await connectorsAtSend(tx, caller, resources, clearConnectors, task.id),
+      );
       // The message ends a wait for subtasks.
       if (task.nodeId === waitingNode) await tx.parents.look(task.id);
       if (!running) await enqueue(tx, begun);
       await chargeTranscripts(tx, task.id, input);
-      tx.audit.note({ subject: task.id, before: { status: task.status }, after: { agentProfile: changes.agentProfile } });
+      tx.audit.note({
+        subject: task.id,
+        before: { status: task.status },
+        after: { agentProfile: changes.agentProfile },
+      });
       return task.id;
     },
   };
 }
 
-/** Checks the request of a new task. @throws Failure for content, references, skills, a profile or a project that it cannot have. */
+/**
+ * Checks the request of a new task. @throws Failure for content, references, skills, a profile or a project
+ * that it cannot have.
+ */
 async function checkNew(tx: Tx, caller: Caller, request: TaskInput, profiles: Pick<Profiles, "parse">) {
   const text = messageText(request.input);
   const { resources = noResources } = request.input;
@@ -258,15 +303,20 @@ async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Pro
   if (!project) throw notFound("project", "project_id");
 }
 
-/** The changes that move a task to a project, or out of its project. The project cannot be deleted until this change ends. */
+/**
+ * The changes that move a task to a project, or out of its project. The project cannot be deleted until this
+ * change ends.
+ */
 async function moveTo(
   tx: Tx,
   caller: Caller,
   { agentId, parentId }: Task,
   id: string | null,
 ): Promise<Pick<TaskChanges, "projectId" | "type">> {
-  if (agentId !== null) throw new Failure("failed_precondition", "a task of an agent cannot be moved to another project");
-  if (parentId !== null) throw new Failure("failed_precondition", "a subtask cannot be moved to another project");
+  if (agentId !== null)
+    throw new Failure("failed_precondition", "a task of an agent cannot be moved to another project");
+  if (parentId !== null)
+    throw new Failure("failed_precondition", "a subtask cannot be moved to another project");
   if (!canAccessProjects(caller)) throw notFound("project", "project_id");
   if (id === null && caller.within !== undefined) throw needsProject();
   if (id === null) return { projectId: null, type: "standard" };
@@ -275,13 +325,18 @@ async function moveTo(
 }
 
 /** A task without a project would be out of the reach of the key that made it (spec/api.md 8.108). */
-const needsProject = (): Failure => invalidArgument("project_id", "must be one of the projects that this API key is limited to");
+const needsProject = (): Failure =>
+  invalidArgument("project_id", "must be one of the projects that this API key is limited to");
 
-/** Checks references of a caller that sees only a part of the account's tasks. For other callers, access is checked when the agent reads them (spec/api.md 9.8). */
+/**
+ * Checks references of a caller that sees only a part of the account's tasks. For other callers, access is
+ * checked when the agent reads them (spec/api.md 9.8).
+ */
 async function checkReferences(tx: Tx, caller: Caller, { references }: UserInput): Promise<void> {
   if ((caller.clientId === undefined && caller.within === undefined) || references.length === 0) return;
   const ids = [...new Set(references)];
-  if ((await tx.tasks.countVisible(caller, ids)) < ids.length) throw notFound("task", "message.task_references");
+  if ((await tx.tasks.countVisible(caller, ids)) < ids.length)
+    throw notFound("task", "message.task_references");
 }
 
 /** The title from the text, or else from the first file's name. */
@@ -293,7 +348,12 @@ const effectiveVisibility = (requested: Visibility, caller: Caller): Visibility 
   requested === "team" && caller.role === null ? "private" : requested;
 
 /** The row of a task before its first event. */
-const newTask = (id: string, caller: Caller, request: TaskInput & { agentProfile: string; title: string }, now: number): Task => ({
+const newTask = (
+  id: string,
+  caller: Caller,
+  request: TaskInput & { agentProfile: string; title: string },
+  now: number,
+): Task => ({
   ...idleTask(id, caller, now),
   clientId: appOf(caller),
   apiKeyId: keyOf(caller),

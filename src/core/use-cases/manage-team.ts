@@ -3,7 +3,16 @@ import type { Caller } from "../accounts/caller.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
 import type { Tx } from "../store.ts";
-import { checkChange, checkNotOwner, checkRoles, delegate, reclaim, remove, type Step, update } from "../teams/lifecycle.ts";
+import {
+  checkChange,
+  checkNotOwner,
+  checkRoles,
+  delegate,
+  reclaim,
+  remove,
+  type Step,
+  update,
+} from "../teams/lifecycle.ts";
 import {
   type CascadeResult,
   delegateAddress,
@@ -21,7 +30,10 @@ export interface TeamUserParts extends EndingParts {
   readonly random: Random;
   /** The domain of a delegated profile's address. */
   readonly delegateDomain: string;
-  /** Called after the commit for a person who gets a mail with a one-time link; null when no mail is configured. */
+  /**
+   * Called after the commit for a person who gets a mail with a one-time link; null when no mail is
+   * configured.
+   */
   readonly invite: ((newcomer: Newcomer) => void) | null;
 }
 
@@ -36,7 +48,10 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     const { spaceId } = caller;
     await tx.accounts.lock(user.accountId);
     await tx.members.update(spaceId, user.id, step.set);
-    const ended = step.ends === null ? null : await endMembership(tx, parts, { accountId: user.accountId, spaceId }, step.ends);
+    const ended =
+      step.ends === null
+        ? null
+        : await endMembership(tx, parts, { accountId: user.accountId, spaceId }, step.ends);
     if (step.ends === "removed") await tx.groups.leaveAll(user.id);
     const cascade = step.returnsProfiles ? await returnProfiles(tx, spaceId, user.id) : [];
     const erased = step.ends === "removed" && (await tx.members.deleteAccount(user.accountId));
@@ -51,7 +66,11 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
         ...(cascade.length === 0 ? {} : { returned: cascade.map(({ id }) => id) }),
       },
     });
-    return { user: after, holds: step.returnsProfiles ? [] : await tx.members.listHeldProfiles(user.id), cascade };
+    return {
+      user: after,
+      holds: step.returnsProfiles ? [] : await tx.members.listHeldProfiles(user.id),
+      cascade,
+    };
   }
 
   async function showStep(tx: Tx, caller: Caller, user: TeamUser, step: Step): Promise<CascadeResult> {
@@ -66,7 +85,8 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     };
   }
 
-  const begin = (dryRun: boolean) => (dryRun ? { lock: findUser, apply: showStep } : { lock: lockUser, apply: applyStep });
+  const begin = (dryRun: boolean) =>
+    dryRun ? { lock: findUser, apply: showStep } : { lock: lockUser, apply: applyStep };
 
   return {
     list: async (tx, caller, filter) => tx.members.list(requireTeam(caller), filter),
@@ -78,7 +98,12 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
       if (name !== null) checkName("user_name", name);
       checkRoles(caller, null, role);
       await tx.accounts.lockSpace(requireTeam(caller));
-      const user = await admitMember(tx, { ...parts, now: clock.now() }, caller.spaceId, { email, role, name, externalId });
+      const user = await admitMember(tx, { ...parts, now: clock.now() }, caller.spaceId, {
+        email,
+        role,
+        name,
+        externalId,
+      });
       tx.audit.note({ subject: user.id, after: toAuditFacts(user) });
       return user;
     },
@@ -86,7 +111,8 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
     async update(tx, caller, ref, input, dryRun = false) {
       const { lock, apply } = begin(dryRun);
       checkChange(input);
-      const change = input.email === undefined ? input : { ...input, email: readAddress(input.email, delegateDomain) };
+      const change =
+        input.email === undefined ? input : { ...input, email: readAddress(input.email, delegateDomain) };
       const user = await lock(tx, caller, ref);
       const step = update(user, change, clock.now());
       await checkMappedRole(tx, user, step.set.role);
@@ -128,13 +154,18 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
       return apply(tx, caller, user, remove(user, clock.now()));
     },
 
-    directory: async (tx, caller, filter) => tx.members.directory(requireTeam(caller), { ...filter, byEmail: canSeeAddresses(caller) }),
+    directory: async (tx, caller, filter) =>
+      tx.members.directory(requireTeam(caller), { ...filter, byEmail: canSeeAddresses(caller) }),
 
     async invite(tx, caller, id) {
       const user = await lockUser(tx, caller, { id });
       if (user.status !== "active" || user.delegation !== null)
         throw new Failure("failed_precondition", "only an active member who is not delegated can be invited");
-      await renewInvitation(tx, { ...parts, now: clock.now() }, { accountId: user.accountId, spaceId: caller.spaceId });
+      await renewInvitation(
+        tx,
+        { ...parts, now: clock.now() },
+        { accountId: user.accountId, spaceId: caller.spaceId },
+      );
       const mailed = parts.invite !== null;
       tx.audit.note({ subject: id, after: { mailed } });
       return mailed;
@@ -145,8 +176,15 @@ export function teamUsers(parts: TeamUserParts): TeamUsers {
 /** Only the owner and super admins see addresses in the directory (spec/enterprise.md 5.10). */
 export const canSeeAddresses = ({ role }: Caller): boolean => role === "owner" || role === "super_admin";
 
-/** Ends the open links of a person in a space, and opens a new invitation to the address of the account, not of the membership. */
-async function renewInvitation(tx: Tx, context: Joining, person: { accountId: string; spaceId: string }): Promise<void> {
+/**
+ * Ends the open links of a person in a space, and opens a new invitation to the address of the account, not
+ * of the membership.
+ */
+async function renewInvitation(
+  tx: Tx,
+  context: Joining,
+  person: { accountId: string; spaceId: string },
+): Promise<void> {
   const profile = await tx.accounts.profile(person.accountId, person.spaceId);
   if (profile === null) throw notFound("team user");
   await tx.links.useUp(person.accountId, person.spaceId, context.now);
@@ -159,10 +197,13 @@ function requireTeam({ role, spaceId }: Caller): string {
   return spaceId;
 }
 
-/** @throws Failure `invalid_argument` when neither is given, `not_found` for a person who is not in the team. */
+/**
+ * @throws Failure `invalid_argument` when neither is given, `not_found` for a person who is not in the team.
+ */
 async function findUser(tx: Tx, caller: Caller, ref: TeamUserRef, path?: string): Promise<TeamUser> {
   const spaceId = requireTeam(caller);
-  if (ref.id === undefined && ref.email === undefined) throw invalidArgument("", "email or team_user_id must be given");
+  if (ref.id === undefined && ref.email === undefined)
+    throw invalidArgument("", "email or team_user_id must be given");
   const user = await tx.members.find(spaceId, ref);
   if (user === null) throw notFound("team user", path);
   return user;
@@ -185,14 +226,21 @@ async function isAddressFree(tx: Tx, { spaceId }: Caller, { id }: TeamUser, emai
 }
 
 /** @throws Failure `already_exists` when another current member has it. */
-async function checkExternalId(tx: Tx, { spaceId }: Caller, { id }: TeamUser, externalId: string | null | undefined): Promise<void> {
+async function checkExternalId(
+  tx: Tx,
+  { spaceId }: Caller,
+  { id }: TeamUser,
+  externalId: string | null | undefined,
+): Promise<void> {
   if (externalId === undefined || externalId === null) return;
   const { users } = await tx.members.list(spaceId, { externalId, limit: 1, offset: 0 });
-  if (users.some((user) => user.id !== id)) throw new Failure("already_exists", "external_id: is already used by another member");
+  if (users.some((user) => user.id !== id))
+    throw new Failure("already_exists", "external_id: is already used by another member");
 }
 
 /**
- * Groups decide the role of their members. By hand, only the role of a super admin can be granted, and taken away again.
+ * Groups decide the role of their members. By hand, only the role of a super admin can be granted, and taken
+ * away again.
  *
  * @throws Failure `failed_precondition` for another role than that of the person's groups.
  */
@@ -214,11 +262,16 @@ async function withMappedRole(tx: Tx, { id, role }: TeamUser, step: Step): Promi
 
 /** @throws Failure `invalid_argument` */
 function checkName(path: string, name: string): void {
-  if (!nameForm.test(name)) throw invalidArgument(path, "must have 1 to 255 characters, and no control characters");
+  if (!nameForm.test(name))
+    throw invalidArgument(path, "must have 1 to 255 characters, and no control characters");
 }
 
 /** Makes the profiles that a leaving member held inactive, and ends their delegation. */
-export async function returnProfiles(tx: Tx, spaceId: string, holderId: string): Promise<CascadeResult["cascade"]> {
+export async function returnProfiles(
+  tx: Tx,
+  spaceId: string,
+  holderId: string,
+): Promise<CascadeResult["cascade"]> {
   const held = await tx.members.listHeldProfiles(holderId);
   for (const { id } of held) {
     const user = await tx.members.find(spaceId, { id });

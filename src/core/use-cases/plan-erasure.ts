@@ -6,7 +6,10 @@ import { findRecipient } from "../keys/recipient.ts";
 import type { Tx } from "../store.ts";
 
 export interface ErasurePlan {
-  /** What the operator must type: the address of a person, the name of a team, the address of the owner of a personal space. */
+  /**
+   * What the operator must type: the address of a person, the name of a team, the address of the owner of a
+   * personal space.
+   */
   readonly name: string;
   /** Spaces that no one else uses come before their person. */
   readonly parts: readonly Erased[];
@@ -20,7 +23,8 @@ export interface ErasurePlan {
  * Finds what an erasure deletes, and counts it. Writes nothing.
  *
  * @param ref an account's id or address, or the id of a space.
- * @throws Failure `not_found`; `failed_precondition` under legal hold, for the owner of a team with other members, and for the last team
+ * @throws Failure `not_found`; `failed_precondition` under legal hold, for the owner of a team with other
+ * members, and for the last team
  */
 export async function planErasure(tx: Tx, kind: ErasureKind, ref: string): Promise<ErasurePlan> {
   const { name, parts, leaves } = kind === "person" ? await planPerson(tx, ref) : await planSpace(tx, ref);
@@ -34,8 +38,11 @@ export async function planErasure(tx: Tx, kind: ErasureKind, ref: string): Promi
   const counts: Record<string, number> = {};
   for (const { kind: each, subject } of parts) {
     const target =
-      each === "space" ? ({ kind: each, spaceId: subject } as const) : ({ kind: each, accountId: subject, email: name } as const);
-    for (const [table, count] of Object.entries(await tx.erasures.count(target))) counts[table] = (counts[table] ?? 0) + count;
+      each === "space"
+        ? ({ kind: each, spaceId: subject } as const)
+        : ({ kind: each, accountId: subject, email: name } as const);
+    for (const [table, count] of Object.entries(await tx.erasures.count(target)))
+      counts[table] = (counts[table] ?? 0) + count;
   }
   return { name, parts, counts, leaves };
 }
@@ -49,7 +56,10 @@ async function planPerson(tx: Tx, ref: string): Promise<Omit<ErasurePlan, "count
   const own = spaces.filter(({ isOwner }) => isOwner);
   return {
     name: person.email,
-    parts: [...own.map(({ spaceId }) => ({ kind: "space", subject: spaceId }) as const), { kind: "person", subject: person.accountId }],
+    parts: [
+      ...own.map(({ spaceId }) => ({ kind: "space", subject: spaceId }) as const),
+      { kind: "person", subject: person.accountId },
+    ],
     leaves: spaces.filter(({ isOwner }) => !isOwner).map(({ spaceId }) => spaceId),
   };
 }
@@ -68,12 +78,17 @@ async function planSpace(tx: Tx, ref: string): Promise<Omit<ErasurePlan, "counts
 }
 
 /**
- * Puts an erasure on the list, with a row in the audit logs of the first team and of each team that the person leaves.
- * Nothing is deleted yet. An erasure that is on the list already stays as it is.
+ * Puts an erasure on the list, with a row in the audit logs of the first team and of each team that the
+ * person leaves. Nothing is deleted yet. An erasure that is on the list already stays as it is.
  *
  * @throws Failure as `planErasure`
  */
-export async function beginErasure(tx: Tx, context: CreationContext, kind: ErasureKind, ref: string): Promise<readonly Erased[]> {
+export async function beginErasure(
+  tx: Tx,
+  context: CreationContext,
+  kind: ErasureKind,
+  ref: string,
+): Promise<readonly Erased[]> {
   const { parts, leaves } = await planErasure(tx, kind, ref);
   const added: Erased[] = [];
   for (const part of parts) if (await tx.erasures.begin(part, context.now)) added.push(part);
@@ -82,6 +97,7 @@ export async function beginErasure(tx: Tx, context: CreationContext, kind: Erasu
   tx.audit.note({ subject: last.subject, after: { erased: added.map(({ subject }) => subject) } });
   const recipient = await findRecipient(tx, { kind: "general" });
   const operation = kind === "person" ? "command/ErasePerson" : "command/EraseSpace";
-  for (const spaceId of new Set([recipient.spaceId, ...leaves])) await auditCommand(tx, context, { ...recipient, spaceId }, operation);
+  for (const spaceId of new Set([recipient.spaceId, ...leaves]))
+    await auditCommand(tx, context, { ...recipient, spaceId }, operation);
   return parts;
 }

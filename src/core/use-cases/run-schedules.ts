@@ -1,7 +1,13 @@
 import type { Clock } from "../clock.ts";
 import { Failure } from "../failure.ts";
 import type { Ids } from "../ids.ts";
-import { type CountedFailure, type PauseReason, type Schedule, type ScheduleChanges, unfinishedMax } from "../schedules/schedule.ts";
+import {
+  type CountedFailure,
+  type PauseReason,
+  type Schedule,
+  type ScheduleChanges,
+  unfinishedMax,
+} from "../schedules/schedule.ts";
 import { nextAfter } from "../schedules/timing.ts";
 import type { Store, Tx } from "../store.ts";
 import type { TaskWritten } from "../tasks/task.ts";
@@ -34,8 +40,9 @@ export interface RunParts extends RecordingParts {
 }
 
 /**
- * Handles what is due of a schedule. One change replaces the due time that was read and creates the task, so of several
- * processes one creates it, and a process that dies leaves both or none. A refusal is recorded in the same way.
+ * Handles what is due of a schedule. One change replaces the due time that was read and creates the task, so
+ * of several processes one creates it, and a process that dies leaves both or none. A refusal is recorded in
+ * the same way.
  *
  * @throws Failure when the server is overloaded: the time stays due.
  */
@@ -55,7 +62,8 @@ export async function handleDue(parts: RunParts, id: string): Promise<void> {
   }
 }
 
-const isOverload = ({ reason, retryAfter }: Failure): boolean => reason === "unavailable" || retryAfter !== undefined;
+const isOverload = ({ reason, retryAfter }: Failure): boolean =>
+  reason === "unavailable" || retryAfter !== undefined;
 
 /** What is done at a due time. */
 interface Step {
@@ -74,7 +82,15 @@ function stepOf(schedule: Schedule, now: number): Step | null {
   const next = nextAfter(schedule, now);
   const due = now - nextAt <= graceMs || missed === "run_once" ? nextAt : recentDue(schedule, now);
   const isLast = next === null && queuedAt === null;
-  return { due, changes: { nextAt: next, lastDueAt: due ?? nextAt, updatedAt: now, ...(isLast ? { status: "finished" } : {}) } };
+  return {
+    due,
+    changes: {
+      nextAt: next,
+      lastDueAt: due ?? nextAt,
+      updatedAt: now,
+      ...(isLast ? { status: "finished" } : {}),
+    },
+  };
 }
 
 /** The last due time that is not missed yet, after missed ones. */
@@ -83,7 +99,13 @@ function recentDue(schedule: Schedule, now: number): number | null {
   return recent !== null && recent <= now ? recent : null;
 }
 
-async function run(tx: Tx, parts: RunParts, seen: Schedule, { due, changes }: Step, now: number): Promise<void> {
+async function run(
+  tx: Tx,
+  parts: RunParts,
+  seen: Schedule,
+  { due, changes }: Step,
+  now: number,
+): Promise<void> {
   // The membership is locked before the schedule, as in the team's management.
   const acting = await actFor(tx, seen);
   if ("ended" in acting) return pauseEnded(tx, parts, seen, acting.ended, now);
@@ -103,8 +125,20 @@ async function queue(tx: Tx, { id, queuedAt }: Schedule, due: number): Promise<v
   await tx.schedules.update(id, { queuedAt: queuedAt ?? due, status: "active" });
 }
 
-async function pauseEnded(tx: Tx, parts: RecordingParts, seen: Schedule, reason: PauseReason, now: number): Promise<void> {
-  const changes = { status: "paused", pauseReason: reason, nextAt: null, queuedAt: null, updatedAt: now } as const;
+async function pauseEnded(
+  tx: Tx,
+  parts: RecordingParts,
+  seen: Schedule,
+  reason: PauseReason,
+  now: number,
+): Promise<void> {
+  const changes = {
+    status: "paused",
+    pauseReason: reason,
+    nextAt: null,
+    queuedAt: null,
+    updatedAt: now,
+  } as const;
   if (!(await tx.schedules.take(seen, changes))) return;
   tx.audit.note({ subject: seen.id, after: { reason } });
   await writeAudit(tx, parts, seen, "schedule.v1.ScheduleService/PauseSchedule");
@@ -115,15 +149,27 @@ async function recordFailure(tx: Tx, parts: RecordingParts, id: string, error: s
   if (counted?.hasPaused) await reportPause(tx, parts, counted, error);
 }
 
-async function reportPause(tx: Tx, parts: RecordingParts, { schedule }: CountedFailure, error: string): Promise<void> {
+async function reportPause(
+  tx: Tx,
+  parts: RecordingParts,
+  { schedule }: CountedFailure,
+  error: string,
+): Promise<void> {
   const { id, name, accountId, spaceId } = schedule;
-  await tx.audit.insert(auditRow(parts, schedule, "schedule.v1.ScheduleService/PauseSchedule", { after: { reason: "failures" } }));
+  await tx.audit.insert(
+    auditRow(parts, schedule, "schedule.v1.ScheduleService/PauseSchedule", { after: { reason: "failures" } }),
+  );
   const profile = await tx.accounts.profile(accountId, spaceId);
   if (profile) tx.afterCommit(() => parts.notify({ id, name, email: profile.email, error }));
 }
 
 /** Writes the audit row of a change that a schedule makes by itself, from the notes of the change. */
-async function writeAudit(tx: Tx, parts: RecordingParts, schedule: Schedule, operation: string): Promise<void> {
+async function writeAudit(
+  tx: Tx,
+  parts: RecordingParts,
+  schedule: Schedule,
+  operation: string,
+): Promise<void> {
   const { subject = schedule.id, before = null, after = null } = tx.audit.notes();
   await tx.audit.insert({ ...auditRow(parts, schedule, operation, { after }), subject, before });
 }
@@ -147,7 +193,10 @@ const auditRow = (
   after,
 });
 
-/** Counts how the tasks of schedules end, in the change that ends them: a failed one is a failure, a finished one ends a row of failures. */
+/**
+ * Counts how the tasks of schedules end, in the change that ends them: a failed one is a failure, a finished
+ * one ends a row of failures.
+ */
 export const countTaskEnds =
   (parts: RecordingParts) =>
   async (tx: Tx, written: TaskWritten): Promise<void> => {
@@ -161,7 +210,9 @@ export const countTaskEnds =
 /** How a change has ended the task; null when it has not, or when a user has stopped it. */
 function endOf({ events }: TaskWritten): "failed" | "finished" | null {
   if (events.some(({ type }) => type === "user_stop")) return null;
-  const statuses = events.flatMap((event) => (event.type === "status_update" ? [event.payload.agentStatus] : []));
+  const statuses = events.flatMap((event) =>
+    event.type === "status_update" ? [event.payload.agentStatus] : [],
+  );
   if (statuses.includes("error")) return "failed";
   return statuses.includes("stopped") ? "finished" : null;
 }

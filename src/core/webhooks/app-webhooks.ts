@@ -15,14 +15,21 @@ export interface AppWebhookParts extends WebhookCreationContext {
 /**
  * Sets an app's webhook to a URL, or removes it for null; returns the webhook's id.
  *
- * @throws Failure `invalid_argument` for an address that failed the test, `failed_precondition` for one that was not tested.
+ * @throws Failure `invalid_argument` for an address that failed the test, `failed_precondition` for one that
+ * was not tested.
  */
 export type SetAppWebhook = (tx: Tx, url: string | null) => Promise<string | null>;
 
-/** The webhooks of OAuth apps, one for each app with a URL (spec/webhooks.md 6). A new URL gets a new webhook, so that no event of one address is sent to another. */
+/**
+ * The webhooks of OAuth apps, one for each app with a URL (spec/webhooks.md 6). A new URL gets a new webhook,
+ * so that no event of one address is sent to another.
+ */
 export interface AppWebhooks {
   /** Before the change: sends the test request when the address is new to the app. */
-  prepare(app: Pick<TeamApp, "clientId" | "spaceId" | "creatorId">, url: string | null): Promise<SetAppWebhook>;
+  prepare(
+    app: Pick<TeamApp, "clientId" | "spaceId" | "creatorId">,
+    url: string | null,
+  ): Promise<SetAppWebhook>;
   remove(tx: Tx, clientId: string): Promise<void>;
 }
 
@@ -37,7 +44,13 @@ export function appWebhooks(parts: AppWebhookParts): AppWebhooks {
     const current = await store.webhooks.findOfApp(clientId);
     if (url === null || current?.url === url) return null;
     const eventTypes = current?.eventTypes ?? documentedEventTypes;
-    const { webhook: created } = newWebhook(parts, { accountId: creatorId, spaceId, clientId, url, eventTypes });
+    const { webhook: created } = newWebhook(parts, {
+      accountId: creatorId,
+      spaceId,
+      clientId,
+      url,
+      eventTypes,
+    });
     const webhook = { ...created, doubleHash: current?.doubleHash ?? false };
     await tests.pass(webhook, "webhook_url");
     return webhook;

@@ -35,7 +35,11 @@ export type DeliveryTally = Readonly<Record<DeliveryState, number>>;
 /** Deliveries and attempts for people to read. The caller checks access by the webhook. */
 export interface DeliveryLogRows {
   list(webhookId: string, filter: DeliveryFilter, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
-  listOfTask(reach: WebhookReach, filter: DeliveryFilter & { taskId: string }, page: DeliveryPage): Promise<DeliveryLogEntry[]>;
+  listOfTask(
+    reach: WebhookReach,
+    filter: DeliveryFilter & { taskId: string },
+    page: DeliveryPage,
+  ): Promise<DeliveryLogEntry[]>;
   find(id: string): Promise<DeliveryLogEntry | null>;
   /** How the newest deliveries of events since a time ended, at most `max` of them. */
   tally(webhookId: string, since: number, max: number): Promise<DeliveryTally>;
@@ -43,9 +47,15 @@ export interface DeliveryLogRows {
   attempts(deliveryId: string): Promise<DeliveryAttempt[]>;
   /** Makes a delivery pending and due; false when its body is no longer kept. */
   resend(id: string, now: number): Promise<boolean>;
-  /** The same for all of a webhook's deliveries of events since a time that failed or wait for their next attempt; returns how many. */
+  /**
+   * The same for all of a webhook's deliveries of events since a time that failed or wait for their next
+   * attempt; returns how many.
+   */
   recover(webhookId: string, since: number, now: number): Promise<number>;
-  /** Deletes settled deliveries of events older than this, with their attempts; returns how many, at most `max`. */
+  /**
+   * Deletes settled deliveries of events older than this, with their attempts; returns how many, at most
+   * `max`.
+   */
   purge(before: number, max: number): Promise<number>;
   /** Deletes events older than this that have no delivery; returns how many, at most `max`. */
   purgeEvents(before: number, max: number): Promise<number>;
@@ -66,14 +76,27 @@ export interface Deliveries {
    * The deliveries of a webhook, or those of the filter's task to all webhooks in reach; newest first.
    *
    * @param webhookId empty for all webhooks.
-   * @throws Failure `not_found`, or `invalid_argument` for a cursor of another list and without webhook and task.
+   * @throws Failure `not_found`, or `invalid_argument` for a cursor of another list and without webhook and
+   * task.
    */
-  list(tx: Tx, caller: Caller, webhookId: string, filter: DeliveryFilter, input: DeliveriesInput): Promise<Page<DeliveryLogEntry>>;
-  /** The outcome of at most 1,000 deliveries of the last 7 days, and since when every attempt has failed. @throws Failure `not_found` */
+  list(
+    tx: Tx,
+    caller: Caller,
+    webhookId: string,
+    filter: DeliveryFilter,
+    input: DeliveriesInput,
+  ): Promise<Page<DeliveryLogEntry>>;
+  /**
+   * The outcome of at most 1,000 deliveries of the last 7 days, and since when every attempt has failed.
+   * @throws Failure `not_found`
+   */
   health(tx: Tx, caller: Caller, webhookId: string): Promise<DeliveryTally & Pick<Webhook, "failingSince">>;
   /** @throws Failure `not_found` */
   attempts(tx: Tx, caller: Caller, id: string): Promise<readonly DeliveryAttempt[]>;
-  /** Makes a delivery due again, at once. @throws Failure `not_found`, or `failed_precondition` while the webhook is inactive or when the body is no longer kept. */
+  /**
+   * Makes a delivery due again, at once. @throws Failure `not_found`, or `failed_precondition` while the
+   * webhook is inactive or when the body is no longer kept.
+   */
   resend(tx: Tx, caller: Caller, id: string): Promise<DeliveryLogEntry>;
   /**
    * Makes all failed deliveries of events since a time (Unix milliseconds) due again; returns how many.
@@ -101,20 +124,26 @@ export function deliveries(clock: Pick<Clock, "now">): Deliveries {
 
     async health(tx, caller, webhookId) {
       const { failingSince } = requireWebhook(await tx.webhooks.find(webhookReach(caller), webhookId));
-      return { ...(await tx.deliveryLog.tally(webhookId, clock.now() - talliedMs, talliedMax)), failingSince };
+      return {
+        ...(await tx.deliveryLog.tally(webhookId, clock.now() - talliedMs, talliedMax)),
+        failingSince,
+      };
     },
 
     async attempts(tx, caller, id) {
       const { webhook } = await findDelivery(tx, caller, id);
       const attempts = await tx.deliveryLog.attempts(id);
-      return mayReadBodies(webhook, caller) ? attempts : attempts.map((attempt) => ({ ...attempt, response: null }));
+      return mayReadBodies(webhook, caller)
+        ? attempts
+        : attempts.map((attempt) => ({ ...attempt, response: null }));
     },
 
     async resend(tx, caller, id) {
       const { delivery } = await findDelivery(tx, caller, id);
       const webhook = await lockActive(tx, caller, delivery.webhookId);
       const now = clock.now();
-      if (!(await tx.deliveryLog.resend(id, now))) throw new Failure("failed_precondition", "the delivery's body is no longer kept");
+      if (!(await tx.deliveryLog.resend(id, now)))
+        throw new Failure("failed_precondition", "the delivery's body is no longer kept");
       await tx.jobs.put({ kind: "deliver", key: webhook.id, runAt: now });
       tx.audit.note({ subject: id, before: { state: delivery.state } });
       return hideBody({ ...delivery, state: "pending", nextAt: now, settledAt: null }, webhook, caller);
@@ -161,26 +190,39 @@ function hiddenBodies(tx: Tx, caller: Caller): (delivery: DeliveryLogEntry) => P
 }
 
 /** A delivery of another account's webhook is reported as not found. @throws Failure `not_found` */
-async function findDelivery(tx: Tx, caller: Caller, id: string): Promise<{ delivery: DeliveryLogEntry; webhook: Webhook }> {
+async function findDelivery(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+): Promise<{ delivery: DeliveryLogEntry; webhook: Webhook }> {
   const delivery = await tx.deliveryLog.find(id);
   const webhook = delivery && (await tx.webhooks.find(webhookReach(caller), delivery.webhookId));
   if (delivery === null || webhook === null) throw notFound("delivery");
   return { delivery, webhook };
 }
 
-/** Locks the webhook, so that no delivery becomes pending while it is paused or deleted. @throws Failure `not_found` or `failed_precondition`. */
+/**
+ * Locks the webhook, so that no delivery becomes pending while it is paused or deleted. @throws Failure
+ * `not_found` or `failed_precondition`.
+ */
 async function lockActive(tx: Tx, caller: Caller, webhookId: string): Promise<Webhook> {
   const webhook = requireWebhook(await tx.webhooks.lock(webhookReach(caller), webhookId));
-  if (webhook.status !== "active") throw new Failure("failed_precondition", "the webhook is inactive: webhook.update resumes it");
+  if (webhook.status !== "active")
+    throw new Failure("failed_precondition", "the webhook is inactive: webhook.update resumes it");
   return webhook;
 }
 
-const mayReadBodies = ({ clientId, accountId }: Webhook, caller: Caller): boolean => clientId === null || accountId === caller.accountId;
+const mayReadBodies = ({ clientId, accountId }: Webhook, caller: Caller): boolean =>
+  clientId === null || accountId === caller.accountId;
 
 const hideBody = (delivery: DeliveryLogEntry, webhook: Webhook, caller: Caller): DeliveryLogEntry =>
   mayReadBodies(webhook, caller) ? delivery : { ...delivery, body: null };
 
-const bindingOf = ({ accountId, spaceId }: Caller, webhookId: string, filter: DeliveryFilter): CursorBinding => ({
+const bindingOf = (
+  { accountId, spaceId }: Caller,
+  webhookId: string,
+  filter: DeliveryFilter,
+): CursorBinding => ({
   accountId,
   spaceId,
   operation: "webhook.deliveries",
@@ -191,6 +233,8 @@ export const purgeDeliveries = purgingInBatches("purge-deliveries", 500, (tx, no
   tx.deliveryLog.purge(now - webhookLogDays * dayMs, max),
 );
 
-export const purgeWebhookEvents = purgingInBatches("purge-webhook-events", 500, (tx, now, max, { webhookLogDays }) =>
-  tx.deliveryLog.purgeEvents(now - webhookLogDays * dayMs, max),
+export const purgeWebhookEvents = purgingInBatches(
+  "purge-webhook-events",
+  500,
+  (tx, now, max, { webhookLogDays }) => tx.deliveryLog.purgeEvents(now - webhookLogDays * dayMs, max),
 );

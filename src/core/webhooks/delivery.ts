@@ -35,8 +35,8 @@ export interface Delivery {
 }
 
 /**
- * Why an attempt had no response: it timed out, the connection failed, the certificate or TLS was not trusted,
- * the address is not allowed, or the response was not HTTP.
+ * Why an attempt had no response: it timed out, the connection failed, the certificate or TLS was not
+ * trusted, the address is not allowed, or the response was not HTTP.
  */
 export const deliveryFailures = ["timeout", "connection", "tls", "address_refused", "protocol"] as const;
 export type DeliveryFailure = (typeof deliveryFailures)[number];
@@ -56,16 +56,23 @@ export interface DeliveryAttempt {
 }
 
 /**
- * Sends a signed request to a webhook, outside of every transaction: a test, a ping, or an attempt. Never throws for a
- * fault of the receiver; rejects with the signal's reason once that is aborted. Its DNS look-up counts toward the webhook's account.
+ * Sends a signed request to a webhook, outside of every transaction: a test, a ping, or an attempt. Never
+ * throws for a fault of the receiver; rejects with the signal's reason once that is aborted. Its DNS look-up
+ * counts toward the webhook's account.
  */
 export type SendWebhook = (
-  webhook: Pick<Webhook, "id" | "accountId" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash">,
+  webhook: Pick<
+    Webhook,
+    "id" | "accountId" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash"
+  >,
   event: { id: string; body: string },
   signal?: AbortSignal,
 ) => Promise<AttemptResult>;
 
-/** Returns all headers of a request that has this event as its body, with names in lower case; `at` in Unix milliseconds. */
+/**
+ * Returns all headers of a request that has this event as its body, with names in lower case; `at` in Unix
+ * milliseconds.
+ */
 export type SignDelivery = (
   webhook: Pick<Webhook, "id" | "url" | "secret" | "oldSecret" | "oldSecretUntil" | "doubleHash">,
   event: { id: string; body: string },
@@ -73,14 +80,16 @@ export type SignDelivery = (
 ) => Promise<Readonly<Record<string, string>>>;
 
 /** The result of an attempt; `delivered` means a 2xx response in time. */
-export interface AttemptResult extends Pick<DeliveryAttempt, "at" | "status" | "failure" | "latencyMs" | "response"> {
+export interface AttemptResult
+  extends Pick<DeliveryAttempt, "at" | "status" | "failure" | "latencyMs" | "response"> {
   readonly delivered: boolean;
   /** The unparsed `Retry-After` of the response. */
   readonly retryAfter: string | null;
 }
 
 /** A delivery whose next attempt is due, with the input of the attempt. */
-export interface DueDelivery extends Pick<Delivery, "id" | "webhookId" | "type" | "taskId" | "attempts" | "createdAt"> {
+export interface DueDelivery
+  extends Pick<Delivery, "id" | "webhookId" | "type" | "taskId" | "attempts" | "createdAt"> {
   /** The body is empty when it is no longer kept. */
   readonly event: Pick<WebhookEvent, "id" | "body">;
   /** Null when it is deleted. */
@@ -124,8 +133,8 @@ export interface Outcome extends AttemptKey {
 }
 
 /**
- * The health of a webhook. `failures` counts the first failure, and then each that occurs at least 12 hours after the
- * first; from the second on, the time since `failingSince` decides about deactivation.
+ * The health of a webhook. `failures` counts the first failure, and then each that occurs at least 12 hours
+ * after the first; from the second on, the time since `failingSince` decides about deactivation.
  */
 export type Health = Pick<Webhook, "failingSince" | "failures">;
 
@@ -138,19 +147,19 @@ export interface WebhookHealth extends Health, Pick<Webhook, "id" | "url" | "sta
 /** Deliveries for the sender. Times are Unix milliseconds. */
 export interface DeliveryRows {
   /**
-   * Due deliveries of active webhooks, longest waiting first. The first attempts of one task for one webhook are due in the
-   * order of its events, each after the first attempt of the previous one has ended.
+   * Due deliveries of active webhooks, longest waiting first. The first attempts of one task for one webhook
+   * are due in the order of its events, each after the first attempt of the previous one has ended.
    */
   due(now: number, capacity: DeliveryCapacity): Promise<DueDelivery[]>;
   /**
-   * Takes the deliveries that are still due, each for one sender only: counts the attempt, and makes the delivery due again
-   * at `leaseUntil` unless its outcome is recorded.
+   * Takes the deliveries that are still due, each for one sender only: counts the attempt, and makes the
+   * delivery due again at `leaseUntil` unless its outcome is recorded.
    */
   take(ids: readonly string[], now: number, leaseUntil: number): Promise<AttemptKey[]>;
   cancel(ids: readonly string[], now: number): Promise<void>;
   /**
-   * Writes attempts to the log, and the next states of their deliveries. A delivery that is settled, or that was taken again
-   * in the meantime, keeps its state; a success counts in the second case.
+   * Writes attempts to the log, and the next states of their deliveries. A delivery that is settled, or that
+   * was taken again in the meantime, keeps its state; a success counts in the second case.
    */
   record(outcomes: readonly Outcome[], now: number): Promise<void>;
   /** Makes deliveries due as if they had not been taken. */

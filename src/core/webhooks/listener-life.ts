@@ -30,13 +30,18 @@ export interface Life {
   end(): Promise<void>;
 }
 
-export const lost = (): Failure => new Failure("unavailable", "the listener was lost: listen again", { retryAfter: 1 });
+export const lost = (): Failure =>
+  new Failure("unavailable", "the listener was lost: listen again", { retryAfter: 1 });
 
 /**
- * Renews a listener, and removes it once: at its time, with its call or its credential, or when it is lost. It does not depend on the reader of
- * the stream, who may be slow.
+ * Renews a listener, and removes it once: at its time, with its call or its credential, or when it is lost.
+ * It does not depend on the reader of the stream, who may be slow.
  */
-export function keepListener(parts: LifeParts, call: OpenCall, { id, spaceId, expiresAt }: WebhookListener): Life {
+export function keepListener(
+  parts: LifeParts,
+  call: OpenCall,
+  { id, spaceId, expiresAt }: WebhookListener,
+): Life {
   const { store, clock, draining } = parts;
   const over = new AbortController();
   let removal: Promise<void> | undefined;
@@ -48,7 +53,8 @@ export function keepListener(parts: LifeParts, call: OpenCall, { id, spaceId, ex
 
   async function check(): Promise<void> {
     const caller = await call.reauthenticate();
-    if (caller.spaceId !== spaceId) throw new Failure("failed_precondition", "the session has moved to another space: listen again");
+    if (caller.spaceId !== spaceId)
+      throw new Failure("failed_precondition", "the session has moved to another space: listen again");
   }
 
   async function keep(): Promise<void> {

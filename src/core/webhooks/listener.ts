@@ -14,7 +14,8 @@ export const waitingMax = 100;
 export const listenerLeaseMs = minuteMs;
 
 /** A temporary webhook without an address, bound to a stream. Times are Unix milliseconds. */
-export interface WebhookListener extends Pick<Webhook, "id" | "accountId" | "spaceId" | "eventTypes" | "projectId" | "secret"> {
+export interface WebhookListener
+  extends Pick<Webhook, "id" | "accountId" | "spaceId" | "eventTypes" | "projectId" | "secret"> {
   readonly expiresAt: number;
   /** When the process that holds the stream was last alive. */
   readonly renewedAt: number;
@@ -46,7 +47,10 @@ export interface ListenerRows {
   state(id: string): Promise<ListenerState | null>;
   /** Records that its process is alive. False once the listener is removed. */
   renew(id: string, now: number): Promise<boolean>;
-  /** Adds events in this order, up to `waitingMax` for a listener, and counts the others as dropped. Ignores removed listeners. */
+  /**
+   * Adds events in this order, up to `waitingMax` for a listener, and counts the others as dropped. Ignores
+   * removed listeners.
+   */
   put(events: readonly HeardEvent[]): Promise<void>;
   /** The first waiting events, in order. The body is empty when it is no longer kept. */
   listWaiting(id: string, max: number): Promise<readonly WaitingEvent[]>;
@@ -58,4 +62,7 @@ export interface ListenerRows {
 }
 
 /** A listener of a dead process is removed at most a minute after its lease ends. */
-export const purgeListeners = { ...purging("purge-listeners", (tx, now) => tx.listeners.purge(now)), every: minuteMs };
+export const purgeListeners = {
+  ...purging("purge-listeners", (tx, now) => tx.listeners.purge(now)),
+  every: minuteMs,
+};

@@ -35,14 +35,19 @@ export type ListenMessage =
   /** Events that were dropped since the listener was created. */
   | { readonly dropped: number };
 
-/** Temporary webhooks of the caller's account, each bound to a stream (spec/api.md 8.94, spec/decisions.md 114). */
+/**
+ * Temporary webhooks of the caller's account, each bound to a stream (spec/api.md 8.94, spec/decisions.md
+ * 114).
+ */
 export interface Listeners {
   /** @throws Failure `not_found` for a project, or `resource_exhausted` at 5. */
   create(tx: Tx, caller: Caller, request: ListenRequest): Promise<ListenerWithSecret>;
   /**
-   * The events of a listener as they occur. The listener is removed when the stream or its call ends, also when the stream was never read.
+   * The events of a listener as they occur. The listener is removed when the stream or its call ends, also
+   * when the stream was never read.
    *
-   * @throws Failure from the stream: `unavailable` when the process drains or the listener is lost, and the failures of a new call.
+   * @throws Failure from the stream: `unavailable` when the process drains or the listener is lost, and the
+   * failures of a new call.
    */
   open(call: OpenCall, created: ListenerWithSecret): AsyncIterable<ListenMessage>;
 }
@@ -50,21 +55,36 @@ export interface Listeners {
 /** Events that are read together. */
 const pageSize = 20;
 
-/** What the platform's own signature covers in the place of an address. No webhook can have it: it is not an https URL. */
+/**
+ * What the platform's own signature covers in the place of an address. No webhook can have it: it is not an
+ * https URL.
+ */
 export const signedUrlOf = ({ id }: Pick<WebhookListener, "id">): string => `urn:webhook-listener:${id}`;
 
 export function listeners(parts: ListenerParts): Listeners {
   const { store, clock, subscriptions, draining } = parts;
 
   async function sign(listener: WebhookListener, event: WaitingEvent): Promise<ListenMessage> {
-    const receiver = { ...listener, url: signedUrlOf(listener), oldSecret: null, oldSecretUntil: null, doubleHash: false };
+    const receiver = {
+      ...listener,
+      url: signedUrlOf(listener),
+      oldSecret: null,
+      oldSecretUntil: null,
+      doubleHash: false,
+    };
     return { event, headers: await parts.sign(receiver, event, clock.now()) };
   }
 
-  async function* send(created: ListenerWithSecret, life: Life, subscription: Subscription): AsyncGenerator<ListenMessage> {
+  async function* send(
+    created: ListenerWithSecret,
+    life: Life,
+    subscription: Subscription,
+  ): AsyncGenerator<ListenMessage> {
     const { listener } = created;
     const { id } = listener;
-    const ended = new Promise<void>((resolve) => life.signal.addEventListener("abort", () => resolve(), { once: true }));
+    const ended = new Promise<void>((resolve) =>
+      life.signal.addEventListener("abort", () => resolve(), { once: true }),
+    );
     let dropped = 0;
     try {
       yield created;
@@ -100,8 +120,12 @@ export function listeners(parts: ListenerParts): Listeners {
       await tx.accounts.lock(caller.accountId);
       await lockActiveMember(tx, caller);
       if ((await tx.listeners.count(caller.accountId, now)) >= listenersMax)
-        throw new Failure("resource_exhausted", `an account has at most ${listenersMax} listeners: end another one`);
-      if (projectId !== "" && !(await tx.projects.find(caller, projectId))) throw notFound("project", "project_id");
+        throw new Failure(
+          "resource_exhausted",
+          `an account has at most ${listenersMax} listeners: end another one`,
+        );
+      if (projectId !== "" && !(await tx.projects.find(caller, projectId)))
+        throw notFound("project", "project_id");
       const id = parts.ids.short();
       const { sealed, text } = newSealedSecret(parts, id);
       const listener: WebhookListener = {
@@ -116,7 +140,10 @@ export function listeners(parts: ListenerParts): Listeners {
       };
       await tx.listeners.insert(listener);
       const { eventTypes, expiresAt } = listener;
-      tx.audit.note({ subject: id, after: { eventTypes, expiresAt, ...(projectId === "" ? {} : { projectId }) } });
+      tx.audit.note({
+        subject: id,
+        after: { eventTypes, expiresAt, ...(projectId === "" ? {} : { projectId }) },
+      });
       return { listener, secret: text };
     },
 

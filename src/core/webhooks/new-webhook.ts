@@ -15,7 +15,8 @@ const prefix = "whsec_";
 export const newWebhookSecret = (random: Random): Uint8Array => random(length);
 
 /** The secret as its owner receives it, once: `whsec_` and base64. */
-export const encodeWebhookSecret = (secret: Uint8Array): string => `${prefix}${Buffer.from(secret).toString("base64")}`;
+export const encodeWebhookSecret = (secret: Uint8Array): string =>
+  `${prefix}${Buffer.from(secret).toString("base64")}`;
 
 /**
  * Reads a secret that the caller has chosen, in the form of `encodeWebhookSecret`. Only base64 with
@@ -25,19 +26,26 @@ export const encodeWebhookSecret = (secret: Uint8Array): string => `${prefix}${B
  */
 export function readWebhookSecret(path: string, text: string): Uint8Array {
   const secret = Buffer.from(text.slice(prefix.length), "base64");
-  const isValid = secret.length >= leastBytes && secret.length <= mostBytes && encodeWebhookSecret(secret) === text;
+  const isValid =
+    secret.length >= leastBytes && secret.length <= mostBytes && encodeWebhookSecret(secret) === text;
   const rule = `must be "${prefix}" and the standard base64, with padding, of ${leastBytes} to ${mostBytes} random bytes`;
   if (!isValid) throw invalidArgument(path, rule);
   return secret;
 }
 
 /** The form stored in the webhook's row. */
-export const sealWebhookSecret = (cipher: Pick<Cipher, "seal">, webhookId: string, secret: Uint8Array): Bytes =>
-  cipher.seal(secret, webhookSecretContext(webhookId));
+export const sealWebhookSecret = (
+  cipher: Pick<Cipher, "seal">,
+  webhookId: string,
+  secret: Uint8Array,
+): Bytes => cipher.seal(secret, webhookSecretContext(webhookId));
 
 /** @throws Error when it was sealed for another webhook, or with another key. */
-export const openWebhookSecret = (cipher: Pick<Cipher, "open">, webhookId: string, sealed: Uint8Array): Bytes =>
-  cipher.open(sealed, webhookSecretContext(webhookId));
+export const openWebhookSecret = (
+  cipher: Pick<Cipher, "open">,
+  webhookId: string,
+  sealed: Uint8Array,
+): Bytes => cipher.open(sealed, webhookSecretContext(webhookId));
 
 /** Binds a sealed secret to its webhook. */
 export const webhookSecretContext = (webhookId: string): string => `webhook_secret:${webhookId}`;
@@ -74,7 +82,17 @@ export interface WebhookInput
 
 export function newWebhook(
   parts: WebhookCreationContext,
-  { accountId, spaceId, clientId, url, eventTypes, projectId = null, metadata = {}, name = null, ownSecret }: WebhookInput,
+  {
+    accountId,
+    spaceId,
+    clientId,
+    url,
+    eventTypes,
+    projectId = null,
+    metadata = {},
+    name = null,
+    ownSecret,
+  }: WebhookInput,
 ): WebhookWithSecret {
   const id = parts.ids.short();
   const { sealed, text } = newSealedSecret(parts, id, ownSecret);

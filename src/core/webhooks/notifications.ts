@@ -15,7 +15,10 @@ export interface Subscriber extends Pick<Webhook, "id" | "eventTypes" | "project
 export interface WebhookEventRows {
   /** Whether there is any of `subscribers`. On SQLite the answer is usually known without a statement. */
   isSubscribed(owner: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<boolean>;
-  /** The active webhooks and the listeners for a task: those of its account in its space, and the webhook of the app that created it. */
+  /**
+   * The active webhooks and the listeners for a task: those of its account in its space, and the webhook of
+   * the app that created it.
+   */
   subscribers(task: Pick<Task, "accountId" | "spaceId" | "clientId">): Promise<readonly Subscriber[]>;
   /** The greatest event id of each type for a task. */
   lastIds(taskId: string): Promise<readonly Pick<WebhookEvent, "id" | "type">[]>;
@@ -27,29 +30,40 @@ export interface WebhookEventRows {
    */
   deleteBodies(taskId: string): Promise<void>;
   /**
-   * Purges the bodies of the events whose task is deleted and that no longer have a pending delivery. The caller
-   * has settled deliveries of them earlier in the same change.
+   * Purges the bodies of the events whose task is deleted and that no longer have a pending delivery. The
+   * caller has settled deliveries of them earlier in the same change.
    */
   deleteSettledBodies(eventIds: readonly string[]): Promise<void>;
 }
 
-/** A change of a task that webhooks may subscribe to; `seq` is the number of the task event that it reports. */
+/**
+ * A change of a task that webhooks may subscribe to; `seq` is the number of the task event that it reports.
+ */
 export type Notification = { readonly seq: number } & (
   | { readonly type: "task_created" }
   /** The agent has begun a step of its plan. */
   | { readonly type: "task_progress"; readonly message: string }
-  | { readonly type: "task_stopped"; readonly message: string; readonly stopReason: "finish"; readonly output?: StructuredResult }
+  | {
+      readonly type: "task_stopped";
+      readonly message: string;
+      readonly stopReason: "finish";
+      readonly output?: StructuredResult;
+    }
   | { readonly type: "task_stopped"; readonly message: string; readonly stopReason: "ask" }
   | { readonly type: "task_failed" | "task_cancelled"; readonly message: string }
 );
 
 /** Only tasks created through the API notify webhooks, and no subtasks (spec/webhooks.md 11). */
-export const notifiesWebhooks = ({ apiKeyId, clientId, type }: Pick<Task, "apiKeyId" | "clientId" | "type">): boolean =>
+export const notifiesWebhooks = ({
+  apiKeyId,
+  clientId,
+  type,
+}: Pick<Task, "apiKeyId" | "clientId" | "type">): boolean =>
   (apiKeyId !== null || clientId !== null) && type !== "agent_subtask";
 
 /**
- * The notifications of a step of a task, oldest first (spec/webhooks.md 2, spec/decisions.md 40). They depend only on
- * the events: a task that stops has one `status_update`, and one that continues at once has none.
+ * The notifications of a step of a task, oldest first (spec/webhooks.md 2, spec/decisions.md 40). They depend
+ * only on the events: a task that stops has one `status_update`, and one that continues at once has none.
  *
  * @param firstSeq the number of the first of the events, which were written together.
  */
@@ -69,11 +83,17 @@ function statusNotifications(
     case "running":
       return [];
     case "waiting":
-      return [{ type: "task_stopped", seq, message: statusDetail?.waitingDescription ?? brief, stopReason: "ask" }];
+      return [
+        { type: "task_stopped", seq, message: statusDetail?.waitingDescription ?? brief, stopReason: "ask" },
+      ];
     case "error":
       return [{ type: "task_failed", seq, message: findLast(events, "error_message")?.content ?? brief }];
     case "stopped":
-      return [findLast(events, "user_stop") ? { type: "task_cancelled", seq, message: brief } : finishNotification(events, seq)];
+      return [
+        findLast(events, "user_stop")
+          ? { type: "task_cancelled", seq, message: brief }
+          : finishNotification(events, seq),
+      ];
   }
 }
 
@@ -85,7 +105,10 @@ function finishNotification(events: readonly NewEvent[], seq: number): Notificat
 }
 
 /** The payload of the last event of a type; undefined when there is none. */
-function findLast<T extends NewEvent["type"]>(events: readonly NewEvent[], type: T): EventPayloads[T] | undefined {
+function findLast<T extends NewEvent["type"]>(
+  events: readonly NewEvent[],
+  type: T,
+): EventPayloads[T] | undefined {
   const last = events.findLast((event) => event.type === type);
   // The type of an event says what its payload is.
   return last?.payload as EventPayloads[T] | undefined;
@@ -106,13 +129,27 @@ export interface BodyContent {
   readonly attachments: readonly Attachment[];
 }
 
-/** The bytes of a webhook event, as text (spec/webhooks.md 3). They never change after their creation, links included. */
+/**
+ * The bytes of a webhook event, as text (spec/webhooks.md 3). They never change after their creation, links
+ * included.
+ */
 export const encodeBody = (content: BodyContent, parts: BodyParts): string =>
-  JSON.stringify({ event_id: content.id, event_type: content.notification.type, ...toDetail(content, parts) });
+  JSON.stringify({
+    event_id: content.id,
+    event_type: content.notification.type,
+    ...toDetail(content, parts),
+  });
 
 function toDetail({ notification, task, attachments }: BodyContent, { appUrl, link }: BodyParts): JsonObject {
   if (notification.type === "task_progress") {
-    return { progress_detail: { task_id: task.id, progress_type: "plan_update", message: notification.message, ...metadataIn(task) } };
+    return {
+      progress_detail: {
+        task_id: task.id,
+        progress_type: "plan_update",
+        message: notification.message,
+        ...metadataIn(task),
+      },
+    };
   }
   return {
     task_detail: {
@@ -127,7 +164,8 @@ function toDetail({ notification, task, attachments }: BodyContent, { appUrl, li
   };
 }
 
-const metadataIn = ({ metadata }: Pick<Task, "metadata">): JsonObject => (Object.keys(metadata).length === 0 ? {} : { metadata });
+const metadataIn = ({ metadata }: Pick<Task, "metadata">): JsonObject =>
+  Object.keys(metadata).length === 0 ? {} : { metadata };
 
 /** `attachments` is `[]` when there is none (spec/webhooks.md 11). */
 const toStopDetail = (
@@ -136,8 +174,18 @@ const toStopDetail = (
   link: BodyParts["link"],
 ): JsonObject => ({
   stop_reason: notification.stopReason,
-  attachments: attachments.map(({ fileId, filename, bytes }) => ({ file_name: filename, url: link(fileId), size_bytes: bytes })),
-  ...("output" in notification && notification.output ? { structured_output: toOutput(notification.output) } : {}),
+  attachments: attachments.map(({ fileId, filename, bytes }) => ({
+    file_name: filename,
+    url: link(fileId),
+    size_bytes: bytes,
+  })),
+  ...("output" in notification && notification.output
+    ? { structured_output: toOutput(notification.output) }
+    : {}),
 });
 
-const toOutput = ({ success, value, error }: StructuredResult): JsonObject => ({ success, value, error: error ?? null });
+const toOutput = ({ success, value, error }: StructuredResult): JsonObject => ({
+  success,
+  value,
+  error: error ?? null,
+});

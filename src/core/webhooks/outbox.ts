@@ -6,11 +6,18 @@ import type { NewEvent } from "../tasks/event.ts";
 import type { Task, TaskWritten } from "../tasks/task.ts";
 import type { Delivery, WebhookEvent } from "./delivery.ts";
 import type { HeardEvent } from "./listener.ts";
-import { type BodyParts, encodeBody, type Notification, notificationsOf, notifiesWebhooks, type Subscriber } from "./notifications.ts";
+import {
+  type BodyParts,
+  encodeBody,
+  type Notification,
+  notificationsOf,
+  notifiesWebhooks,
+  type Subscriber,
+} from "./notifications.ts";
 
 /**
- * Creates ids of a task's events, `<type>_<task id>_<seconds>` (spec/decisions.md 41). Two events of a type within one
- * second get different ids: the seconds are always greater than those of the last id.
+ * Creates ids of a task's events, `<type>_<task id>_<seconds>` (spec/decisions.md 41). Two events of a type
+ * within one second get different ids: the seconds are always greater than those of the last id.
  *
  * @param last the greatest id of each type so far.
  */
@@ -31,8 +38,8 @@ export interface OutboxParts extends BodyParts {
 }
 
 /**
- * Writes the webhook events of a change of a task, with a delivery for each subscribed webhook, a job that wakes the
- * sender, and an entry for each subscribed listener.
+ * Writes the webhook events of a change of a task, with a delivery for each subscribed webhook, a job that
+ * wakes the sender, and an entry for each subscribed listener.
  */
 export const webhookOutbox =
   (parts: OutboxParts) =>
@@ -41,12 +48,19 @@ export const webhookOutbox =
     if (!written.hasWebhooks || !notifiesWebhooks(task)) return;
     const notifications = findNotifications(written);
     if (notifications.length === 0) return;
-    const subscribers = (await tx.webhookEvents.subscribers(task)).filter((subscriber) => accepts(subscriber, task));
-    const subscribed = notifications.filter(({ type }) => subscribers.some((subscriber) => subscribesTo(subscriber, type)));
+    const subscribers = (await tx.webhookEvents.subscribers(task)).filter((subscriber) =>
+      accepts(subscriber, task),
+    );
+    const subscribed = notifications.filter(({ type }) =>
+      subscribers.some((subscriber) => subscribesTo(subscriber, type)),
+    );
     if (subscribed.length === 0) return;
     const now = parts.clock.now();
     const events = await createEvents(tx, task, subscribed, now, parts);
-    const [listeners, webhooks] = [subscribers.filter(isListener), subscribers.filter((subscriber) => !isListener(subscriber))];
+    const [listeners, webhooks] = [
+      subscribers.filter(isListener),
+      subscribers.filter((subscriber) => !isListener(subscriber)),
+    ];
     const deliveries = createDeliveries(events, webhooks, parts.ids);
     await tx.webhookEvents.insert(events, deliveries);
     if (deliveries.length > 0) await tx.jobs.put({ kind: "deliver", key: task.id, runAt: now });
@@ -62,9 +76,11 @@ function findNotifications({ task, isNew, events }: TaskWritten): readonly Notif
 
 /** Whether the task meets the webhook's filter. */
 const accepts = ({ projectId, metadata }: Subscriber, task: Task): boolean =>
-  (projectId === null || projectId === task.projectId) && Object.entries(metadata).every(([key, value]) => task.metadata[key] === value);
+  (projectId === null || projectId === task.projectId) &&
+  Object.entries(metadata).every(([key, value]) => task.metadata[key] === value);
 
-const subscribesTo = ({ eventTypes }: Subscriber, type: Notification["type"]): boolean => eventTypes.includes(type);
+const subscribesTo = ({ eventTypes }: Subscriber, type: Notification["type"]): boolean =>
+  eventTypes.includes(type);
 
 /** The events with their final ids and bytes (spec/decisions.md 41). */
 async function createEvents(
@@ -75,7 +91,9 @@ async function createEvents(
   parts: BodyParts,
 ): Promise<readonly WebhookEvent[]> {
   const nextId = createEventIds(await tx.webhookEvents.lastIds(task.id));
-  const attachments = notifications.some(({ type }) => type === "task_stopped") ? await findAttachments(tx, task) : [];
+  const attachments = notifications.some(({ type }) => type === "task_stopped")
+    ? await findAttachments(tx, task)
+    : [];
   return notifications.map((notification) => {
     const { type, seq } = notification;
     const id = nextId(type, task.id, now);
@@ -105,9 +123,15 @@ const forEach = <T>(
   subscribers: readonly Subscriber[],
   to: (event: WebhookEvent, subscriberId: string) => T,
 ): readonly T[] =>
-  events.flatMap((event) => subscribers.filter((subscriber) => subscribesTo(subscriber, event.type)).map(({ id }) => to(event, id)));
+  events.flatMap((event) =>
+    subscribers.filter((subscriber) => subscribesTo(subscriber, event.type)).map(({ id }) => to(event, id)),
+  );
 
-const createDeliveries = (events: readonly WebhookEvent[], webhooks: readonly Subscriber[], ids: Ids): readonly Delivery[] =>
+const createDeliveries = (
+  events: readonly WebhookEvent[],
+  webhooks: readonly Subscriber[],
+  ids: Ids,
+): readonly Delivery[] =>
   forEach(events, webhooks, ({ id: eventId, type, taskId, seq, createdAt }, webhookId) => ({
     id: ids.short(),
     webhookId,
@@ -122,5 +146,8 @@ const createDeliveries = (events: readonly WebhookEvent[], webhooks: readonly Su
     settledAt: null,
   }));
 
-const heardEvents = (events: readonly WebhookEvent[], listeners: readonly Subscriber[]): readonly HeardEvent[] =>
+const heardEvents = (
+  events: readonly WebhookEvent[],
+  listeners: readonly Subscriber[],
+): readonly HeardEvent[] =>
   forEach(events, listeners, ({ id: eventId }, listenerId) => ({ listenerId, eventId }));

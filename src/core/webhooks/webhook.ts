@@ -3,13 +3,26 @@ import { dayMs, purging, purgingInBatches } from "../processes/timed-job.ts";
 import type { Metadata } from "../tasks/metadata.ts";
 
 /** Types of event that webhooks can receive (spec/webhooks.md 2, spec/decisions.md 40). */
-export const webhookEventTypes = ["task_created", "task_progress", "task_stopped", "task_failed", "task_cancelled"] as const;
+export const webhookEventTypes = [
+  "task_created",
+  "task_progress",
+  "task_stopped",
+  "task_failed",
+  "task_cancelled",
+] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
 /** The types that the public API documents: webhooks of v1 and of apps receive these. */
-export const documentedEventTypes: readonly WebhookEventType[] = ["task_created", "task_progress", "task_stopped"];
+export const documentedEventTypes: readonly WebhookEventType[] = [
+  "task_created",
+  "task_progress",
+  "task_stopped",
+];
 
-/** The types of a webhook.create that names none: `task_progress` is frequent, and must be requested (spec/decisions.md 47). */
+/**
+ * The types of a webhook.create that names none: `task_progress` is frequent, and must be requested
+ * (spec/decisions.md 47).
+ */
 export const defaultEventTypes: readonly WebhookEventType[] = ["task_created", "task_stopped"];
 
 export const webhooksMax = 20;
@@ -47,9 +60,14 @@ export interface Webhook {
   readonly deletedAt: number | null;
 }
 
-export type WebhookChanges = Partial<Omit<Webhook, "id" | "accountId" | "spaceId" | "clientId" | "createdAt" | "deletedAt">>;
+export type WebhookChanges = Partial<
+  Omit<Webhook, "id" | "accountId" | "spaceId" | "clientId" | "createdAt" | "deletedAt">
+>;
 
-/** The webhooks that a query may access: an account's own in one space, and those of the space's apps if the caller may change the apps. */
+/**
+ * The webhooks that a query may access: an account's own in one space, and those of the space's apps if the
+ * caller may change the apps.
+ */
 export interface WebhookReach extends Pick<Scope, "accountId" | "spaceId"> {
   readonly ofApps: boolean;
 }
@@ -86,10 +104,14 @@ export interface WebhookRows {
   purge(before: number, max: number): Promise<number>;
 }
 
-/** The algorithms that sign deliveries: the API's own, and that of Standard Webhooks (spec/webhooks.md 5, 7). */
+/**
+ * The algorithms that sign deliveries: the API's own, and that of Standard Webhooks (spec/webhooks.md 5, 7).
+ */
 export type WebhookKeyAlgorithm = "rsa" | "ed25519";
 
-/** A stored key pair that signs deliveries. An algorithm has one, and several while a replacement is planned. */
+/**
+ * A stored key pair that signs deliveries. An algorithm has one, and several while a replacement is planned.
+ */
 export interface WebhookKey {
   readonly id: string;
   readonly algorithm: WebhookKeyAlgorithm;

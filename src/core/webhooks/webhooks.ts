@@ -5,11 +5,24 @@ import { defined } from "../defined.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { isKeyName, keyNameRule } from "../keys/api-key.ts";
 import { mayEditAllApps } from "../oauth/app.ts";
-import { byCreation, type CursorBinding, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
+import {
+  byCreation,
+  type CursorBinding,
+  decodeCursor,
+  type Page,
+  type PageInput,
+  pageOf,
+} from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
 import type { AttemptResult } from "./delivery.ts";
-import { newSealedSecret, newWebhook, readWebhookSecret, type WebhookCreationContext, type WebhookWithSecret } from "./new-webhook.ts";
+import {
+  newSealedSecret,
+  newWebhook,
+  readWebhookSecret,
+  type WebhookCreationContext,
+  type WebhookWithSecret,
+} from "./new-webhook.ts";
 import type { TestRequests } from "./test-request.ts";
 import {
   defaultEventTypes,
@@ -66,20 +79,28 @@ export interface WebhookEdit {
  */
 export interface Webhooks {
   /**
-   * @throws Failure `invalid_argument` for an address that is not https and public, or fails the test, and for a malformed
-   * secret, `already_exists`, or `resource_exhausted` at 20.
+   * @throws Failure `invalid_argument` for an address that is not https and public, or fails the test, and
+   * for a malformed secret, `already_exists`, or `resource_exhausted` at 20.
    */
   create(caller: Caller, request: WebhookRequest): Promise<Change<WebhookWithSecret>>;
-  /** Those of all members, without those of apps, newest first. @throws Failure `invalid_argument` for a cursor of another list. */
+  /**
+   * Those of all members, without those of apps, newest first. @throws Failure `invalid_argument` for a
+   * cursor of another list.
+   */
   listOfSpace(tx: Tx, caller: Caller, input: Pick<PageInput, "limit" | "cursor">): Promise<Page<HeldWebhook>>;
   /** The account's own, newest first. */
   list(tx: Tx, caller: Caller): Promise<readonly Webhook[]>;
-  /** @throws Failure `not_found`, or `failed_precondition` for an app's webhook, which the app's setting removes. */
+  /**
+   * @throws Failure `not_found`, or `failed_precondition` for an app's webhook, which the app's setting
+   * removes.
+   */
   remove(tx: Tx, caller: Caller, id: string): Promise<void>;
   /**
-   * A webhook must pass a test to resume and to move to a new address. Its secret and its pending deliveries stay.
+   * A webhook must pass a test to resume and to move to a new address. Its secret and its pending deliveries
+   * stay.
    *
-   * @throws Failure `not_found`, `invalid_argument`, and for a new address `already_exists`, or `failed_precondition` for an app's webhook.
+   * @throws Failure `not_found`, `invalid_argument`, and for a new address `already_exists`, or
+   * `failed_precondition` for an app's webhook.
    */
   update(caller: Caller, id: string, edit: WebhookEdit): Promise<Change<Webhook>>;
   /** @throws Failure `not_found` */
@@ -92,22 +113,37 @@ export function webhooks(parts: WebhookParts): Webhooks {
   const { store, clock, tests, rules } = parts;
 
   /** Tests the address that the webhook would have, and returns it; null when the edit needs no test. */
-  async function testEdit(caller: Caller, id: string, { status, doubleHash, url: newUrl }: WebhookEdit): Promise<string | null> {
+  async function testEdit(
+    caller: Caller,
+    id: string,
+    { status, doubleHash, url: newUrl }: WebhookEdit,
+  ): Promise<string | null> {
     const webhook = requireWebhook(await store.webhooks.find(webhookReach(caller), id));
     const url = newUrl === undefined ? webhook.url : checkWebhookUrl("url", newUrl, rules);
     if (url !== webhook.url) checkMove(webhook, url, await store.webhooks.list(caller));
     else if (status !== "active" || webhook.status === "active") return null;
-    await tests.pass({ ...webhook, url, doubleHash: doubleHash ?? webhook.doubleHash }, url === webhook.url ? "status" : "url");
+    await tests.pass(
+      { ...webhook, url, doubleHash: doubleHash ?? webhook.doubleHash },
+      url === webhook.url ? "status" : "url",
+    );
     return url;
   }
 
   return {
     async create(caller, request) {
       const url = checkWebhookUrl("url", request.url, rules);
-      const ownSecret = request.secret === undefined ? undefined : readWebhookSecret("signing_secret", request.secret);
+      const ownSecret =
+        request.secret === undefined ? undefined : readWebhookSecret("signing_secret", request.secret);
       const eventTypes = request.eventTypes.length === 0 ? defaultEventTypes : request.eventTypes;
       const named = { name: nameIn(request.name), ...filterIn(request) };
-      const { webhook, secret } = newWebhook(parts, { ...caller, clientId: null, url, eventTypes, ownSecret, ...named });
+      const { webhook, secret } = newWebhook(parts, {
+        ...caller,
+        clientId: null,
+        url,
+        eventTypes,
+        ownSecret,
+        ...named,
+      });
       async function test() {
         await checkFilter(store, caller, webhook);
         checkCapacity(await store.webhooks.list(caller), url);
@@ -139,7 +175,10 @@ export function webhooks(parts: WebhookParts): Webhooks {
     async remove(tx, caller, id) {
       const webhook = requireWebhook(await tx.webhooks.lock(webhookReach(caller), id));
       if (webhook.clientId !== null)
-        throw new Failure("failed_precondition", "an app's webhook is removed by clearing the app's webhook_url");
+        throw new Failure(
+          "failed_precondition",
+          "an app's webhook is removed by clearing the app's webhook_url",
+        );
       await tx.webhooks.tombstone(id, clock.now());
       tx.audit.note({ subject: id, before: toAuditFacts(webhook) });
     },
@@ -148,13 +187,17 @@ export function webhooks(parts: WebhookParts): Webhooks {
       const getTested = await deferFailure(testEdit(caller, id, edit));
       return async (tx) => {
         const tested = getTested();
-        // Lock order: the account, then the webhook. The lock makes the check of the address and the change one step.
+        // Lock order: the account, then the webhook. The lock makes the check of the address and the change
+        // one step.
         if (edit.url !== undefined) await tx.accounts.lock(caller.accountId);
         const before = requireWebhook(await tx.webhooks.lock(webhookReach(caller), id));
         const changes = toChanges(before, edit);
         await checkFilter(tx, caller, { ...before, ...changes });
         if (changes.url !== undefined) checkMove(before, changes.url, await tx.webhooks.list(caller));
-        if ((changes.status === "active" || changes.url !== undefined) && tested !== (changes.url ?? before.url))
+        if (
+          (changes.status === "active" || changes.url !== undefined) &&
+          tested !== (changes.url ?? before.url)
+        )
           throw new Failure("failed_precondition", "the webhook was changed in the meantime: try again");
         await tx.webhooks.update(id, changes);
         // Deliveries that waited while it was inactive are due.
@@ -188,7 +231,10 @@ export function webhooks(parts: WebhookParts): Webhooks {
   };
 }
 
-/** The webhooks that a caller may read and change: an app's webhook is included if the caller may change the app (spec/oauth.md 13). */
+/**
+ * The webhooks that a caller may read and change: an app's webhook is included if the caller may change the
+ * app (spec/oauth.md 13).
+ */
 export const webhookReach = (caller: Caller): WebhookReach => ({
   accountId: caller.accountId,
   spaceId: caller.spaceId,
@@ -205,12 +251,19 @@ export function requireWebhook(webhook: Webhook | null): Webhook {
 function checkCapacity(existing: readonly Webhook[], url: string): void {
   if (existing.some((webhook) => webhook.url === url))
     throw new Failure("already_exists", "url: a webhook with this address already exists", { path: "url" });
-  if (existing.length >= webhooksMax) throw new Failure("resource_exhausted", `an account has at most ${webhooksMax} webhooks`);
+  if (existing.length >= webhooksMax)
+    throw new Failure("resource_exhausted", `an account has at most ${webhooksMax} webhooks`);
 }
 
-/** Checks that a webhook may have a new address. @throws Failure `failed_precondition` or `already_exists`. */
+/**
+ * Checks that a webhook may have a new address. @throws Failure `failed_precondition` or `already_exists`.
+ */
 function checkMove({ id, clientId }: Webhook, url: string, existing: readonly Webhook[]): void {
-  if (clientId !== null) throw new Failure("failed_precondition", "the address of an app's webhook is changed by the app's webhook_url");
+  if (clientId !== null)
+    throw new Failure(
+      "failed_precondition",
+      "the address of an app's webhook is changed by the app's webhook_url",
+    );
   if (existing.some((webhook) => webhook.url === url && webhook.id !== id))
     throw new Failure("already_exists", "url: a webhook with this address already exists", { path: "url" });
 }
@@ -241,16 +294,26 @@ const filterIn = ({ projectId, metadata = {} }: WebhookRequest): Pick<Webhook, "
   metadata: mergeMetadata({}, metadata),
 });
 
-/** @throws Failure `not_found` for a project that is not the caller's, `invalid_argument` for a filter that is not allowed. */
-async function checkFilter(tx: Pick<Tx, "projects">, caller: Caller, { clientId, projectId, metadata }: Webhook): Promise<void> {
+/**
+ * @throws Failure `not_found` for a project that is not the caller's, `invalid_argument` for a filter that is
+ * not allowed.
+ */
+async function checkFilter(
+  tx: Pick<Tx, "projects">,
+  caller: Caller,
+  { clientId, projectId, metadata }: Webhook,
+): Promise<void> {
   if (Object.keys(metadata).length > 1)
     throw invalidArgument("metadata", "must have at most one pair; remove the other one with an empty text");
   if (clientId !== null && projectId !== null)
     throw invalidArgument("project_id", "cannot be set for an app's webhook: apps have no projects");
-  if (projectId !== null && !(await tx.projects.find(caller, projectId))) throw notFound("project", "project_id");
+  if (projectId !== null && !(await tx.projects.find(caller, projectId)))
+    throw notFound("project", "project_id");
 }
 
-/** Contains no secret, and only the host of the URL: its path and query may be secret (spec/decisions.md 44). */
+/**
+ * Contains no secret, and only the host of the URL: its path and query may be secret (spec/decisions.md 44).
+ */
 const toAuditFacts = ({ url, name, status, eventTypes, doubleHash, projectId, metadata }: Webhook) => ({
   host: new URL(url).host,
   ...(name === null ? {} : { name }),

@@ -26,20 +26,25 @@ export type SiteShape = Pick<StagedSite, "title" | "message"> & {
 /**
  * Checks a site before its bytes are read.
  *
- * @throws Failure `invalid_argument` for a title or message that is too long, for no file or too many, and for a path
- * that breaks a rule or appears twice; `too_large` beyond 100 MB.
+ * @throws Failure `invalid_argument` for a title or message that is too long, for no file or too many, and
+ * for a path that breaks a rule or appears twice; `too_large` beyond 100 MB.
  */
 export function checkSite({ title, message, files }: SiteShape): void {
-  if (title.trim() === "" || [...title].length > titleMax) throw invalidArgument("title", `must have 1 to ${titleMax} characters`);
-  if ([...message].length > messageMax) throw invalidArgument("message", `must have at most ${messageMax} characters`);
-  if (files.length === 0 || files.length > siteFilesMax) throw invalidArgument("files", `must be 1 to ${siteFilesMax}`);
+  if (title.trim() === "" || [...title].length > titleMax)
+    throw invalidArgument("title", `must have 1 to ${titleMax} characters`);
+  if ([...message].length > messageMax)
+    throw invalidArgument("message", `must have at most ${messageMax} characters`);
+  if (files.length === 0 || files.length > siteFilesMax)
+    throw invalidArgument("files", `must be 1 to ${siteFilesMax}`);
   const paths = files.map(({ path }) => checkSitePath(path));
   if (new Set(paths).size < paths.length) throw invalidArgument("files", "must not name a path twice");
   const sum = files.reduce((total, { bytes = 0 }) => total + bytes, 0);
-  if (sum > siteBytesMax) throw new Failure("too_large", `the files of a website have at most ${siteBytesMax} bytes together`);
+  if (sum > siteBytesMax)
+    throw new Failure("too_large", `the files of a website have at most ${siteBytesMax} bytes together`);
 }
 
-const isText = /^(text\/|application\/(javascript|json|manifest\+json|xml|[a-z0-9.+-]+\+xml)$|image\/svg\+xml$)/;
+const isText =
+  /^(text\/|application\/(javascript|json|manifest\+json|xml|[a-z0-9.+-]+\+xml)$|image\/svg\+xml$)/;
 
 /** The Content-Type that a browser receives: text is UTF-8. */
 export function siteContentType(path: string): string {
@@ -79,7 +84,8 @@ export interface CheckpointFile {
 export function snapshotHash(files: readonly Pick<CheckpointFile, "path" | "sha256">[]): string {
   const hash = createHash("sha256");
   // No path contains a line feed, so that different snapshots hash different texts.
-  for (const { path, sha256 } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) hash.update(`${sha256} ${path}\n`);
+  for (const { path, sha256 } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1)))
+    hash.update(`${sha256} ${path}\n`);
   return hash.digest("hex");
 }
 

@@ -34,10 +34,16 @@ export const proofName = (domain: string): string => `_atp-verify.${domain}`;
 /** The path on the domain that proves it too. */
 export const proofPath = "/.well-known/atp-verify";
 
-/** Whether a domain has its proof now: the token in the TXT record, or at the path. It never throws, and takes at most 15 s. */
+/**
+ * Whether a domain has its proof now: the token in the TXT record, or at the path. It never throws, and takes
+ * at most 15 s.
+ */
 export type ProveDomain = (domain: string, token: string, by: OnBehalf) => Promise<boolean>;
 
-/** Reads the name of a custom domain from a user; otherwise the rule that it breaks, to be read after the field's name. */
+/**
+ * Reads the name of a custom domain from a user; otherwise the rule that it breaks, to be read after the
+ * field's name.
+ */
 export type ReadDomain = (text: string) => { readonly domain: string } | { readonly fault: string };
 
 export interface DomainRows {
@@ -62,8 +68,8 @@ export interface DomainRows {
   /** Records a check that found the proof. */
   keep(id: string, now: number): Promise<void>;
   /**
-   * Counts a check without the proof; the third in a row makes the domain inactive. Does nothing when the domain was verified
-   * after the check was claimed.
+   * Counts a check without the proof; the third in a row makes the domain inactive. Does nothing when the
+   * domain was verified after the check was claimed.
    */
   countFailure(id: string, claimed: number, now: number): Promise<void>;
 }

@@ -5,7 +5,14 @@ import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids, Random } from "../ids.ts";
 import { dayMs, type JobNeeds, type TimedJob } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
-import { domainsMax, type ProveDomain, proofName, proofPath, type ReadDomain, type SiteDomain } from "./domain.ts";
+import {
+  domainsMax,
+  type ProveDomain,
+  proofName,
+  proofPath,
+  type ReadDomain,
+  type SiteDomain,
+} from "./domain.ts";
 import { findSite, lockSite, type WebsiteRef } from "./find-site.ts";
 
 export interface DomainParts {
@@ -22,12 +29,16 @@ export interface DomainParts {
 export interface Domains {
   /** Oldest first. */
   list(tx: Tx, caller: Caller, which: WebsiteRef): Promise<readonly SiteDomain[]>;
-  /** @throws Failure `invalid_argument`, `already_exists` when the space has linked it, `resource_exhausted` at 20. */
+  /**
+   * @throws Failure `invalid_argument`, `already_exists` when the space has linked it, `resource_exhausted`
+   * at 20.
+   */
   link(tx: Tx, caller: Caller, which: WebsiteRef, text: string): Promise<SiteDomain>;
   /**
    * Looks for the proof before the change.
    *
-   * @throws Failure `not_found`; `failed_precondition` without the proof; `already_exists` when it is active for another space.
+   * @throws Failure `not_found`; `failed_precondition` without the proof; `already_exists` when it is active
+   * for another space.
    */
   verify(caller: Caller, which: WebsiteRef, text: string, gone: AbortSignal): Promise<Change<SiteDomain>>;
   /** @throws Failure `not_found`. */
@@ -41,10 +52,16 @@ export function domains({ store, clock, ids, random, readDomain, prove }: Domain
     return read.domain;
   }
 
-  async function findProven(caller: Caller, which: WebsiteRef, text: string, signal: AbortSignal): Promise<SiteDomain> {
+  async function findProven(
+    caller: Caller,
+    which: WebsiteRef,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<SiteDomain> {
     const { id } = await findSite(store, caller, which);
     const found = requireDomain(await store.domains.find(id, nameOf(text)));
-    if (!(await prove(found.domain, found.token, { accountId: caller.accountId, signal }))) throw unproven(found);
+    if (!(await prove(found.domain, found.token, { accountId: caller.accountId, signal })))
+      throw unproven(found);
     return found;
   }
 
@@ -56,8 +73,11 @@ export function domains({ store, clock, ids, random, readDomain, prove }: Domain
       const site = await lockSite(tx, caller, which);
       const linked = await tx.domains.ofSpace(caller.spaceId);
       if (linked.some((each) => each.domain === domain))
-        throw new Failure("already_exists", "domain: a website of this space has it; unlink it there first", { path: "domain" });
-      if (linked.length >= domainsMax) throw new Failure("resource_exhausted", `a space has at most ${domainsMax} domains`);
+        throw new Failure("already_exists", "domain: a website of this space has it; unlink it there first", {
+          path: "domain",
+        });
+      if (linked.length >= domainsMax)
+        throw new Failure("resource_exhausted", `a space has at most ${domainsMax} domains`);
       const made = newDomain(site, domain, ids.short(), random, clock.now());
       await tx.domains.insert(made);
       tx.audit.note({ subject: site.id, after: { domain, status: made.status } });
@@ -71,8 +91,14 @@ export function domains({ store, clock, ids, random, readDomain, prove }: Domain
         if ((await tx.domains.find(websiteId, domain))?.token !== token) throw notFound("domain", "domain");
         const now = clock.now();
         if (!(await tx.domains.activate(id, now, now + dayMs)))
-          throw new Failure("already_exists", "domain: is active for a website of another space", { path: "domain" });
-        tx.audit.note({ subject: websiteId, before: { domain, status }, after: { domain, status: "active" } });
+          throw new Failure("already_exists", "domain: is active for a website of another space", {
+            path: "domain",
+          });
+        tx.audit.note({
+          subject: websiteId,
+          before: { domain, status },
+          after: { domain, status: "active" },
+        });
         return requireDomain(await tx.domains.find(websiteId, domain));
       };
     },
@@ -120,7 +146,10 @@ const unproven = ({ domain, token }: SiteDomain): Failure =>
 
 const roundMax = 20;
 
-/** Looks for the proofs of due domains, each once a day, in the first process that claims it. Returns when none is due. */
+/**
+ * Looks for the proofs of due domains, each once a day, in the first process that claims it. Returns when
+ * none is due.
+ */
 export async function checkDomains(
   { store, clock, prove }: Pick<DomainParts, "clock" | "prove"> & { store: Pick<Tx, "domains"> & Changes },
   signal: AbortSignal,
@@ -131,7 +160,9 @@ export async function checkDomains(
     const isProven = await prove(due.domain, due.token, { accountId: due.accountId, signal });
     // A check that the end of the process has cut short shows nothing.
     if (signal.aborted) return;
-    await store.change((tx) => (isProven ? tx.domains.keep(due.id, clock.now()) : tx.domains.countFailure(due.id, next, clock.now())));
+    await store.change((tx) =>
+      isProven ? tx.domains.keep(due.id, clock.now()) : tx.domains.countFailure(due.id, next, clock.now()),
+    );
   }
   for (;;) {
     const due = await store.domains.listDue(clock.now(), roundMax);

@@ -5,7 +5,10 @@ import { quotePath } from "../skills/files.ts";
 /** The most bytes of UTF-8 of a file's path in a site, and of each of its parts. */
 const pathBytesMax = 1024;
 const partBytesMax = 255;
-/** The allowed folder names with a leading dot. Others usually contain files that are not meant for publication, and `/.ticket` is reserved. */
+/**
+ * The allowed folder names with a leading dot. Others usually contain files that are not meant for
+ * publication, and `/.ticket` is reserved.
+ */
 const allowedDotFolders: ReadonlySet<string> = new Set([".well-known"]);
 
 /** Characters that no part of a path may contain: control characters, slashes, and lone surrogates. */
@@ -17,14 +20,17 @@ function partFault(part: string, isFirst: boolean): string | undefined {
   if (forbidden.test(part)) return "must not contain control characters or backslashes";
   if (part.startsWith(".") && !(isFirst && allowedDotFolders.has(part)))
     return "must not have parts that begin with a dot, except .well-known";
-  return Buffer.byteLength(part) > partBytesMax ? `must have parts of at most ${partBytesMax} bytes of UTF-8` : undefined;
+  return Buffer.byteLength(part) > partBytesMax
+    ? `must have parts of at most ${partBytesMax} bytes of UTF-8`
+    : undefined;
 }
 
 /**
  * Checks the path of a file below the folder of a site: parts separated by `/`, without a leading slash.
  *
  * @param field the field of the path, for the error text.
- * @throws Failure `invalid_argument` with the path and the broken rule; also for executables and shell scripts.
+ * @throws Failure `invalid_argument` with the path and the broken rule; also for executables and shell
+ * scripts.
  */
 export function checkSitePath(path: string, field = "files"): string {
   const fault = pathFault(path);
@@ -50,8 +56,9 @@ export interface RequestPath {
 }
 
 /**
- * Reads the path of a request, with its query; null when no file can have it. Each part is decoded once and must then be
- * a valid part of a site's path: a part that is encoded twice stays encoded once, and names no file.
+ * Reads the path of a request, with its query; null when no file can have it. Each part is decoded once and
+ * must then be a valid part of a site's path: a part that is encoded twice stays encoded once, and names no
+ * file.
  */
 export function parseRequestPath(target: string): RequestPath | null {
   const [path = ""] = target.split(/[?#]/, 1);

@@ -3,10 +3,19 @@ import { uploadAbandoned } from "../files/writer.ts";
 import type { Ids, Random } from "../ids.ts";
 import type { Store, Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
-import { type Checkpoint, type CheckpointFile, type StagedSite, siteContentType, snapshotHash } from "./checkpoint.ts";
+import {
+  type Checkpoint,
+  type CheckpointFile,
+  type StagedSite,
+  siteContentType,
+  snapshotHash,
+} from "./checkpoint.ts";
 import { newWebsite, type Website } from "./website.ts";
 
-/** Completes the publication that a site has begun. Does nothing when it was ended in the meantime; a newer one is completed instead. */
+/**
+ * Completes the publication that a site has begun. Does nothing when it was ended in the meantime; a newer
+ * one is completed instead.
+ */
 export type Deploy = (websiteId: string) => Promise<void>;
 
 /**
@@ -20,15 +29,23 @@ export const createDeploy =
       const site = await tx.websites.lock(websiteId);
       const checkpointId = site?.publishingId ?? null;
       if (checkpointId === null) return;
-      if (await tx.checkpoints.isComplete(checkpointId)) await tx.websites.goLive(websiteId, checkpointId, clock.now());
+      if (await tx.checkpoints.isComplete(checkpointId))
+        await tx.websites.goLive(websiteId, checkpointId, clock.now());
       else await tx.websites.fail(websiteId, checkpointId, clock.now());
     });
 
 /** The most checkpoints of a site; the live one and the one being published are kept in addition. */
 export const checkpointsMax = 100;
 
-/** Stores the site that an agent saves as a checkpoint of its task's website; the first checkpoint creates the website. */
-export type SaveSite = (tx: Tx, task: Pick<Task, "id" | "accountId" | "spaceId">, site: StagedSite) => Promise<Checkpoint>;
+/**
+ * Stores the site that an agent saves as a checkpoint of its task's website; the first checkpoint creates the
+ * website.
+ */
+export type SaveSite = (
+  tx: Tx,
+  task: Pick<Task, "id" | "accountId" | "spaceId">,
+  site: StagedSite,
+) => Promise<Checkpoint>;
 
 export interface SaveParts {
   readonly clock: Clock;
@@ -38,11 +55,23 @@ export interface SaveParts {
 
 /** Runs in the change that writes the event, so that both are stored or neither. */
 export function createSaveSite({ clock, ids, random }: SaveParts): SaveSite {
-  async function findOrCreateSite(tx: Tx, { id: taskId, accountId, spaceId }: Parameters<SaveSite>[1], title: string): Promise<Website> {
+  async function findOrCreateSite(
+    tx: Tx,
+    { id: taskId, accountId, spaceId }: Parameters<SaveSite>[1],
+    title: string,
+  ): Promise<Website> {
     const found = await tx.websites.ofTask(taskId);
     const locked = found && (await tx.websites.lock(found.id));
     if (locked) return locked;
-    const site = newWebsite({ taskId, accountId, spaceId, title: title.trim(), now: clock.now(), ids, random });
+    const site = newWebsite({
+      taskId,
+      accountId,
+      spaceId,
+      title: title.trim(),
+      now: clock.now(),
+      ids,
+      random,
+    });
     await tx.websites.insert(site);
     return site;
   }
@@ -62,7 +91,9 @@ export function createSaveSite({ clock, ids, random }: SaveParts): SaveSite {
       createdAt: Math.max(clock.now(), (earlier[0]?.createdAt ?? 0) + 1),
     };
     await tx.checkpoints.insert(checkpoint, files);
-    const obsolete = earlier.filter(({ id }) => id !== site.liveId && id !== site.publishingId).slice(checkpointsMax - 1);
+    const obsolete = earlier
+      .filter(({ id }) => id !== site.liveId && id !== site.publishingId)
+      .slice(checkpointsMax - 1);
     for (const { id } of obsolete) await tx.checkpoints.delete(site.id, id);
     return checkpoint;
   };
@@ -70,7 +101,9 @@ export function createSaveSite({ clock, ids, random }: SaveParts): SaveSite {
 
 /** Reuses bytes that the site already has; the sweep removes their staged copies. */
 async function keepFiles(tx: Tx, { id }: Website, { files }: StagedSite): Promise<readonly CheckpointFile[]> {
-  const blobs = new Map(await tx.checkpoints.findBlobs(id, [...new Set(files.map(({ staged }) => staged.sha256))]));
+  const blobs = new Map(
+    await tx.checkpoints.findBlobs(id, [...new Set(files.map(({ staged }) => staged.sha256))]),
+  );
   for (const { staged } of files) {
     if (blobs.has(staged.sha256)) continue;
     if (!(await tx.blobs.keep(staged.blobId))) throw uploadAbandoned();

@@ -6,7 +6,9 @@ import { findSite, lockSite, type WebsiteRef } from "./find-site.ts";
 
 export const viewersMax = 100;
 
-/** A person who may see a private site: the account that signs in with this address (spec/decisions.md 72). */
+/**
+ * A person who may see a private site: the account that signs in with this address (spec/decisions.md 72).
+ */
 export interface Viewer {
   /** Lower case. */
   readonly email: string;
@@ -22,7 +24,10 @@ export interface ViewerRows {
   deleteOfMember(member: Scope): Promise<void>;
 }
 
-/** The viewers of the caller's sites: each method is one operation of spec/api.md 8.54, and returns the list after it. */
+/**
+ * The viewers of the caller's sites: each method is one operation of spec/api.md 8.54, and returns the list
+ * after it.
+ */
 export interface Viewers {
   list(tx: Tx, caller: Caller, which: WebsiteRef): Promise<readonly Viewer[]>;
   /** @throws Failure `resource_exhausted` beyond 100. */
@@ -31,7 +36,9 @@ export interface Viewers {
 }
 
 /** Letter case does not distinguish people. */
-const normalize = (emails: readonly string[]): readonly string[] => [...new Set(emails.map((email) => email.toLowerCase()))];
+const normalize = (emails: readonly string[]): readonly string[] => [
+  ...new Set(emails.map((email) => email.toLowerCase())),
+];
 
 export function viewers(clock: Pick<Clock, "now">): Viewers {
   return {
@@ -41,7 +48,8 @@ export function viewers(clock: Pick<Clock, "now">): Viewers {
       const before = await tx.viewers.list(id);
       const known = new Set(before.map(({ email }) => email));
       const added = normalize(emails).filter((email) => !known.has(email));
-      if (known.size + added.length > viewersMax) throw new Failure("resource_exhausted", `a website has at most ${viewersMax} viewers`);
+      if (known.size + added.length > viewersMax)
+        throw new Failure("resource_exhausted", `a website has at most ${viewersMax} viewers`);
       const createdAt = clock.now();
       await tx.viewers.insert(
         id,

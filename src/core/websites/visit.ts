@@ -26,7 +26,11 @@ export interface SiteVisit {
 export interface SiteVisitRows {
   insert(visit: SiteVisit): Promise<void>;
   /** Uses a ticket of a site; null when it is used, expired, or of another site. */
-  redeem(digest: string, websiteId: string, now: number): Promise<Pick<SiteVisit, "accountId" | "spaceId"> | null>;
+  redeem(
+    digest: string,
+    websiteId: string,
+    now: number,
+  ): Promise<Pick<SiteVisit, "accountId" | "spaceId"> | null>;
   /** Whether the visit is valid, and its account may see a site of this audience now. */
   admits(digest: string, websiteId: string, audience: SiteAudience, now: number): Promise<boolean>;
   /** Whether an account may see a site of this audience. */
@@ -57,7 +61,11 @@ export function siteVisits({
   readonly clock: Clock;
   readonly random: Random;
 }): SiteVisits {
-  const insertNew = async (tx: Tx, visit: Omit<SiteVisit, "digest" | "expiresAt">, ms: number): Promise<string> => {
+  const insertNew = async (
+    tx: Tx,
+    visit: Omit<SiteVisit, "digest" | "expiresAt">,
+    ms: number,
+  ): Promise<string> => {
     const text = newText(random);
     await tx.siteVisits.insert({ ...visit, digest: digestOf(text), expiresAt: clock.now() + ms });
     return text;
@@ -70,7 +78,8 @@ export function siteVisits({
         const holder = await tx.siteVisits.redeem(digestOf(ticket), websiteId, clock.now());
         return holder && insertNew(tx, { kind: "visit", websiteId, ...holder }, visitMs);
       }),
-    admits: ({ id }, audience, cookie) => store.siteVisits.admits(digestOf(cookie), id, audience, clock.now()),
+    admits: ({ id }, audience, cookie) =>
+      store.siteVisits.admits(digestOf(cookie), id, audience, clock.now()),
   };
 }
 

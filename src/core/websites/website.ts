@@ -37,14 +37,19 @@ export interface Website {
 type Caps = Pick<Website, "maxVisibility" | "teamMax">;
 
 /** The lower one of the operator's and the team's; null for none. */
-export const effectiveCap = ({ maxVisibility, teamMax }: Caps): SiteVisibility | null => lowerCap(maxVisibility, teamMax);
+export const effectiveCap = ({ maxVisibility, teamMax }: Caps): SiteVisibility | null =>
+  lowerCap(maxVisibility, teamMax);
 
 /** The current visibility of a site: a cap applies as soon as it is set. */
 export const effectiveSiteVisibility = (site: Pick<Website, "visibility"> & Caps): SiteVisibility =>
   applyCaps(site.visibility, effectiveCap(site));
 
-/** Whether no visitor may open a site: none of its checkpoints is online, or a cap of `private` is set (spec/decisions.md 71). */
-export const isOffline = (site: Pick<Website, "liveId"> & Caps): boolean => site.liveId === null || effectiveCap(site) === "private";
+/**
+ * Whether no visitor may open a site: none of its checkpoints is online, or a cap of `private` is set
+ * (spec/decisions.md 71).
+ */
+export const isOffline = (site: Pick<Website, "liveId"> & Caps): boolean =>
+  site.liveId === null || effectiveCap(site) === "private";
 
 const base32 = "abcdefghijklmnopqrstuvwxyz234567";
 const labelLength = 20;
@@ -52,7 +57,8 @@ const labelLength = 20;
 export const isLabel = (text: string): boolean => /^[a-z2-7]{20}$/.test(text);
 
 /** A new label: 100 random bits, so that the address of a site cannot be guessed. */
-export const newLabel = (random: Random): string => Array.from(random(labelLength), (byte) => base32[byte % 32]).join("");
+export const newLabel = (random: Random): string =>
+  Array.from(random(labelLength), (byte) => base32[byte % 32]).join("");
 
 export interface NewSite extends Pick<Website, "spaceId" | "accountId" | "taskId" | "title"> {
   readonly now: number;
@@ -101,7 +107,11 @@ export interface WebsiteRows {
   /** Finds a site and locks its row until this change ends. */
   lock(id: string): Promise<Website | null>;
   /** Begins to publish a checkpoint; a publication in progress is abandoned. */
-  begin(id: string, deployment: { checkpointId: string; visibility: SiteVisibility }, now: number): Promise<void>;
+  begin(
+    id: string,
+    deployment: { checkpointId: string; visibility: SiteVisibility },
+    now: number,
+  ): Promise<void>;
   /**
    * Makes the checkpoint live, with the visibility of its publication, in one change; false when
    * another one or none is being published by now.
@@ -117,8 +127,8 @@ export interface WebsiteRows {
   setOperatorCap(id: string, most: SiteVisibility | null, now: number): Promise<boolean>;
   setTeamCap(id: string, most: SiteVisibility, now: number): Promise<void>;
   /**
-   * Deletes a site with its checkpoints, visits, viewers and domains, and drops its blobs. In a team, a site that was published
-   * leaves a tombstone: a share of a deleted object (spec/enterprise.md 9.2).
+   * Deletes a site with its checkpoints, visits, viewers and domains, and drops its blobs. In a team, a site
+   * that was published leaves a tombstone: a share of a deleted object (spec/enterprise.md 9.2).
    */
   delete(id: string, now: number, personal: boolean): Promise<void>;
   /** Deletes a task's sites, each as `delete`. */

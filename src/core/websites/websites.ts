@@ -18,17 +18,23 @@ export interface Websites {
   /** Newest first. @throws Failure `invalid_argument` for a cursor of another list. */
   list(tx: Tx, caller: Caller, page: { limit: number; cursor: string | undefined }): Promise<Page<Website>>;
   status(tx: Tx, caller: Caller, which: WebsiteRef): Promise<Website>;
-  checkpoints(tx: Tx, caller: Caller, which: WebsiteRef): Promise<{ site: Website; checkpoints: readonly Checkpoint[] }>;
+  checkpoints(
+    tx: Tx,
+    caller: Caller,
+    which: WebsiteRef,
+  ): Promise<{ site: Website; checkpoints: readonly Checkpoint[] }>;
   /**
    * Begins to publish the newest checkpoint, also while another is being published.
    *
-   * @throws Failure `permission_denied` for a visibility beyond the cap, or `team` in a personal space; `failed_precondition` without a checkpoint.
+   * @throws Failure `permission_denied` for a visibility beyond the cap, or `team` in a personal space;
+   * `failed_precondition` without a checkpoint.
    */
   publish(tx: Tx, caller: Caller, which: WebsiteRef, visibility: SiteVisibility): Promise<Deployment>;
   /**
    * Begins to publish an earlier checkpoint of a site that is online, with the visibility that it has.
    *
-   * @throws Failure `not_found` for an unknown checkpoint; `failed_precondition` for one that is not complete, or while the site is offline.
+   * @throws Failure `not_found` for an unknown checkpoint; `failed_precondition` for one that is not
+   * complete, or while the site is offline.
    */
   rollBack(tx: Tx, caller: Caller, which: WebsiteRef, versionId: string): Promise<Deployment>;
   /** Takes the site offline; nothing changes when it is. */
@@ -39,7 +45,12 @@ export interface Websites {
 }
 
 export function websites(clock: Clock): Websites {
-  async function deploy(tx: Tx, site: Website, checkpoint: Checkpoint, visibility: SiteVisibility): Promise<Deployment> {
+  async function deploy(
+    tx: Tx,
+    site: Website,
+    checkpoint: Checkpoint,
+    visibility: SiteVisibility,
+  ): Promise<Deployment> {
     const now = clock.now();
     await tx.websites.begin(site.id, { checkpointId: checkpoint.id, visibility }, now);
     await tx.jobs.put({ kind: "publish", key: site.id, runAt: now });
@@ -73,8 +84,13 @@ export function websites(clock: Clock): Websites {
       const site = await lockSite(tx, caller, which);
       const checkpoint = (await tx.checkpoints.list(site.id)).find(({ id }) => id === versionId);
       if (!checkpoint) throw notFound("checkpoint", "version_id");
-      if (site.liveId === null) throw new Failure("failed_precondition", "the website is not online: publish it with website.publish");
-      if (checkpoint.status !== "success") throw new Failure("failed_precondition", "the checkpoint is not complete: choose another one");
+      if (site.liveId === null)
+        throw new Failure(
+          "failed_precondition",
+          "the website is not online: publish it with website.publish",
+        );
+      if (checkpoint.status !== "success")
+        throw new Failure("failed_precondition", "the checkpoint is not complete: choose another one");
       return deploy(tx, site, checkpoint, site.publishingAs ?? site.visibility);
     },
     async unpublish(tx, caller, which) {
@@ -91,11 +107,15 @@ export function websites(clock: Clock): Websites {
     async delete(tx, caller, which) {
       const site = await lockSite(tx, caller, which);
       await tx.websites.delete(site.id, clock.now(), caller.role === null);
-      tx.audit.note({ subject: site.id, before: { title: site.title, visibility: site.visibility, versionId: site.liveId } });
+      tx.audit.note({
+        subject: site.id,
+        before: { title: site.title, visibility: site.visibility, versionId: site.liveId },
+      });
     },
     async update(tx, caller, which, edit) {
       checkLocator(which);
-      if (edit.title === undefined && edit.visibility === undefined) throw invalidArgument("", "title or visibility must be given");
+      if (edit.title === undefined && edit.visibility === undefined)
+        throw invalidArgument("", "title or visibility must be given");
       const site = await lockSite(tx, caller, which);
       if (edit.visibility !== undefined) checkVisibility(site, caller, edit.visibility);
       await tx.websites.edit(site.id, edit, clock.now());

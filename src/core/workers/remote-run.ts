@@ -95,9 +95,19 @@ export interface ReportedUsage {
 
 /** The outcome by which a worker ends a turn. */
 export type SentOutcome =
-  | { readonly kind: "finish"; readonly content: string; readonly uploadIds: readonly string[]; readonly output?: Json }
+  | {
+      readonly kind: "finish";
+      readonly content: string;
+      readonly uploadIds: readonly string[];
+      readonly output?: Json;
+    }
   | { readonly kind: "fail"; readonly errorType: string; readonly content: string }
-  | { readonly kind: "ask"; readonly content: string; readonly options: readonly string[]; readonly memo: Json }
+  | {
+      readonly kind: "ask";
+      readonly content: string;
+      readonly options: readonly string[];
+      readonly memo: Json;
+    }
   | {
       readonly kind: "confirm";
       readonly action: KindName;
@@ -191,28 +201,57 @@ export interface SentFile extends FileName {
  */
 export interface RemoteRuns {
   /**
-   * Waits for a run. Returns those that are there by then, within the limits; none when there is none in time.
+   * Waits for a run. Returns those that are there by then, within the limits; none when there is none in
+   * time.
    *
-   * @throws Failure `permission_denied` for a profile or a label that the credential does not have, `resource_exhausted` when too many polls are held.
+   * @throws Failure `permission_denied` for a profile or a label that the credential does not have,
+   * `resource_exhausted` when too many polls are held.
    */
-  poll(worker: RemoteWorker, call: OpenCall, wanted: WantedRuns, limits: PollLimits): Promise<readonly RemoteRun[]>;
+  poll(
+    worker: RemoteWorker,
+    call: OpenCall,
+    wanted: WantedRuns,
+    limits: PollLimits,
+  ): Promise<readonly RemoteRun[]>;
   /** Renews the lease of the run; never throws because of an old fence. */
   heartbeat(worker: RemoteWorker, run: RunRef): Promise<RunState>;
   /** @throws Failure `already_exists` for a key with other content. */
-  append(worker: RemoteWorker, run: RunRef, events: readonly SentEvent[], spent: ReportedUsage): Promise<AppendResponse>;
-  /** Returns the next run to continue with, or null. @param digest of the sent content. @throws Failure `already_exists` when it was finished with another outcome. */
-  finish(worker: RemoteWorker, run: RunRef, outcome: SentOutcome, spent: ReportedUsage, digest: string): Promise<RemoteRun | null>;
+  append(
+    worker: RemoteWorker,
+    run: RunRef,
+    events: readonly SentEvent[],
+    spent: ReportedUsage,
+  ): Promise<AppendResponse>;
+  /**
+   * Returns the next run to continue with, or null. @param digest of the sent content. @throws Failure
+   * `already_exists` when it was finished with another outcome.
+   */
+  finish(
+    worker: RemoteWorker,
+    run: RunRef,
+    outcome: SentOutcome,
+    spent: ReportedUsage,
+    digest: string,
+  ): Promise<RemoteRun | null>;
   /** Shows a part of a text to the task's watchers; nothing is written. @throws Failure `rate_limited` */
   writeText(worker: RemoteWorker, run: RunRef, sent: SentText): Promise<ShownText>;
   /** The id of a file, and the URL that its bytes are PUT to; null when they were sent in the request. */
-  upload(worker: RemoteWorker, run: RunRef, file: SentFile): Promise<{ uploadId: string; url: string | null }>;
-  /** Uses a tool, on every call. @throws Failure `failed_precondition` naming `tool` or `connector_id` when the user has to act first. */
+  upload(
+    worker: RemoteWorker,
+    run: RunRef,
+    file: SentFile,
+  ): Promise<{ uploadId: string; url: string | null }>;
+  /**
+   * Uses a tool, on every call. @throws Failure `failed_precondition` naming `tool` or `connector_id` when
+   * the user has to act first.
+   */
   callTool(worker: RemoteWorker, run: RunRef, call: ToolCall, gone: AbortSignal): Promise<ToolAnswer>;
   /**
    * Begins a subtask, once for each key.
    *
-   * @throws Failure `failed_precondition` naming `task_id` for a subtask that is three deep, `resource_exhausted` at a limit of
-   * subtasks, `already_exists` for a key with other content, `invalid_argument` for a text that users could not send either.
+   * @throws Failure `failed_precondition` naming `task_id` for a subtask that is three deep,
+   * `resource_exhausted` at a limit of subtasks, `already_exists` for a key with other content,
+   * `invalid_argument` for a text that users could not send either.
    */
   startSubtask(worker: RemoteWorker, run: RunRef, input: SubtaskInput): Promise<StartedSubtask>;
   release(worker: RemoteWorker, run: RunRef): Promise<void>;

@@ -3,7 +3,10 @@ import type { TaskEvent } from "../tasks/event.ts";
 import type { Task } from "../tasks/task.ts";
 import type { ClaimableTask } from "../tasks/task-rows.ts";
 
-/** A remote worker's run. The task's row has the owner of the run; this row has the end of its lease. Times are Unix milliseconds. */
+/**
+ * A remote worker's run. The task's row has the owner of the run; this row has the end of its lease. Times
+ * are Unix milliseconds.
+ */
 export interface WorkerRun {
   readonly taskId: string;
   readonly spaceId: string;
@@ -23,7 +26,8 @@ const workerPrefix = "worker:";
 export const workerNode = (workerId: string): string => `${workerPrefix}${workerId}`;
 
 /** The id of the worker that a task's `nodeId` names; null for a process. */
-export const workerOfNode = (nodeId: string): string | null => (nodeId.startsWith(workerPrefix) ? nodeId.slice(workerPrefix.length) : null);
+export const workerOfNode = (nodeId: string): string | null =>
+  nodeId.startsWith(workerPrefix) ? nodeId.slice(workerPrefix.length) : null;
 
 export type RunKey = Pick<WorkerRun, "taskId" | "workerId" | "fence">;
 
@@ -51,7 +55,10 @@ export interface ClaimedTurn {
   readonly known?: KnownInput;
 }
 
-export const newRun = ({ task, workerId }: { task: Pick<Task, "id" | "spaceId" | "fence">; workerId: string }, now: number): WorkerRun => ({
+export const newRun = (
+  { task, workerId }: { task: Pick<Task, "id" | "spaceId" | "fence">; workerId: string },
+  now: number,
+): WorkerRun => ({
   taskId: task.id,
   spaceId: task.spaceId,
   workerId,
@@ -60,7 +67,10 @@ export const newRun = ({ task, workerId }: { task: Pick<Task, "id" | "spaceId" |
   leaseUntil: now + workerLeaseMs,
 });
 
-/** The feed's topic when a task waits for a worker. It is news without a job, because processes with held polls look every second anyway. */
+/**
+ * The feed's topic when a task waits for a worker. It is news without a job, because processes with held
+ * polls look every second anyway.
+ */
 export const workerNeeded = "worker";
 
 /** A worker's own key of an event of a turn; a leading space marks the key of an ending. */
@@ -78,8 +88,8 @@ export interface WorkerRunRows {
   /** Notifies processes with held polls to look for runs, after the commit. */
   notifyPollers(): void;
   /**
-   * Begins the turns of the tasks that still wait, each for its worker, unless it is revoked. The workers stay locked until the
-   * change ends, so that a revocation finds the runs. Order: any.
+   * Begins the turns of the tasks that still wait, each for its worker, unless it is revoked. The workers
+   * stay locked until the change ends, so that a revocation finds the runs. Order: any.
    */
   claim(claims: readonly WorkerClaim[], now: number): Promise<readonly ClaimedTurn[]>;
   /** Inserts runs and replaces earlier ones of their tasks. */

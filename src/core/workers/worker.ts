@@ -31,7 +31,10 @@ export interface Worker {
   readonly digest: string;
   /** The profiles whose tasks it may run; empty: all profiles of remote workers. */
   readonly profiles: readonly string[];
-  /** The labels of its workers, sorted: it may run tasks only of profiles whose labels it has (spec/api.md 8.79). */
+  /**
+   * The labels of its workers, sorted: it may run tasks only of profiles whose labels it has (spec/api.md
+   * 8.79).
+   */
   readonly labels: readonly string[];
   /** The account that created it. */
   readonly createdBy: string;
@@ -41,7 +44,10 @@ export interface Worker {
   readonly revokedAt: number | null;
 }
 
-/** The minimum time between two recorded calls of a worker, in milliseconds: an unserved profile is noticed within a minute. */
+/**
+ * The minimum time between two recorded calls of a worker, in milliseconds: an unserved profile is noticed
+ * within a minute.
+ */
 export const workerUseEveryMs = 15_000;
 
 /** How a run of a worker failed: the worker reported an error, or its lease ended. */
@@ -98,7 +104,10 @@ export interface WorkerRows {
   purgeFailures(before: number): Promise<void>;
   /** The waiting tasks of a space, by profile. */
   waiting(spaceId: string, profiles: readonly string[]): Promise<readonly WaitingTasks[]>;
-  /** The tasks of all spaces that have waited since before a time, without a call of a worker of their space and profile since then. */
+  /**
+   * The tasks of all spaces that have waited since before a time, without a call of a worker of their space
+   * and profile since then.
+   */
   unserved(profiles: readonly string[], since: number): Promise<readonly WaitingTasks[]>;
 }
 
@@ -115,7 +124,8 @@ export interface WorkerInput {
 /**
  * Creates a worker's credential in the current change. Returns its text, which is stored nowhere.
  *
- * @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the space has 50 active ones.
+ * @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the space has 50 active
+ * ones.
  */
 export async function createWorker(
   tx: Tx,
@@ -126,7 +136,10 @@ export async function createWorker(
   // The row lock makes counting and inserting atomic.
   await tx.accounts.lockSpace(spaceId);
   if ((await tx.workers.countActive(spaceId)) >= activeWorkersMax)
-    throw new Failure("resource_exhausted", `a space has at most ${activeWorkersMax} active worker credentials`);
+    throw new Failure(
+      "resource_exhausted",
+      `a space has at most ${activeWorkersMax} active worker credentials`,
+    );
   const text = newWorkerText(random);
   const made = { id: ids.short(), digest: workerDigest(text), createdAt: now, seenAt: null, revokedAt: null };
   const worker: Worker = { ...made, spaceId, name, profiles, labels: labels.toSorted(), createdBy };
@@ -145,11 +158,21 @@ interface WorkersParts {
 
 /** The credentials of remote workers in the caller's space. */
 export interface Workers {
-  /** @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the space has 50 active ones. */
-  create(tx: Tx, caller: Caller, input: Pick<Worker, "name" | "profiles" | "labels">): Promise<{ worker: Worker; text: string }>;
+  /**
+   * @throws Failure `invalid_argument` for an invalid name, `resource_exhausted` when the space has 50 active
+   * ones.
+   */
+  create(
+    tx: Tx,
+    caller: Caller,
+    input: Pick<Worker, "name" | "profiles" | "labels">,
+  ): Promise<{ worker: Worker; text: string }>;
   /** Active credentials, newest first, and the tasks that wait for them, by remote profile. */
   list(tx: Tx, caller: Caller): Promise<{ workers: readonly BusyWorker[]; queue: readonly WaitingTasks[] }>;
-  /** New profiles and labels apply from the worker's next call on. @throws Failure `invalid_argument`, `not_found`. */
+  /**
+   * New profiles and labels apply from the worker's next call on. @throws Failure `invalid_argument`,
+   * `not_found`.
+   */
   update(tx: Tx, caller: Caller, id: string, edit: WorkerEdit): Promise<BusyWorker>;
   /** The newest failed runs. @throws Failure `not_found` */
   failures(tx: Tx, caller: Caller, id: string): Promise<readonly WorkerFailure[]>;
@@ -159,7 +182,11 @@ export interface Workers {
 
 const listedFailuresMax = 50;
 
-const toAuditFacts = ({ name, profiles, labels }: Worker) => ({ name, profiles: profiles.join(","), labels: labels.join(",") });
+const toAuditFacts = ({ name, profiles, labels }: Worker) => ({
+  name,
+  profiles: profiles.join(","),
+  labels: labels.join(","),
+});
 
 /** @throws Failure `not_found` */
 async function requireWorker(tx: Tx, spaceId: string, id: string): Promise<BusyWorker> {
@@ -173,8 +200,12 @@ export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): W
     create: (tx, { accountId, spaceId }, input) =>
       createWorker(tx, { now: clock.now(), ids, random }, { ...input, spaceId, createdBy: accountId }),
     async list(tx, { spaceId }) {
-      const waiting = new Map((await tx.workers.waiting(spaceId, remoteProfiles)).map((queue) => [queue.profile, queue]));
-      const queue = remoteProfiles.map((profile) => waiting.get(profile) ?? { profile, waiting: 0, oldestAt: 0 });
+      const waiting = new Map(
+        (await tx.workers.waiting(spaceId, remoteProfiles)).map((queue) => [queue.profile, queue]),
+      );
+      const queue = remoteProfiles.map(
+        (profile) => waiting.get(profile) ?? { profile, waiting: 0, oldestAt: 0 },
+      );
       return { workers: await tx.workers.list(spaceId), queue };
     },
     async update(tx, { spaceId }, id, { labels, ...given }) {
@@ -202,4 +233,6 @@ export function workers({ clock, ids, random, remoteProfiles }: WorkersParts): W
   };
 }
 
-export const purgeFailures = purging("purge-worker-failures", (tx, now) => tx.workers.purgeFailures(now - failuresKeptMs));
+export const purgeFailures = purging("purge-worker-failures", (tx, now) =>
+  tx.workers.purgeFailures(now - failuresKeptMs),
+);

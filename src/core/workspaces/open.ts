@@ -63,7 +63,11 @@ export const workspaces =
       async write(path, content) {
         const normalized = workspacePath(path);
         const bytes = Readable.from(content, { objectMode: false });
-        const staged = await staging.stage(bytes, { accountId: null, max: workspaceLimits.fileBytes, signal });
+        const staged = await staging.stage(bytes, {
+          accountId: null,
+          max: workspaceLimits.fileBytes,
+          signal,
+        });
         try {
           return toEntry(await keep(normalized, staged));
         } catch (thrown) {
@@ -85,4 +89,9 @@ export const workspaces =
     };
   };
 
-const toEntry = ({ path, bytes, sha256, updatedAt }: WorkspaceFile): WorkspaceEntry => ({ path, bytes, sha256, updatedAt });
+const toEntry = ({ path, bytes, sha256, updatedAt }: WorkspaceFile): WorkspaceEntry => ({
+  path,
+  bytes,
+  sha256,
+  updatedAt,
+});

@@ -2,21 +2,25 @@ import { Failure, invalidArgument } from "../failure.ts";
 import { hiddenCharacters } from "../files/filename.ts";
 import type { Tx } from "../store.ts";
 
-/** The limits of a path: folders and name, bytes of a part (the limit of common file systems), bytes of the path. */
+/**
+ * The limits of a path: folders and name, bytes of a part (the limit of common file systems), bytes of the
+ * path.
+ */
 const depthMax = 16;
 const segmentBytesMax = 255;
 const bytesMax = 1_000;
 
 /**
- * Normalizes a path within a workspace: names joined by `/` that stay below its root. Removes `./` and doubled slashes,
- * and composes characters (NFC), so that a file has one spelling.
+ * Normalizes a path within a workspace: names joined by `/` that stay below its root. Removes `./` and
+ * doubled slashes, and composes characters (NFC), so that a file has one spelling.
  *
- * @throws Failure `invalid_argument` for an absolute path, one with `..`, one with invisible characters, and one that is
- * too deep or too long.
+ * @throws Failure `invalid_argument` for an absolute path, one with `..`, one with invisible characters, and
+ * one that is too deep or too long.
  */
 export function workspacePath(text: string): string {
   const invalid = (rule: string) => invalidArgument("path", rule);
-  if (!text.isWellFormed() || hiddenCharacters.test(text)) throw invalid("must not contain control or bidirectional characters");
+  if (!text.isWellFormed() || hiddenCharacters.test(text))
+    throw invalid("must not contain control or bidirectional characters");
   if (/^[/~]|\\|^[A-Za-z]:/.test(text)) throw invalid("must be relative, with / between its parts");
   const parts = text
     .normalize("NFC")
@@ -65,9 +69,9 @@ export interface WorkspaceRows {
 export type WorkspaceEntry = Pick<WorkspaceFile, "path" | "bytes" | "sha256" | "updatedAt">;
 
 /**
- * The files of a task that its agent reads and writes. They are kept from turn to turn until the task is deleted, and are not
- * visible to users. The run's fence guards writes. This interface checks and normalizes paths
- * (`workspacePath`).
+ * The files of a task that its agent reads and writes. They are kept from turn to turn until the task is
+ * deleted, and are not visible to users. The run's fence guards writes. This interface checks and normalizes
+ * paths (`workspacePath`).
  */
 export interface Workspace {
   /** By path. */
@@ -79,8 +83,8 @@ export interface Workspace {
   /**
    * Creates or replaces a file. Writing the same content again changes nothing.
    *
-   * @throws Failure `invalid_argument` for an invalid path, or one that leads through a file; `too_large` and `resource_exhausted`
-   * beyond the limits; `unavailable` when the run may no longer write.
+   * @throws Failure `invalid_argument` for an invalid path, or one that leads through a file; `too_large` and
+   * `resource_exhausted` beyond the limits; `unavailable` when the run may no longer write.
    */
   write(path: string, content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<WorkspaceEntry>;
   /** False when there was none. @throws Failure as `write`. */
@@ -92,17 +96,26 @@ export const workspaceLimits = { files: 1_000, bytes: 1024 ** 3, fileBytes: 512 
 /**
  * Checks whether a file can be added to these, or replace one of them.
  *
- * @throws Failure `resource_exhausted` beyond the number or sum of files, `invalid_argument` when a path would be a folder and a file.
+ * @throws Failure `resource_exhausted` beyond the number or sum of files, `invalid_argument` when a path
+ * would be a folder and a file.
  */
-export function checkWorkspaceLimits(files: readonly WorkspaceFile[], { path, bytes }: Pick<WorkspaceFile, "path" | "bytes">): void {
+export function checkWorkspaceLimits(
+  files: readonly WorkspaceFile[],
+  { path, bytes }: Pick<WorkspaceFile, "path" | "bytes">,
+): void {
   const others = files.filter((file) => file.path !== path);
-  const crossed = others.some((other) => other.path.startsWith(`${path}/`) || path.startsWith(`${other.path}/`));
+  const crossed = others.some(
+    (other) => other.path.startsWith(`${path}/`) || path.startsWith(`${other.path}/`),
+  );
   if (crossed) throw invalidArgument("path", "a folder and a file cannot have the same name");
   if (others.length >= workspaceLimits.files)
     throw new Failure("resource_exhausted", `a workspace has at most ${workspaceLimits.files} files`);
   const sum = others.reduce((total, other) => total + other.bytes, bytes);
   if (sum > workspaceLimits.bytes)
-    throw new Failure("resource_exhausted", `the files of a workspace have at most ${workspaceLimits.bytes} bytes`);
+    throw new Failure(
+      "resource_exhausted",
+      `the files of a workspace have at most ${workspaceLimits.bytes} bytes`,
+    );
 }
 
 /** Deletes the workspace of a deleted task; the sweep removes its bytes. */

@@ -15,11 +15,15 @@ export interface AuditAddressParts extends AuditDownloadParts {
   readonly clock: Pick<Clock, "now">;
 }
 
-const filenames: Readonly<Record<AuditFormat, string>> = { ndjson: "audit-log.ndjson", ocsf: "audit-log.ocsf.ndjson" };
+const filenames: Readonly<Record<AuditFormat, string>> = {
+  ndjson: "audit-log.ndjson",
+  ocsf: "audit-log.ocsf.ndjson",
+};
 
 /**
- * Serves `GET /audit-log?token=…`: the audit log as a file, for a page that cannot send a key. The token has the filters and
- * names the credential that made it, which is checked like that of a call, now and before each page (spec/decisions.md 87).
+ * Serves `GET /audit-log?token=…`: the audit log as a file, for a page that cannot send a key. The token has
+ * the filters and names the credential that made it, which is checked like that of a call, now and before
+ * each page (spec/decisions.md 87).
  */
 export function auditAddress(app: FastifyInstance, parts: AuditAddressParts): void {
   const v2 = v2Wire(parts);

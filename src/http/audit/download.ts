@@ -62,7 +62,11 @@ export function auditDownload(app: FastifyInstance, parts: AuditDownloadParts): 
 /** Sends the log. The answer begins when the first page was read: its refusal is a plain answer. */
 export const sendLog =
   ({ performer, report }: Pick<AuditDownloadParts, "performer" | "report">) =>
-  async ({ request, reply, head: { requestId }, gone }: Call, admission: Admission, { format, input }: WantedLog): Promise<void> => {
+  async (
+    { request, reply, head: { requestId }, gone }: Call,
+    admission: Admission,
+    { format, input }: WantedLog,
+  ): Promise<void> => {
     const pages = pagesOf(performer, { admission, gone }, input);
     const first = await pages.next();
     setHeaders(reply, callHeaders(requestId));
@@ -73,10 +77,14 @@ export const sendLog =
     reply.send(Readable.from(lines, { highWaterMark: 1 }));
   };
 
-/** Reads the query. @throws Failure `invalid_argument`, also for `limit` and `cursor`: a download has no pages. */
+/**
+ * Reads the query. @throws Failure `invalid_argument`, also for `limit` and `cursor`: a download has no
+ * pages.
+ */
 function readQuery({ format = "ndjson", ...query }: JsonObject): { format: AuditFormat; query: JsonObject } {
   if (!isFormat(format)) throw invalidArgument("format", `must be one of ${auditFormats.join(", ")}`);
-  for (const name of ["limit", "cursor"]) if (name in query) throw invalidArgument(name, "a download has no pages");
+  for (const name of ["limit", "cursor"])
+    if (name in query) throw invalidArgument(name, "a download has no pages");
   return { format, query };
 }
 
@@ -109,7 +117,10 @@ async function* textsOf(
 }
 
 /** Reports an error of the stream, because an answer that has begun can only break off. */
-async function* withReport(texts: AsyncGenerator<string>, report: (failure: Failure) => void): AsyncGenerator<string> {
+async function* withReport(
+  texts: AsyncGenerator<string>,
+  report: (failure: Failure) => void,
+): AsyncGenerator<string> {
   try {
     yield* texts;
   } catch (thrown) {

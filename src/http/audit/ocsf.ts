@@ -82,7 +82,8 @@ const verbs: readonly (readonly [begins: RegExp, id: number, name: string])[] = 
 
 /** The activity of an audit event. A refused credential is a failed authentication, for every operation. */
 function activityOf({ operation, outcome, reason, before, after }: AuditEvent): Activity {
-  if (outcome === AuditOutcome.REFUSED) return reason === "unauthenticated" ? login(1, "Logon") : apiActivity(operation);
+  if (outcome === AuditOutcome.REFUSED)
+    return reason === "unauthenticated" ? login(1, "Logon") : apiActivity(operation);
   if (operation === `${members}/UpdateUser`) return memberUpdate(before?.["status"], after?.["status"]);
   return activities[operation] ?? apiActivity(operation);
 }
@@ -122,7 +123,13 @@ export function ocsfEvent(event: AuditEvent): JsonObject {
     status_id: refused ? 2 : 1,
     ...defined({ status_detail: event.reason }),
     ...(event.count > 1 ? { count: event.count } : {}),
-    metadata: { version: ocsfVersion, product, uid: event.id, correlation_uid: event.requestId, log_name: "audit" },
+    metadata: {
+      version: ocsfVersion,
+      product,
+      uid: event.id,
+      correlation_uid: event.requestId,
+      log_name: "audit",
+    },
     src_endpoint: endpointOf(event),
     actor: { user: accountOf(event), session: { uid: event.credential } },
     ...targetOf(event, activity),
@@ -131,7 +138,8 @@ export function ocsfEvent(event: AuditEvent): JsonObject {
 }
 
 /** An operator's command has no address; OCSF requires at least a name of the endpoint. */
-const endpointOf = ({ address }: AuditEvent): JsonObject => (address === "" ? { name: "command" } : { ip: address });
+const endpointOf = ({ address }: AuditEvent): JsonObject =>
+  address === "" ? { name: "command" } : { ip: address };
 
 /** The user; OCSF requires an id or a name. */
 const accountOf = ({ accountId, spaceId }: AuditEvent): JsonObject => ({
@@ -143,7 +151,8 @@ const accountOf = ({ accountId, spaceId }: AuditEvent): JsonObject => ({
 /** The members that a class requires in addition to the common ones. */
 function targetOf(event: AuditEvent, { of, privileges }: Activity): JsonObject {
   const subject = event.subject ?? "";
-  const user: JsonObject = subject === "" ? accountOf(event) : { uid: subject, type_id: 1, org: { uid: event.spaceId } };
+  const user: JsonObject =
+    subject === "" ? accountOf(event) : { uid: subject, type_id: 1, org: { uid: event.spaceId } };
   switch (of) {
     case "api":
       return {
@@ -154,7 +163,11 @@ function targetOf(event: AuditEvent, { of, privileges }: Activity): JsonObject {
       return { user };
     case "access":
       // The caller holds the granted privilege, except when a person gets a role.
-      return { user: privileges === "role" ? user : accountOf(event), privileges: privilegesOf(event), resource: { uid: subject } };
+      return {
+        user: privileges === "role" ? user : accountOf(event),
+        privileges: privilegesOf(event),
+        resource: { uid: subject },
+      };
     case "authentication":
       return { user: accountOf(event), service: { name: product.name }, is_remote: true };
   }

@@ -23,7 +23,10 @@ export const boundOf = ({ maxRequestBytes, name, rpc }: Operation, bodyLimit: nu
 });
 
 /** The bound of a method that is not an operation and needs no credential: health and reflection. */
-export const anonymousBound = (method: DescMethod): Bound => ({ maxBytes: anonymousBytes, name: rpcName(method) });
+export const anonymousBound = (method: DescMethod): Bound => ({
+  maxBytes: anonymousBytes,
+  name: rpcName(method),
+});
 
 /** The refusal of a body, or of a message in one, that is larger than its bound. */
 export const tooLarge = ({ maxBytes, name }: Bound, what: "body" | "message" = "body"): Failure =>
@@ -36,19 +39,24 @@ export const compressions: readonly Compression[] = [compressionGzip, compressio
 export const compressionOf = (name: string | string[] | null | undefined): Compression | undefined =>
   compressions.find((known) => known.name === name);
 
-/** Beyond this size a message may have 100 times the bytes of its compressed form: real content has far less. */
+/**
+ * Beyond this size a message may have 100 times the bytes of its compressed form: real content has far less.
+ */
 const freeBytes = 1024 ** 2;
 const ratioMax = 100;
 
 const chunkMin = 16_384;
 const chunkMax = 262_144;
 
-const overRatio = (): Failure => new Failure("too_large", `the message is compressed more than ${ratioMax} times`);
+const overRatio = (): Failure =>
+  new Failure("too_large", `the message is compressed more than ${ratioMax} times`);
 
 /**
- * Decompresses a message and stops at the bound, or at 100 times its size beyond 1 MiB. The decompressed bytes count as bytes of the request's body.
+ * Decompresses a message and stops at the bound, or at 100 times its size beyond 1 MiB. The decompressed
+ * bytes count as bytes of the request's body.
  *
- * @throws Failure `too_large`, `invalid_argument` for malformed bytes, `unavailable` when bodies hold too much memory.
+ * @throws Failure `too_large`, `invalid_argument` for malformed bytes, `unavailable` when bodies hold too
+ * much memory.
  */
 export async function decompress(
   bytes: Uint8Array,
@@ -59,7 +67,8 @@ export async function decompress(
   if (bytes.length === 0) return bytes;
   // Each chunk costs a turn of the event loop.
   const chunkSize = Math.min(chunkMax, Math.max(chunkMin, 4 * bytes.length));
-  const stream = compression === compressionGzip ? createGunzip({ chunkSize }) : createBrotliDecompress({ chunkSize });
+  const stream =
+    compression === compressionGzip ? createGunzip({ chunkSize }) : createBrotliDecompress({ chunkSize });
   const mostBytes = Math.max(freeBytes, ratioMax * bytes.length);
   const pieces = createPieces();
   stream.on("data", (piece: Buffer) => {

@@ -5,7 +5,8 @@ import { Failure } from "../../core/failure.ts";
 import type { CheckAnswer, CheckRequest } from "./check.ts";
 import { checkBytes } from "./check-bytes.ts";
 
-const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** The length without white space at the end, which costs the parser as much as content. */
 function textLength(bytes: Uint8Array): number {
@@ -30,5 +31,8 @@ function answer({ memory, offset, length, table }: CheckRequest): CheckAnswer {
 
 parentPort?.on("message", ({ id, value }: Numbered<CheckRequest>) => {
   const sent = answer(value);
-  parentPort?.postMessage({ id, value: sent } satisfies Numbered<CheckAnswer>, "memory" in sent ? [sent.memory] : []);
+  parentPort?.postMessage(
+    { id, value: sent } satisfies Numbered<CheckAnswer>,
+    "memory" in sent ? [sent.memory] : [],
+  );
 });

@@ -22,7 +22,9 @@ export interface CheckRequest {
 }
 
 /** White space at the end of JSON is cut off. A refused body's memory does not come back. */
-export type CheckAnswer = { readonly memory: ArrayBuffer; readonly length: number } | { readonly reason: Reason; readonly message: string };
+export type CheckAnswer =
+  | { readonly memory: ArrayBuffer; readonly length: number }
+  | { readonly reason: Reason; readonly message: string };
 
 /** What the thread found about a body; null: it is right. */
 const results = new WeakMap<Uint8Array, Failure | null>();
@@ -41,7 +43,8 @@ export function bodyChecker(start: () => Worker, idle = idleMs): CheckBodies {
     const answer = await thread.ask(request, [buffer]).catch((cause: unknown) => {
       throw new Failure("unavailable", "the body could not be checked; try again", { cause, retryAfter: 1 });
     });
-    const checked = "memory" in answer ? new Uint8Array(answer.memory, byteOffset, answer.length) : new Uint8Array();
+    const checked =
+      "memory" in answer ? new Uint8Array(answer.memory, byteOffset, answer.length) : new Uint8Array();
     results.set(checked, "memory" in answer ? null : new Failure(answer.reason, answer.message));
     return checked;
   };
@@ -50,13 +53,18 @@ export function bodyChecker(start: () => Worker, idle = idleMs): CheckBodies {
 const checkInThread = bodyChecker(() => startThread(new URL("./check-worker.ts", import.meta.url)));
 
 /**
- * Counts a decoded body, and checks a body above 1 MiB in a thread. `checkBody` knows the result. The bytes that were passed may be
- * gone afterwards: use those that are returned.
+ * Counts a decoded body, and checks a body above 1 MiB in a thread. `checkBody` knows the result. The bytes
+ * that were passed may be gone afterwards: use those that are returned.
  *
  * @param desc the type of a binary message; null: JSON.
- * @throws Failure `rate_limited` when the account's bytes of the minute are used up, `unavailable` when the thread ends.
+ * @throws Failure `rate_limited` when the account's bytes of the minute are used up, `unavailable` when the
+ * thread ends.
  */
-export async function prepareBody(bytes: Uint8Array, desc: DescMessage | null, body: IncomingBody | undefined): Promise<Uint8Array> {
+export async function prepareBody(
+  bytes: Uint8Array,
+  desc: DescMessage | null,
+  body: IncomingBody | undefined,
+): Promise<Uint8Array> {
   if (bytes.length > 0) await body?.spend(bytes.length);
   if (bytes.length <= threadBytes || !(bytes.buffer instanceof ArrayBuffer)) return bytes;
   return checkInThread(bytes as Uint8Array<ArrayBuffer>, desc);

@@ -24,8 +24,9 @@ interface Form {
 }
 
 /**
- * Bounds the messages that connect-es reads in a scope. Connect-es decodes a message as soon as it is complete, without
- * a hook before. So each message is read, decompressed and checked here, and connect-es gets uncompressed messages.
+ * Bounds the messages that connect-es reads in a scope. Connect-es decodes a message as soon as it is
+ * complete, without a hook before. So each message is read, decompressed and checked here, and connect-es
+ * gets uncompressed messages.
  *
  * @param bounds the methods by their paths.
  */
@@ -43,7 +44,9 @@ function boundedBody(request: IncomingMessage, bound: MethodBound): AsyncIterabl
   const binary = !/json/i.test(type);
   const body = incomingBody(request);
   if (!/^application\/(json|proto)\b/i.test(type)) {
-    const compression = compressionOf(headers[/^application\/grpc/i.test(type) ? "grpc-encoding" : "connect-content-encoding"]);
+    const compression = compressionOf(
+      headers[/^application\/grpc/i.test(type) ? "grpc-encoding" : "connect-content-encoding"],
+    );
     return withConnectErrors(enveloped(request, bound, { binary, compression, body }));
   }
   const compression = compressionOf(headers["content-encoding"]);
@@ -74,7 +77,11 @@ const largeBytes = 262_144;
 const compressedFlag = 1;
 
 /** Yields complete envelopes: a byte of flags, four of the length, and the message. */
-async function* enveloped(request: IncomingMessage, bound: MethodBound, { compression, ...read }: Form): AsyncGenerator<Uint8Array> {
+async function* enveloped(
+  request: IncomingMessage,
+  bound: MethodBound,
+  { compression, ...read }: Form,
+): AsyncGenerator<Uint8Array> {
   let pieces = createPieces();
   let needed = headBytes;
   for await (const chunk of readChunks(request)) {
@@ -116,7 +123,11 @@ function envelope(flags: number, message: Uint8Array): Uint8Array {
  *
  * @throws Failure `too_large`, or `invalid_argument` for malformed bytes.
  */
-export async function readMessage(bytes: Uint8Array, bound: MethodBound, { binary, compression, body }: Form): Promise<Uint8Array> {
+export async function readMessage(
+  bytes: Uint8Array,
+  bound: MethodBound,
+  { binary, compression, body }: Form,
+): Promise<Uint8Array> {
   if (compression) await body?.spend();
   const message = compression ? await decompress(bytes, compression, bound, body) : bytes;
   const desc = binary ? bound.method.input : null;

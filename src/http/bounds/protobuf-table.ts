@@ -39,13 +39,19 @@ function fieldOf(field: DescField): Field {
     return { wireType: WireType.LengthDelimited, packed: null, message: { fields, isEntry: true } };
   }
   const one = singleField(field.scalar, field.message);
-  return field.fieldKind === "list" && one.wireType !== WireType.LengthDelimited ? { ...one, packed: one.wireType } : one;
+  return field.fieldKind === "list" && one.wireType !== WireType.LengthDelimited
+    ? { ...one, packed: one.wireType }
+    : one;
 }
 
 /** A single value. An enum has neither a scalar type nor a message. */
 function singleField(scalar: ScalarType | undefined, message: DescMessage | undefined): Field {
   if (message) return { wireType: WireType.LengthDelimited, packed: null, message: tableOf(message) };
-  return { wireType: scalar === undefined ? WireType.Varint : (wireTypes[scalar] ?? WireType.Varint), packed: null, message: null };
+  return {
+    wireType: scalar === undefined ? WireType.Varint : (wireTypes[scalar] ?? WireType.Varint),
+    packed: null,
+    message: null,
+  };
 }
 
 /** The scalar types that are not varints. */

@@ -7,10 +7,12 @@ import type { Table } from "./protobuf-table.ts";
 const depthMax = 100;
 
 /**
- * Refuses a binary message with more than 100,000 fields and list items, or with names in maps above the limits of JSON
- * (`addName`): it would cost too much to build. A message of at most 1,024 bytes can have neither and is not checked.
+ * Refuses a binary message with more than 100,000 fields and list items, or with names in maps above the
+ * limits of JSON (`addName`): it would cost too much to build. A message of at most 1,024 bytes can have
+ * neither and is not checked.
  *
- * @throws Failure `too_large` for too many and too long ones, `invalid_argument` for bytes that are not a message of this type or nest too deep.
+ * @throws Failure `too_large` for too many and too long ones, `invalid_argument` for bytes that are not a
+ * message of this type or nest too deep.
  */
 export function checkProtobuf(table: Table, bytes: Uint8Array): void {
   if (bytes.length <= nameMax) return;
@@ -19,14 +21,15 @@ export function checkProtobuf(table: Table, bytes: Uint8Array): void {
 }
 
 /**
- * Counts the elements of a binary message in one pass, without an allocation per element: each field at every depth,
- * including unknown fields and fields in groups, each entry of a map with its key and its value, and each element of a
- * packed list. Stops at `max + 1`.
+ * Counts the elements of a binary message in one pass, without an allocation per element: each field at every
+ * depth, including unknown fields and fields in groups, each entry of a map with its key and its value, and
+ * each element of a packed list. Stops at `max + 1`.
  *
- * The pass and the decoder must see the same structure. So bytes that the decoder may read in another way are refused:
- * a field with a wrong wire type, and a length beyond the end of the enclosing message.
+ * The pass and the decoder must see the same structure. So bytes that the decoder may read in another way are
+ * refused: a field with a wrong wire type, and a length beyond the end of the enclosing message.
  *
- * @throws Failure `invalid_argument` for malformed bytes, and for messages or groups that nest more than 100 deep.
+ * @throws Failure `invalid_argument` for malformed bytes, and for messages or groups that nest more than 100
+ * deep.
  */
 export function countProtobuf(table: Table, bytes: Uint8Array, max: number): number {
   return new Count(bytes, max).of(table);
@@ -57,7 +60,8 @@ class Count {
       this.#count++;
       const field = fields.get(tag >>> 3);
       if (field === undefined) this.#skip(tag, end, depth);
-      else if (wireType === WireType.LengthDelimited && field.packed !== null) this.#elements(field.packed, this.#stop(end));
+      else if (wireType === WireType.LengthDelimited && field.packed !== null)
+        this.#elements(field.packed, this.#stop(end));
       else if (wireType !== field.wireType) throw malformed();
       else if (field.message === null) {
         const start = this.#at;

@@ -6,7 +6,8 @@ const row = /^\| \[([^\]]+)\]\(([^)]+\.md)\) \| (.+) \|$/;
 /** Sections of the first page that say how the platform is built: they are not in the text of all pages. */
 const forDevelopers = /^(Internals|Specification)$/;
 
-const intro = "People, teams and OAuth apps create and steer long-running tasks of autonomous agents, over HTTP, Connect and gRPC.";
+const intro =
+  "People, teams and OAuth apps create and steer long-running tasks of autonomous agents, over HTTP, Connect and gRPC.";
 
 /** How a program makes its first call, before any page is read. */
 const howToCall = (baseUrl: string): readonly string[] => [
@@ -24,7 +25,8 @@ const howToCall = (baseUrl: string): readonly string[] => [
 ];
 
 /**
- * The list of pages for language models (https://llmstxt.org), made of the tables of the first page, with the size of each page.
+ * The list of pages for language models (https://llmstxt.org), made of the tables of the first page, with the
+ * size of each page.
  *
  * @param folder of the pages, with a slash at its end.
  * @param baseUrl where the server is, without a slash at the end.
@@ -37,7 +39,10 @@ export async function llmsText(folder: string, baseUrl: string): Promise<string>
       `## ${title}`,
       "",
       ...(await Promise.all(
-        pages.map(async ({ name, path, text }) => `- [${name}](${baseUrl}/docs/${path}): ${text} (${await sizeOf(folder + path)})`),
+        pages.map(
+          async ({ name, path, text }) =>
+            `- [${name}](${baseUrl}/docs/${path}): ${text} (${await sizeOf(folder + path)})`,
+        ),
       )),
     ]),
   );
@@ -57,7 +62,10 @@ export async function llmsText(folder: string, baseUrl: string): Promise<string>
   ].join("\n");
 }
 
-/** All pages for users, operators and authors of agents as one text, in the order of the first page. Parameters as in `llmsText`. */
+/**
+ * All pages for users, operators and authors of agents as one text, in the order of the first page.
+ * Parameters as in `llmsText`.
+ */
 export async function fullText(folder: string, baseUrl: string): Promise<string> {
   const sections = (await sectionsIn(folder)).filter(({ title }) => !forDevelopers.test(title));
   const paths = [...new Set(sections.flatMap(({ pages }) => pages.map(({ path }) => path)))];

@@ -14,7 +14,10 @@ const buildMs = 60_000;
 /** The address of the explorer of the API, whose library writes style elements (site/explorer.ts). */
 const explorer = "api";
 
-/** The content policy: scripts, styles, fonts and pictures of this origin only; no inline style, frames or forms. */
+/**
+ * The content policy: scripts, styles, fonts and pictures of this origin only; no inline style, frames or
+ * forms.
+ */
 const policyOf = (scripts: readonly string[], path = ""): string =>
   [
     "default-src 'none'",
@@ -41,13 +44,18 @@ export interface DocsParts {
 }
 
 /**
- * Serves the documentation: the built site at `/docs/` and `/docs/guides/v2`, the Markdown of a page at `/docs/guides/v2.md`, and
- * `/llms.txt` and `/llms-full.txt` for language models. Without a built site a page's address has its Markdown as plain text.
+ * Serves the documentation: the built site at `/docs/` and `/docs/guides/v2`, the Markdown of a page at
+ * `/docs/guides/v2.md`, and `/llms.txt` and `/llms-full.txt` for language models. Without a built site a
+ * page's address has its Markdown as plain text.
  */
 export function docsRoutes(app: FastifyInstance, parts: DocsParts): void {
   const names = new Set(globSync("**/*.{md,png}", { cwd: folder }).map((name) => name.replaceAll("\\", "/")));
   const site = siteOf(app, parts);
-  const texts = { "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer", "Content-Security-Policy": policyOf([]) };
+  const texts = {
+    "Cache-Control": "no-cache",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": policyOf([]),
+  };
   const send = async (reply: FastifyReply, name: string, type = types[name.split(".").at(-1) ?? ""] ?? "") =>
     reply
       .headers(texts)
@@ -58,7 +66,8 @@ export function docsRoutes(app: FastifyInstance, parts: DocsParts): void {
     const { etag = "", scripts = [], files } = (await site()) ?? {};
     const asset = files?.get(path);
     const name = path === "" ? "README.md" : `${path}.md`;
-    if (!asset) return names.has(name) ? send(reply, name, "text/plain; charset=utf-8") : reply.callNotFound();
+    if (!asset)
+      return names.has(name) ? send(reply, name, "text/plain; charset=utf-8") : reply.callNotFound();
     reply.headers({ ...texts, "Content-Security-Policy": policyOf(scripts, path) });
     return sendAsset(request, reply, asset, path.startsWith("assets/") ? undefined : etag);
   }
@@ -68,9 +77,12 @@ export function docsRoutes(app: FastifyInstance, parts: DocsParts): void {
     const path = request.params["*"];
     return names.has(path) ? send(reply, path) : sendPage(request, reply, path);
   });
-  const sendText = async (reply: FastifyReply, text: string) => reply.headers(texts).type("text/plain; charset=utf-8").send(text);
+  const sendText = async (reply: FastifyReply, text: string) =>
+    reply.headers(texts).type("text/plain; charset=utf-8").send(text);
   app.get("/llms.txt", async (_request, reply) => sendText(reply, await llmsText(folder, parts.baseUrl)));
-  app.get("/llms-full.txt", async (_request, reply) => sendText(reply, await fullText(folder, parts.baseUrl)));
+  app.get("/llms-full.txt", async (_request, reply) =>
+    sendText(reply, await fullText(folder, parts.baseUrl)),
+  );
 }
 
 /** Returns the site; while it is built, waits for it. */
@@ -80,7 +92,10 @@ function siteOf(app: FastifyInstance, { buildSite, openSite, clock }: DocsParts)
   const ending = new AbortController();
   if (buildSite !== null) {
     app.addHook("onListen", async () => {
-      built = Promise.race([buildSite(ending.signal), clock.sleep(buildMs, ending.signal).catch(() => undefined)]);
+      built = Promise.race([
+        buildSite(ending.signal),
+        clock.sleep(buildMs, ending.signal).catch(() => undefined),
+      ]);
     });
     app.addHook("onClose", async () => ending.abort());
   }

@@ -15,7 +15,10 @@ const niceness = 19;
 export interface Site {
   /** Changes with the content. */
   readonly etag: string;
-  /** Sources of the build's own scripts that stand inside pages, as a security policy names them: `'sha256-…'`. */
+  /**
+   * Sources of the build's own scripts that stand inside pages, as a security policy names them:
+   * `'sha256-…'`.
+   */
   readonly scripts: readonly string[];
   /** Files by address below `/docs/`: `""`, `guides/v2`, `assets/app.js`. */
   readonly files: ReadonlyMap<string, Asset>;
@@ -65,5 +68,7 @@ export async function buildSite(log: Log, signal: AbortSignal, [file = "", ...wo
   signal.removeEventListener("abort", end);
   process.removeListener("exit", end);
   if (code === 0 || signal.aborted) return;
-  log("warn", "the site of the documentation was not built; /docs/ answers with Markdown", { reason: said.trim().split("\n").at(-1) });
+  log("warn", "the site of the documentation was not built; /docs/ answers with Markdown", {
+    reason: said.trim().split("\n").at(-1),
+  });
 }

@@ -42,7 +42,11 @@ const linkOf = ({ params }: FastifyRequest): Link => params as Link;
  * it is sent, so the storage cannot serve it itself. A forged chunk breaks the
  * connection.
  */
-function archiveRoute(app: FastifyInstance, wire: Wire, { blobs, exportLinks, cipher, clock, store }: ArchiveRouteParts): void {
+function archiveRoute(
+  app: FastifyInstance,
+  wire: Wire,
+  { blobs, exportLinks, cipher, clock, store }: ArchiveRouteParts,
+): void {
   const serve: Handle = async (call) => {
     checkLinkState(exportLinks.check(linkOf(call.request), clock.now()));
     const record = await store.exports.byId(linkOf(call.request).exportId);
@@ -71,8 +75,11 @@ async function send(
   if (matchesEtag(request.headers, headers.ETag)) return void reply.code(304).send();
   // HEAD has no parts (RFC 9110 14.2).
   const range =
-    isGet && rangeApplies(request.headers, [headers.ETag, headers["Last-Modified"]]) ? requestedRange(request.headers.range, bytes) : null;
-  if (range === "unsatisfiable") return void reply.code(416).header("Content-Range", `bytes */${bytes}`).send();
+    isGet && rangeApplies(request.headers, [headers.ETag, headers["Last-Modified"]])
+      ? requestedRange(request.headers.range, bytes)
+      : null;
+  if (range === "unsatisfiable")
+    return void reply.code(416).header("Content-Range", `bytes */${bytes}`).send();
   reply.header("Content-Length", range === null ? bytes : range.end - range.start + 1);
   if (!isGet) return void reply.send();
   const opened = await openArchive(cipher, blobs, { exportId: id, blobId, bytes }, range ?? undefined);
@@ -89,10 +96,14 @@ interface DownloadRouteParts {
 }
 
 /**
- * Serves `GET` and `HEAD` of a download link. The link's signature authorizes the request, so no key is needed. With
- * `as=pdf` the answer is the PDF of the file (spec/decisions.md 70).
+ * Serves `GET` and `HEAD` of a download link. The link's signature authorizes the request, so no key is
+ * needed. With `as=pdf` the answer is the PDF of the file (spec/decisions.md 70).
  */
-function downloadRoute(app: FastifyInstance, wire: Wire, { blobs, links, clock, store, pdfOf }: DownloadRouteParts): void {
+function downloadRoute(
+  app: FastifyInstance,
+  wire: Wire,
+  { blobs, links, clock, store, pdfOf }: DownloadRouteParts,
+): void {
   const serve: Handle = async (call) => {
     const { fileId } = checkLink("downloads", call.request, { links, clock });
     const file = await linkedFile(store, fileId);
@@ -119,7 +130,14 @@ export interface FileRoutesParts extends UploadRouteParts, DownloadRouteParts, A
 }
 
 /** Headers that pages of other origins may read in addition to the body. */
-const exposedHeaders = ["X-Request-Id", "Content-Disposition", "Content-Range", "Accept-Ranges", "ETag", "X-Request-Warnings"];
+const exposedHeaders = [
+  "X-Request-Id",
+  "Content-Disposition",
+  "Content-Range",
+  "Accept-Ranges",
+  "ETag",
+  "X-Request-Warnings",
+];
 
 /** Registers uploads and downloads of bytes; refusals have the form of v2. */
 export function fileRoutes(app: FastifyInstance, parts: FileRoutesParts): void {
@@ -129,7 +147,11 @@ export function fileRoutes(app: FastifyInstance, parts: FileRoutesParts): void {
   const register = (prefix: string, methods: string[], routes: (scope: FastifyInstance) => void): void =>
     void app.register(
       async (scope) => {
-        allowOrigins(scope, { corsOrigins: parts.corsOrigins, clients: parts.store.clients }, { methods, exposedHeaders, isSigned: true });
+        allowOrigins(
+          scope,
+          { corsOrigins: parts.corsOrigins, clients: parts.store.clients },
+          { methods, exposedHeaders, isSigned: true },
+        );
         routes(scope);
       },
       { prefix },

@@ -12,7 +12,10 @@ export function matchesEtag(headers: IncomingHttpHeaders, etag: string): boolean
   return known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
 }
 
-/** Whether the parts that the client has belong to this content (RFC 9110 13.1.5). @param validators the validators of this content. */
+/**
+ * Whether the parts that the client has belong to this content (RFC 9110 13.1.5). @param validators the
+ * validators of this content.
+ */
 export function rangeApplies(headers: IncomingHttpHeaders, validators: readonly string[]): boolean {
   const condition = headers["if-range"];
   return condition === undefined || validators.includes(String(condition));
@@ -45,11 +48,17 @@ type UploadedFile = StoredFile & { readonly blobId: string; readonly bytes: numb
  * @param file the file in its current state (`fileAt`).
  * @throws Failure `not_found` when its bytes were deleted.
  */
-export async function sendFile({ request, reply }: Pick<Call, "request" | "reply">, file: StoredFile, blobs: Blobs): Promise<undefined> {
+export async function sendFile(
+  { request, reply }: Pick<Call, "request" | "reply">,
+  file: StoredFile,
+  blobs: Blobs,
+): Promise<undefined> {
   if (!isUploaded(file)) throw notFound("file");
   const { filename, contentType, blobId } = file;
   const isGet = request.method === "GET";
-  const address = isGet ? await blobs.address(blobId, { filename, contentType, seconds: addressSeconds }) : null;
+  const address = isGet
+    ? await blobs.address(blobId, { filename, contentType, seconds: addressSeconds })
+    : null;
   if (address !== null) return void reply.header("Cache-Control", "no-store").redirect(address, 302);
   const headers = headersOf(file);
   reply.headers(headers);
@@ -59,10 +68,12 @@ export async function sendFile({ request, reply }: Pick<Call, "request" | "reply
     isGet && rangeApplies(request.headers, [headers.ETag, headers["Last-Modified"]])
       ? requestedRange(request.headers.range, file.bytes)
       : null;
-  if (range === "unsatisfiable") return void reply.code(416).header("Content-Range", `bytes */${file.bytes}`).send();
+  if (range === "unsatisfiable")
+    return void reply.code(416).header("Content-Range", `bytes */${file.bytes}`).send();
   reply.header("Content-Length", range === null ? file.bytes : range.end - range.start + 1);
   if (!isGet) return void reply.send();
-  if (range !== null) reply.code(206).header("Content-Range", `bytes ${range.start}-${range.end}/${file.bytes}`);
+  if (range !== null)
+    reply.code(206).header("Content-Range", `bytes ${range.start}-${range.end}/${file.bytes}`);
   reply.send(await blobs.read(blobId, range ?? undefined));
 }
 

@@ -17,16 +17,24 @@ interface PdfParts {
  *
  * @param file the file in its current state (`fileAt`).
  */
-export async function sendAsPdf(call: Call, file: StoredFile, { blobs, pdfOf }: PdfParts): Promise<undefined> {
+export async function sendAsPdf(
+  call: Call,
+  file: StoredFile,
+  { blobs, pdfOf }: PdfParts,
+): Promise<undefined> {
   const { request, reply, gone } = call;
   const { blobId, bytes, sha256, filename } = file;
   const kind = pdfKindOf(file);
   const isPresent = file.status === "uploaded" && blobId !== null && bytes !== null;
   if (!isPresent || request.method !== "GET") return sendFile(call, file, blobs);
   const etag = `"${sha256}-pdf"`;
-  if (kind !== undefined && matchesEtag(request.headers, etag)) return void reply.header("ETag", etag).code(304).send();
+  if (kind !== undefined && matchesEtag(request.headers, etag))
+    return void reply.header("ETag", etag).code(304).send();
   const source = { bytes, read: async () => buffer(await blobs.read(blobId)) };
-  const result = kind === undefined ? { reason: "it is neither HTML nor Markdown" } : await pdfOf({ ...source, ...kind }, gone);
+  const result =
+    kind === undefined
+      ? { reason: "it is neither HTML nor Markdown" }
+      : await pdfOf({ ...source, ...kind }, gone);
   if ("reason" in result) {
     reply.header("X-Request-Warnings", `the file was not converted to PDF: ${result.reason}`);
     return sendFile(call, file, blobs);

@@ -22,7 +22,9 @@ const algorithms: Readonly<Record<string, { algorithm: Digest["algorithm"]; byte
 };
 
 /** Headers with digests of the bytes, and their readers, which return pairs of algorithm and base64. */
-const readers: Readonly<Record<string, (text: string) => Iterable<readonly [algorithm: string, base64: string]>>> = {
+const readers: Readonly<
+  Record<string, (text: string) => Iterable<readonly [algorithm: string, base64: string]>>
+> = {
   "Content-MD5": (text) => [["md5", text.trim()]],
   Digest: (text) => members(text, /^([A-Za-z0-9-]+)=(\S+)$/, "Digest"),
   "Content-Digest": (text) => members(text, /^([a-z*][a-z0-9_.*-]*)=:([^:]*):(?:\s*;.*)?$/, "Content-Digest"),
@@ -33,7 +35,9 @@ function digestsOf(headers: IncomingHttpHeaders): readonly Digest[] {
   return Object.entries(readers).flatMap(([header, read]) => {
     const text = headers[header.toLowerCase()];
     if (text === undefined) return [];
-    return [...read(String(text))].flatMap(([name, base64]) => digest(header, name.toLowerCase(), base64) ?? []);
+    return [...read(String(text))].flatMap(
+      ([name, base64]) => digest(header, name.toLowerCase(), base64) ?? [],
+    );
   });
 }
 
@@ -41,7 +45,8 @@ function digest(header: string, name: string, base64: string): Digest | undefine
   const known = algorithms[name];
   if (known === undefined) return undefined;
   const value = Buffer.from(base64, "base64");
-  if (value.length !== known.bytes || value.toString("base64") !== base64) throw invalidArgument(header, `must be ${name} in base64`);
+  if (value.length !== known.bytes || value.toString("base64") !== base64)
+    throw invalidArgument(header, `must be ${name} in base64`);
   return { algorithm: known.algorithm, value, header: header };
 }
 

@@ -19,12 +19,18 @@ interface HeldCreate {
 }
 
 /**
- * Answers a create in OpenAI's form once the turn is over, or the time is. After 20 s of silence the head is sent, and then a blank for
- * each 20 s: JSON may begin with blanks. A client that leaves ends the hold, and not the task.
+ * Answers a create in OpenAI's form once the turn is over, or the time is. After 20 s of silence the head is
+ * sent, and then a blank for each 20 s: JSON may begin with blanks. A client that leaves ends the hold, and
+ * not the task.
  *
  * @throws Failure before the head is sent. A later failure is the error of the response.
  */
-export async function answerHeld(parts: StreamParts, ask: Invoke, call: Call, held: HeldCreate): Promise<Answer> {
+export async function answerHeld(
+  parts: StreamParts,
+  ask: Invoke,
+  call: Call,
+  held: HeldCreate,
+): Promise<Answer> {
   const work = answerAfter(parts.clock, ask, held);
   const waiting = new AbortController();
   const silence = parts.clock.sleep(silenceMs, waiting.signal).then(
@@ -62,11 +68,18 @@ async function answerAfter(clock: Clock, ask: Invoke, { taskId, seconds }: HeldC
   if (why === null || response.status !== "in_progress") return response;
   const { warnings } = Object(response.metadata);
   const text = `${why}: read the response by its id until its status is not in_progress`;
-  return { ...response, metadata: { ...response.metadata, warnings: warnings === undefined ? text : `${warnings}; ${text}` } };
+  return {
+    ...response,
+    metadata: { ...response.metadata, warnings: warnings === undefined ? text : `${warnings}; ${text}` },
+  };
 }
 
 /** Waits until the task does not run. @returns null, or why the wait was ended before. */
-async function untilSettled(clock: Clock, ask: Invoke, { taskId, seconds }: HeldCreate): Promise<string | null> {
+async function untilSettled(
+  clock: Clock,
+  ask: Invoke,
+  { taskId, seconds }: HeldCreate,
+): Promise<string | null> {
   const { lastSeq } = await ask(TaskService.method.getTask, { taskId });
   const over = new AbortController();
   let timedOut = false;
@@ -78,7 +91,11 @@ async function untilSettled(clock: Clock, ask: Invoke, { taskId, seconds }: Held
     () => undefined,
   );
   try {
-    const events = await ask.stream(TaskService.method.watchTask, { taskId, afterSeq: lastSeq, untilSettled: true }, over.signal);
+    const events = await ask.stream(
+      TaskService.method.watchTask,
+      { taskId, afterSeq: lastSeq, untilSettled: true },
+      over.signal,
+    );
     // The events are read again at the end.
     for await (const _ of events ?? []);
   } catch (thrown) {
@@ -92,12 +109,17 @@ async function untilSettled(clock: Clock, ask: Invoke, { taskId, seconds }: Held
 
 /** The response exists: a client that repeats a refused call would create a second one. */
 function reasonOf(thrown: unknown): string {
-  if (thrown instanceof Failure && thrown.reason === "resource_exhausted") return "too many calls are held (WATCH_LIMIT)";
+  if (thrown instanceof Failure && thrown.reason === "resource_exhausted")
+    return "too many calls are held (WATCH_LIMIT)";
   if (thrown instanceof Failure && thrown.reason === "unavailable") return "this process ends";
   throw thrown;
 }
 
 function failedResponse(known: Described, failure: Failure): object {
   const { code, message } = errorMember(failure);
-  return responseObject(known, { status: "error", error: { code, message }, incomplete_details: null, output: [] }, "openai");
+  return responseObject(
+    known,
+    { status: "error", error: { code, message }, incomplete_details: null, output: [] },
+    "openai",
+  );
 }

@@ -2,7 +2,10 @@ import type { StructuredOutputResult, TaskEvent } from "../../gen/proto/task/v2/
 import { type OutputContent, type OutputItem, outputItem } from "../v1/task-object.ts";
 import type { Message, Output, Part } from "./items.ts";
 
-/** The message of an event; undefined for an event without one. The value of a structured output is a message of the assistant. */
+/**
+ * The message of an event; undefined for an event without one. The value of a structured output is a message
+ * of the assistant.
+ */
 export function messageOf(event: TaskEvent): Message | undefined {
   if (event.payload.case === "structuredOutputResult") return resultMessage(event.id, event.payload.value);
   const item = outputItem(event);
@@ -21,7 +24,9 @@ const resultMessage = (id: string, { success, value, error }: StructuredOutputRe
   role: "assistant",
   type: "message",
   content: [
-    success ? { type: "output_text", text: JSON.stringify(value ?? {}), annotations: [] } : { type: "refusal", refusal: error ?? "" },
+    success
+      ? { type: "output_text", text: JSON.stringify(value ?? {}), annotations: [] }
+      : { type: "refusal", refusal: error ?? "" },
   ],
 });
 
@@ -43,7 +48,9 @@ export function hostedOutput(): Output {
 
 const withOtherText = (message: Message): Message => ({
   ...message,
-  content: message.content.map((part) => (part.type === "output_text" ? { type: "text", text: part.text } : part)),
+  content: message.content.map((part) =>
+    part.type === "output_text" ? { type: "text", text: part.text } : part,
+  ),
 });
 
 /** Members of the hosted form that the SDK's types require and a task does not have. */

@@ -32,7 +32,12 @@ const image = z.object({
   prompt_cache_breakpoint: unused,
 });
 /** A file of an earlier answer: the task already has it. */
-const known = z.object({ type: z.literal("output_file"), file_url: echoed, file_name: echoed, mime_type: echoed });
+const known = z.object({
+  type: z.literal("output_file"),
+  file_url: echoed,
+  file_name: echoed,
+  mime_type: echoed,
+});
 const refusal = z.object({ type: z.literal("refusal"), refusal: echoed });
 const part = z.discriminatedUnion("type", [text, file, image, known, refusal], {
   error: "must be input_text, input_file or input_image",
@@ -53,7 +58,10 @@ const message = z.object({
   content: orText(z.array(part), (text) => [{ type: "input_text" as const, text }]),
 });
 
-/** An item of an earlier response, and what an agent has thought: AI SDK and Agents SDK send them. Only in OpenAI's form. */
+/**
+ * An item of an earlier response, and what an agent has thought: AI SDK and Agents SDK send them. Only in
+ * OpenAI's form.
+ */
 const reference = z.object({ type: z.literal("item_reference"), id: z.string() });
 const reasoning = z.object({
   type: z.literal("reasoning"),
@@ -88,37 +96,55 @@ export interface Content {
 
 /**
  * The parts of one message made of the complete input. In the hosted form: first the instructions, then the
- * messages of system and developer, then the other messages in order; in OpenAI's form without texts that instruct. Earlier answers
- * that the client attributes to the assistant are marked as such; the platform has its
- * own record of its answers.
+ * messages of system and developer, then the other messages in order; in OpenAI's form without texts that
+ * instruct. Earlier answers that the client attributes to the assistant are marked as such; the platform has
+ * its own record of its answers.
  *
  * @param items null for an item that adds nothing.
  */
-export function contentOf(instructions: string | undefined, items: readonly (InputMessage | null)[], form: Form): Content {
+export function contentOf(
+  instructions: string | undefined,
+  items: readonly (InputMessage | null)[],
+  form: Form,
+): Content {
   const placed = items.map((each, i) => ({
     role: each?.role,
     parts: each?.content.flatMap((one, j) => placedPart(one, each.role, i, j)) ?? [],
   }));
-  const partsOf = (wanted: boolean) => placed.filter(({ role }) => isInstruction(role) === wanted).flatMap(({ parts }) => parts);
+  const partsOf = (wanted: boolean) =>
+    placed.filter(({ role }) => isInstruction(role) === wanted).flatMap(({ parts }) => parts);
   const [instructing, conversation] = [partsOf(true), partsOf(false)];
   const first = instructions ? [placedText(instructions, "instructions")] : [];
   if (form === "platform") return { parts: [...first, ...instructing, ...conversation], instruction: "" };
   const isText = ({ part }: MessagePart) => part.type === ContentPartType.TEXT;
   return {
     parts: [...instructing.filter((each) => !isText(each)), ...conversation],
-    instruction: joinInstructions(...[...first, ...instructing].filter(isText).map(({ part }) => part.text ?? "")),
+    instruction: joinInstructions(
+      ...[...first, ...instructing].filter(isText).map(({ part }) => part.text ?? ""),
+    ),
   };
 }
 
-const isInstruction = (role: InputMessage["role"] | undefined): boolean => role === "system" || role === "developer";
+const isInstruction = (role: InputMessage["role"] | undefined): boolean =>
+  role === "system" || role === "developer";
 
-function placedPart(one: Part, role: InputMessage["role"], item: number, index: number): readonly MessagePart[] {
+function placedPart(
+  one: Part,
+  role: InputMessage["role"],
+  item: number,
+  index: number,
+): readonly MessagePart[] {
   const path = `input[${item}].content[${index}]`;
   switch (one.type) {
     case "input_file":
       return [placedFile(one, (field) => path + field)];
     case "input_image":
-      return [placedFile(imageSource(one), (field) => path + (["", ".file_id"].includes(field) ? field : ".image_url"))];
+      return [
+        placedFile(
+          imageSource(one),
+          (field) => path + (["", ".file_id"].includes(field) ? field : ".image_url"),
+        ),
+      ];
     case "output_file":
     case "refusal":
       return [];
@@ -127,11 +153,17 @@ function placedPart(one: Part, role: InputMessage["role"], item: number, index: 
   }
 }
 
-const placedText = (text: string, path: string): MessagePart => ({ part: { type: ContentPartType.TEXT, text }, pathOf: () => path });
+const placedText = (text: string, path: string): MessagePart => ({
+  part: { type: ContentPartType.TEXT, text },
+  pathOf: () => path,
+});
 
 type Source = Pick<z.infer<typeof file>, "file_id" | "file_url" | "file_data" | "filename">;
 
-const placedFile = ({ file_id, file_url, file_data, filename }: Source, at: MessagePart["pathOf"]): MessagePart => ({
+const placedFile = (
+  { file_id, file_url, file_data, filename }: Source,
+  at: MessagePart["pathOf"],
+): MessagePart => ({
   part: {
     type: ContentPartType.FILE,
     ...defined({ fileId: file_id, fileUrl: file_url, fileData: file_data, filename }),

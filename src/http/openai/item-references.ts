@@ -10,10 +10,11 @@ import { readConversation } from "./response.ts";
 const tasksMax = 100;
 
 /**
- * Replaces references by the messages of the assistant that they name; an item that adds nothing is null. The conversation that a
- * request continues has its items already.
+ * Replaces references by the messages of the assistant that they name; an item that adds nothing is null. The
+ * conversation that a request continues has its items already.
  *
- * @throws Failure `invalid_argument` in the hosted form, which has messages only; `not_found` for an item that the caller cannot read.
+ * @throws Failure `invalid_argument` in the hosted form, which has messages only; `not_found` for an item
+ * that the caller cannot read.
  */
 export async function resolveItems(
   ask: Invoke,
@@ -31,7 +32,11 @@ export async function resolveItems(
     if (taskId === continues) return null;
     const known = texts.get(taskId) ?? readTexts(ask, taskId);
     texts.set(taskId, known);
-    if (texts.size > tasksMax) throw invalidArgument("input", `must have items of at most ${tasksMax} responses; use previous_response_id`);
+    if (texts.size > tasksMax)
+      throw invalidArgument(
+        "input",
+        `must have items of at most ${tasksMax} responses; use previous_response_id`,
+      );
     // An item that was sent behind one that ended as `incomplete` has one more number.
     const text = (await known.catch(() => new Map<string, string>())).get(item.id.split("_", 4).join("_"));
     if (text === undefined) throw notFound("item", path);
@@ -46,6 +51,9 @@ async function readTexts(ask: Invoke, taskId: string): Promise<ReadonlyMap<strin
   const output = openaiOutput(taskId);
   const items: readonly Message[] = messages.flatMap((event) => output.add(event) ?? []);
   return new Map(
-    items.map(({ id, content }) => [id, content.flatMap((part) => (part.type === "output_text" ? [part.text] : [])).join("")]),
+    items.map(({ id, content }) => [
+      id,
+      content.flatMap((part) => (part.type === "output_text" ? [part.text] : [])).join(""),
+    ]),
   );
 }

@@ -10,7 +10,10 @@ export interface Citation {
   readonly end_index: number;
 }
 
-/** The answer's text with the list that SDK helpers read, another text, a value that could not be extracted, or a file behind a link. */
+/**
+ * The answer's text with the list that SDK helpers read, another text, a value that could not be extracted,
+ * or a file behind a link.
+ */
 export type Part =
   | (Extract<OutputContent, { type: "output_text" }> & { readonly annotations: readonly Citation[] })
   | { readonly type: "input_text" | "text"; readonly text: string }

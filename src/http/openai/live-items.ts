@@ -1,6 +1,12 @@
 import { TaskEventType } from "../../gen/proto/task/v2/task_event_pb.ts";
 import type { TextDelta } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { isEnding, type NewStreamEvent, type Place, type StreamEvent, type StreamMapper } from "./stream-events.ts";
+import {
+  isEnding,
+  type NewStreamEvent,
+  type Place,
+  type StreamEvent,
+  type StreamMapper,
+} from "./stream-events.ts";
 
 /** Adds the text of the message that the agent writes now to one reader's stream of a task. */
 export interface LiveItems {
@@ -29,10 +35,11 @@ interface ReadText {
 }
 
 /**
- * The parts of a text are an item, which ends with the message's event. They have no numbers of the task: each has the number of
- * the event before it, so a reader that continues after that event gets the complete message. An item whose text is not the
- * beginning of the next message ends as `incomplete`, and moves later items by one place (spec/v1.md 7.5). In OpenAI's form the id of
- * an item is known before its event; where an item has ended as `incomplete`, later ones have the number of such items behind their id.
+ * The parts of a text are an item, which ends with the message's event. They have no numbers of the task:
+ * each has the number of the event before it, so a reader that continues after that event gets the complete
+ * message. An item whose text is not the beginning of the next message ends as `incomplete`, and moves later
+ * items by one place (spec/v1.md 7.5). In OpenAI's form the id of an item is known before its event; where an
+ * item has ended as `incomplete`, later ones have the number of such items behind their id.
  *
  * @param lastNumber the number of the last event of the task before.
  */
@@ -57,7 +64,9 @@ export function liveItems(
     if (attempt < read.attempt || read.isOver) return "";
     // A text that was begun again repeats what was sent, or is another one.
     const repeated = text.slice(0, Math.max(0, (open?.length ?? 0) - offset));
-    read.isOver = offset !== read.length || (open !== null && repeated !== "" && !sentText(open).startsWith(repeated, offset));
+    read.isOver =
+      offset !== read.length ||
+      (open !== null && repeated !== "" && !sentText(open).startsWith(repeated, offset));
     if (read.isOver) return "";
     read.length += text.length;
     const more = read.tail + text.slice(repeated.length);
@@ -88,7 +97,13 @@ export function liveItems(
   function close(item: OpenItem): readonly StreamEvent[] {
     const text = sentText(item);
     const { id, output_index } = item;
-    const done = { id, type: "message", role: "assistant", status: "incomplete", content: [textPart(text)] } as const;
+    const done = {
+      id,
+      type: "message",
+      role: "assistant",
+      status: "incomplete",
+      content: [textPart(text)],
+    } as const;
     end();
     moved += 1;
     return numbered([
@@ -103,7 +118,10 @@ export function liveItems(
     event.type === "response.incomplete" || event.type === "response.failed"
       ? {
           ...event,
-          response: { ...event.response, output: event.response.output.map((each) => ({ ...each, id: sentAs.get(each.id) ?? each.id })) },
+          response: {
+            ...event.response,
+            output: event.response.output.map((each) => ({ ...each, id: sentAs.get(each.id) ?? each.id })),
+          },
         }
       : event;
 
@@ -116,9 +134,14 @@ export function liveItems(
     return { ...event, output_index, item: { ...event.item, id: idAfter(event.item.id) } };
   }
 
-  /** Ends the open item with the message among the events, or as `incomplete` before another message or the end of the turn. */
+  /**
+   * Ends the open item with the message among the events, or as `incomplete` before another message or the
+   * end of the turn.
+   */
   function endItem(item: OpenItem, events: readonly StreamEvent[]): readonly StreamEvent[] {
-    const message = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item] : []))[0];
+    const message = events.flatMap((event) =>
+      event.type === "response.output_item.done" ? [event.item] : [],
+    )[0];
     const [first] = message?.role === "assistant" ? message.content : [];
     if (message && first?.type === "output_text" && first.text.startsWith(sentText(item))) {
       sentAs.set(message.id, item.id);
@@ -140,7 +163,10 @@ export function liveItems(
       if (!item) return [];
       item.pieces.push(more);
       item.length += more.length;
-      return numbered([...begun, { type: "response.output_text.delta", ...position(item), delta: more, logprobs: [] }]);
+      return numbered([
+        ...begun,
+        { type: "response.output_text.delta", ...position(item), delta: more, logprobs: [] },
+      ]);
     },
     merge(events) {
       // The next turn begins with the output of the earlier ones.
@@ -162,7 +188,9 @@ function continued(event: StreamEvent, { id, output_index, length }: OpenItem): 
     case "response.content_part.added":
       return event.content_index === 0 ? [] : [{ ...event, output_index, item_id: id }];
     case "response.output_text.delta":
-      return event.delta.length === length ? [] : [{ ...event, output_index, item_id: id, delta: event.delta.slice(length) }];
+      return event.delta.length === length
+        ? []
+        : [{ ...event, output_index, item_id: id, delta: event.delta.slice(length) }];
     case "response.content_part.done":
     case "response.output_text.annotation.added":
     case "response.output_text.done":

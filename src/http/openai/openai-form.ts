@@ -4,8 +4,9 @@ import type { TurnRequest } from "../../gen/proto/task/v2/task_service_pb.ts";
 import type { Citation, Message, Output, Part, ResponseState } from "./items.ts";
 
 /**
- * The output in OpenAI's form: the assistant's items after the last message of the user. Files are citations of the text of their
- * message. With a structured output the items before it are commentary, which has no text that SDKs read.
+ * The output in OpenAI's form: the assistant's items after the last message of the user. Files are citations
+ * of the text of their message. With a structured output the items before it are commentary, which has no
+ * text that SDKs read.
  */
 export function openaiOutput(taskId: string): Output {
   let userSeq = 0;
@@ -21,7 +22,10 @@ export function openaiOutput(taskId: string): Output {
         userSeq = seq;
         items = [];
       }
-      const item = payload.case === "structuredOutputResult" ? resultItem(nextId(), payload.value, items) : itemOf(event, nextId());
+      const item =
+        payload.case === "structuredOutputResult"
+          ? resultItem(nextId(), payload.value, items)
+          : itemOf(event, nextId());
       if (!item) return undefined;
       items = [...(payload.case === "structuredOutputResult" ? items.map(commentaryOf) : items), item];
       return item;
@@ -39,7 +43,9 @@ const itemWith = (id: string, content: readonly Part[]): Message => ({
 });
 
 const itemOf = ({ payload }: TaskEvent, id: string): Message | undefined =>
-  payload.case === "assistantMessage" ? itemWith(id, [textWith(payload.value.content, payload.value.attachments)]) : undefined;
+  payload.case === "assistantMessage"
+    ? itemWith(id, [textWith(payload.value.content, payload.value.attachments)])
+    : undefined;
 
 const textWith = (text: string, files: readonly TaskAttachment[]): Part => ({
   type: "output_text",
@@ -57,10 +63,16 @@ const citation = ({ length }: string, url: string, title: string): Citation => (
 });
 
 /** The value, with the files of the messages before it; or the reason why there is none. */
-function resultItem(id: string, { success, value, error }: StructuredOutputResult, before: readonly Message[]): Message {
+function resultItem(
+  id: string,
+  { success, value, error }: StructuredOutputResult,
+  before: readonly Message[],
+): Message {
   const text = JSON.stringify(value ?? {});
   // The last message has the files of the turn again.
-  const all = before.flatMap(({ content }) => content.flatMap((part) => (part.type === "output_text" ? part.annotations : [])));
+  const all = before.flatMap(({ content }) =>
+    content.flatMap((part) => (part.type === "output_text" ? part.annotations : [])),
+  );
   const urls = new Map(all.map(({ url, title }) => [url, title]));
   const content: Part = success
     ? { type: "output_text", text, annotations: [...urls].map(([url, title]) => citation(text, url, title)) }
@@ -68,12 +80,17 @@ function resultItem(id: string, { success, value, error }: StructuredOutputResul
   return { ...itemWith(id, [content]), phase: "final_answer" };
 }
 
-/** A message before a structured output. SDKs parse the texts of all parts, so its text is in a summary, as that of reasoning is. */
+/**
+ * A message before a structured output. SDKs parse the texts of all parts, so its text is in a summary, as
+ * that of reasoning is.
+ */
 export const commentaryOf = (item: Message): Message => ({
   ...item,
   phase: "commentary",
   content: [],
-  summary: item.content.flatMap((part) => (part.type === "output_text" ? [{ type: "summary_text" as const, text: part.text }] : [])),
+  summary: item.content.flatMap((part) =>
+    part.type === "output_text" ? [{ type: "summary_text" as const, text: part.text }] : [],
+  ),
 });
 
 /** Whether the turn ends with a structured output. */
@@ -115,5 +132,7 @@ export function openaiMembers(turn: TurnRequest | undefined, { completedAt }: Re
 /** The platform's status, and warnings about the members of the request. */
 export const openaiMetadata = (turn: TurnRequest | undefined, { status }: ResponseState) => ({
   status,
-  ...(Array.isArray(turn?.echo?.["tools"]) ? { warnings: "tools: have no effect, because the agent uses its own tools" } : {}),
+  ...(Array.isArray(turn?.echo?.["tools"])
+    ? { warnings: "tools: have no effect, because the agent uses its own tools" }
+    : {}),
 });

@@ -27,14 +27,15 @@ interface HoldInput {
 }
 
 /**
- * For how many seconds a create is held. By default one in the hosted form is answered at once, and one in OpenAI's form when the turn is
- * over (spec/v1.md 7.2).
+ * For how many seconds a create is held. By default one in the hosted form is answered at once, and one in
+ * OpenAI's form when the turn is over (spec/v1.md 7.2).
  */
 export function chooseHold(call: Call, { background, stream }: HoldInput, form: Form): number {
   if (stream || background === true) return 0;
   const wait = preferenceOf(call, "wait");
   const most = holdSecondsMax[form];
-  if (wait === undefined || !/^\d{1,9}$/.test(wait)) return form === "openai" || background === false ? most : 0;
+  if (wait === undefined || !/^\d{1,9}$/.test(wait))
+    return form === "openai" || background === false ? most : 0;
   applyPreference(call, `wait=${wait}`);
   return Math.min(Number(wait), most);
 }

@@ -9,20 +9,32 @@ import type { Form, Output, ResponseState, ResponseStatus } from "./items.ts";
 import { openaiMembers, openaiMetadata, openaiOutput } from "./openai-form.ts";
 
 /** Collects the output of a task from its events in a form. */
-export const outputIn = (form: Form, taskId: string): Output => (form === "openai" ? openaiOutput(taskId) : hostedOutput());
+export const outputIn = (form: Form, taskId: string): Output =>
+  form === "openai" ? openaiOutput(taskId) : hostedOutput();
 
 /** The SDK's names for the status (spec/v1.md 7.3). */
-const sdkStatuses = { running: "in_progress", pending: "incomplete", completed: "completed", error: "failed" } as const;
+const sdkStatuses = {
+  running: "in_progress",
+  pending: "incomplete",
+  completed: "completed",
+  error: "failed",
+} as const;
 
 const statusIn = (form: Form, { status, isStopped }: ResponseState): string => {
   if (form === "platform") return status;
   return isStopped ? "cancelled" : sdkStatuses[status];
 };
 
-export type Described = { readonly task: Task } & Partial<Pick<Conversation, "maxOutputTokens" | "usage" | "turn">>;
+export type Described = { readonly task: Task } & Partial<
+  Pick<Conversation, "maxOutputTokens" | "usage" | "turn">
+>;
 
 /** The Response object: a task in a state (spec/v1.md 7.3). */
-export function responseObject({ task, maxOutputTokens, usage, turn }: Described, state: ResponseState, form: Form) {
+export function responseObject(
+  { task, maxOutputTokens, usage, turn }: Described,
+  state: ResponseState,
+  form: Form,
+) {
   const isOpenai = form === "openai";
   return {
     id: task.id,
@@ -84,7 +96,10 @@ export function responseOf({ task, messages, ...more }: KnownConversation, form:
     ...(isStopped ? { isStopped } : {}),
     error: status === "error" ? errorOf(last?.payload) : null,
     incomplete_details: status === "pending" ? { reason: waitOf(last?.payload) } : null,
-    output: status === "completed" && last?.payload.case === "structuredOutputResult" ? output.withResult() : output.items(),
+    output:
+      status === "completed" && last?.payload.case === "structuredOutputResult"
+        ? output.withResult()
+        : output.items(),
     ...(last && status === "completed" && !isStopped ? { completedAt: secondsOf(last) } : {}),
   };
   return responseObject({ task, ...more }, state, form);

@@ -49,7 +49,9 @@ const unusedMembers = Object.fromEntries(
   ].map((name) => [name, unused]),
 );
 
-/** The body of POST /responses; callers get warnings for other members (spec/v1.md 7.2, spec/decisions.md 51). */
+/**
+ * The body of POST /responses; callers get warnings for other members (spec/v1.md 7.2, spec/decisions.md 51).
+ */
 const creation = z.object({
   input: inputItems,
   instructions: z.string().optional(),
@@ -71,10 +73,18 @@ const creation = z.object({
 });
 type Creation = z.infer<typeof creation>;
 
-/** Which members have an effect: a follow-up does not change project, language, interactive mode and visibility in the list. */
+/**
+ * Which members have an effect: a follow-up does not change project, language, interactive mode and
+ * visibility in the list.
+ */
 const creationShape = startOrContinueShape(
   creation,
-  creation.extend({ project_id: unused, locale: unused, interactive_mode: unused, hide_in_task_list: unused }),
+  creation.extend({
+    project_id: unused,
+    locale: unused,
+    interactive_mode: unused,
+    hide_in_task_list: unused,
+  }),
   ["previous_response_id", "task_id"],
 );
 
@@ -110,7 +120,13 @@ async function createResponse(ask: Invoke, input: Creation, form: Form): Promise
 type NewMessage = Pick<MessageInitShape<typeof SendMessageRequestSchema>, "message" | "turn">;
 
 async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Promise<string> {
-  const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale, metadata } = input;
+  const {
+    interactive_mode: interactiveMode,
+    hide_in_task_list: hideInTaskList,
+    project_id: projectId,
+    locale,
+    metadata,
+  } = input;
   const { taskId } = await ask(TaskService.method.createTask, {
     ...message,
     interactiveMode,
@@ -124,7 +140,10 @@ async function beginTask(ask: Invoke, input: Creation, message: NewMessage): Pro
   return taskId;
 }
 
-/** Continues a task. Project, language and visibility in the list do not change; the profile applies from this turn on (spec/v1.md 9). */
+/**
+ * Continues a task. Project, language and visibility in the list do not change; the profile applies from this
+ * turn on (spec/v1.md 9).
+ */
 async function continueTask(ask: Invoke, input: Creation, id: string, message: NewMessage): Promise<string> {
   const { metadata } = input;
   // Before the message, so that refused pairs start no turn.
@@ -135,7 +154,8 @@ async function continueTask(ask: Invoke, input: Creation, id: string, message: N
     ...profileOf(input),
     ...outputSchemaOf(input.text),
   });
-  if (input.create_shareable_link) await ask(TaskService.method.updateTask, { taskId, shareVisibility: ShareVisibility.PUBLIC });
+  if (input.create_shareable_link)
+    await ask(TaskService.method.updateTask, { taskId, shareVisibility: ShareVisibility.PUBLIC });
   return taskId;
 }
 
@@ -148,7 +168,9 @@ function nameProfile(input: Creation, profiles: readonly string[]): Creation {
 /** SDKs require a model: the name of a profile selects it, any other name is ignored (spec/v1.md 7.2). */
 function profileOf({ agent_profile, mode, model = "" }: Creation): ReturnType<typeof profileIn> {
   const profile = /^manus-[\d.]+(?:-(lite|max))?(?:-(?:agent|adaptive|chat))?$/.exec(model);
-  return profileIn({ agent_profile: agent_profile || (mode ?? (profile ? (profile[1] ?? "standard") : undefined)) });
+  return profileIn({
+    agent_profile: agent_profile || (mode ?? (profile ? (profile[1] ?? "standard") : undefined)),
+  });
 }
 
 const ownPaths: Readonly<Record<string, string>> = {
@@ -191,18 +213,27 @@ const inputItemsPage = z.object({
  *
  * @throws Failure `invalid_argument` when `after` names no item of the list.
  */
-function listInputItems(messages: readonly TaskEvent[], { limit, order, after }: z.infer<typeof inputItemsPage>): object {
-  const items = messages.flatMap((event) => (event.payload.case === "userMessage" ? (messageOf(event) ?? []) : []));
+function listInputItems(
+  messages: readonly TaskEvent[],
+  { limit, order, after }: z.infer<typeof inputItemsPage>,
+): object {
+  const items = messages.flatMap((event) =>
+    event.payload.case === "userMessage" ? (messageOf(event) ?? []) : [],
+  );
   const ordered = order === "asc" ? items : items.toReversed();
   const index = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);
   if (after !== undefined && index < 0) throw invalidArgument("after", "is not in this list");
-  const data = ordered.slice(index + 1, index + 1 + limit).map((item) => ({ ...item, content: item.content.map(inputPart) }));
+  const data = ordered
+    .slice(index + 1, index + 1 + limit)
+    .map((item) => ({ ...item, content: item.content.map(inputPart) }));
   const ends = data.length === 0 ? {} : { first_id: data[0]?.id, last_id: data.at(-1)?.id };
   return { object: "list", data, ...ends, has_more: index + 1 + limit < ordered.length };
 }
 
 const inputPart = (part: Part): object =>
-  part.type === "output_file" ? { type: "input_file", file_url: part.fileUrl, filename: part.fileName } : part;
+  part.type === "output_file"
+    ? { type: "input_file", file_url: part.fileUrl, filename: part.fileName }
+    : part;
 
 const { createTask, deleteTask, getConversation, stopTask, watchTask } = TaskService.method;
 

@@ -20,7 +20,10 @@ interface ContentParts {
   readonly clock: Clock;
 }
 
-/** The file routes of SDKs: those of v1, with times as numbers without `/v1`, and the contents of files (spec/v1.md 7.4). */
+/**
+ * The file routes of SDKs: those of v1, with times as numbers without `/v1`, and the contents of files
+ * (spec/v1.md 7.4).
+ */
 const sdkFileRoutes = (parts: ContentParts): readonly Route[] => [
   ...fileRoutes("", Number),
   contentRoute("", parts),
@@ -42,7 +45,10 @@ const contentRoute = (prefix: "" | "/v1", { blobs, store, clock }: ContentParts)
   );
 
 /** Answers an upgrade to a WebSocket with 426 (RFC 9110 15.5.22). */
-async function refuseWebSocket({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+async function refuseWebSocket(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
   if (headers.upgrade?.toLowerCase() !== "websocket") return undefined;
   const failure = new Failure(
     "invalid_argument",
@@ -76,6 +82,8 @@ export function openaiRoutes(app: FastifyInstance, parts: OpenaiParts): void {
     "/v1/models/*",
     "/files/*",
   ]) {
-    app.all(path, (request, reply) => sdk.refuse(request, reply, new Failure("not_found", "unknown address")));
+    app.all(path, (request, reply) =>
+      sdk.refuse(request, reply, new Failure("not_found", "unknown address")),
+    );
   }
 }

@@ -25,7 +25,12 @@ async function openStream(
   known: Described | null,
 ): Promise<AsyncIterable<StreamEvent>> {
   const { lastSeq } = await ask(TaskService.method.getTask, { taskId });
-  const answers = await ask.stream(TaskService.method.watchTask, { taskId, afterSeq: 0, untilSettled: true, deltas: true });
+  const answers = await ask.stream(TaskService.method.watchTask, {
+    taskId,
+    afterSeq: 0,
+    untilSettled: true,
+    deltas: true,
+  });
   const events = answers?.[Symbol.asyncIterator]();
   const mapper = streamMapper({ output: outputIn(form, taskId), holdsMessages: hasSchema(known?.turn) });
   try {
@@ -61,7 +66,8 @@ async function readPast(
       if (last > (startingAfter ?? -1)) toSend.push(mapped);
     }
   }
-  if (startingAfter !== undefined && startingAfter > last) throw invalidArgument("starting_after", "no event has this number");
+  if (startingAfter !== undefined && startingAfter > last)
+    throw invalidArgument("starting_after", "no event has this number");
   return { toSend, last };
 }
 
@@ -130,7 +136,10 @@ export async function sendStream(
   );
 }
 
-/** Adds the task to an event: current title, credits and link, at the end also the tokens; all other members come from the event. */
+/**
+ * Adds the task to an event: current title, credits and link, at the end also the tokens; all other members
+ * come from the event.
+ */
 async function withTask(
   ask: Invoke,
   { taskId, form }: StreamRequest,
@@ -142,7 +151,9 @@ async function withTask(
 }
 
 async function describe(ask: Invoke, taskId: string, isCounted: boolean): Promise<Described> {
-  const { task, ...more } = isCounted ? await readConversation(ask, taskId) : await ask(TaskService.method.getTask, { taskId });
+  const { task, ...more } = isCounted
+    ? await readConversation(ask, taskId)
+    : await ask(TaskService.method.getTask, { taskId });
   if (!task) throw new Error("the answer has no task");
   return { task, ...more };
 }
@@ -162,7 +173,8 @@ async function* frames(
     const failure = failureOf(thrown);
     report(failure);
     const { code, message, param } = errorMember(failure);
-    // It is not an event of the task, so it has no number: a client that reconnects continues after the last event.
+    // It is not an event of the task, so it has no number: a client that reconnects continues after the last
+    // event.
     yield frame("error", JSON.stringify({ type: "error", sequence_number: last, code, message, param }));
   }
 }

@@ -8,10 +8,22 @@ import { errorOf, secondsOf } from "./response.ts";
 /** An event of a stream without its sequence number. */
 export type NewStreamEvent =
   | { readonly type: LifecycleType; readonly response: ResponseState }
-  | { readonly type: `response.output_item.${"added" | "done"}`; readonly output_index: number; readonly item: StreamedMessage }
+  | {
+      readonly type: `response.output_item.${"added" | "done"}`;
+      readonly output_index: number;
+      readonly item: StreamedMessage;
+    }
   | (Position & { readonly type: `response.content_part.${"added" | "done"}`; readonly part: Part })
-  | (Position & { readonly type: "response.output_text.delta"; readonly delta: string; readonly logprobs: readonly never[] })
-  | (Position & { readonly type: "response.output_text.done"; readonly text: string; readonly logprobs: readonly never[] })
+  | (Position & {
+      readonly type: "response.output_text.delta";
+      readonly delta: string;
+      readonly logprobs: readonly never[];
+    })
+  | (Position & {
+      readonly type: "response.output_text.done";
+      readonly text: string;
+      readonly logprobs: readonly never[];
+    })
   | (Position & {
       readonly type: "response.output_text.annotation.added";
       readonly annotation_index: number;
@@ -27,8 +39,12 @@ const endings = ["response.completed", "response.incomplete", "response.failed"]
 type EndingType = (typeof endings)[number];
 type LifecycleType = "response.created" | "response.in_progress" | EndingType;
 
-/** A message, or one that is being sent. `incomplete`: what was sent of its text is not the text of a message. */
-type StreamedMessage = Omit<Message, "status"> & { readonly status: Message["status"] | "in_progress" | "incomplete" };
+/**
+ * A message, or one that is being sent. `incomplete`: what was sent of its text is not the text of a message.
+ */
+type StreamedMessage = Omit<Message, "status"> & {
+  readonly status: Message["status"] | "in_progress" | "incomplete";
+};
 
 interface Position {
   readonly item_id: string;
@@ -58,7 +74,10 @@ export interface Place {
 /** How a stream has its output. */
 export interface MapperInput {
   readonly output?: Output;
-  /** Holds the messages of a turn back until it is known whether a structured output follows, which makes them commentary. */
+  /**
+   * Holds the messages of a turn back until it is known whether a structured output follows, which makes them
+   * commentary.
+   */
   readonly holdsMessages?: boolean;
 }
 
@@ -68,27 +87,33 @@ interface PlacedMessage {
 }
 
 /**
- * Creates a mapper from a task's events, in order from the first one, to events of the
- * Responses API. The result and its numbers depend only on the task's events, so every
- * stream of a task has the same events.
+ * Creates a mapper from a task's events, in order from the first one, to events of the Responses API. The
+ * result and its numbers depend only on the task's events, so every stream of a task has the same events.
  *
- * A turn begins when the task starts to run and ends when it stops running. Messages
- * within a turn become events. In the hosted form messages between turns are in the output with which the
- * next turn begins, and `output_index` is the position in the complete conversation; in OpenAI's form it is the position in the
+ * A turn begins when the task starts to run and ends when it stops running. Messages within a turn become
+ * events. In the hosted form messages between turns are in the output with which the next turn begins, and
+ * `output_index` is the position in the complete conversation; in OpenAI's form it is the position in the
  * turn. The end of a finished turn is held back until the next event is known: the value of a structured
  * output comes directly after it, and belongs to the turn.
  */
-export function streamMapper({ output = hostedOutput(), holdsMessages = false }: MapperInput = {}): StreamMapper {
+export function streamMapper({
+  output = hostedOutput(),
+  holdsMessages = false,
+}: MapperInput = {}): StreamMapper {
   const isOpenai = output.form === "openai";
   let running = false;
   let index = 0;
   let held: NewStreamEvent | null = null;
-  /** Messages that are held back; null when they are sent at once. In the past it is not known whether a turn has a structured output. */
+  /**
+   * Messages that are held back; null when they are sent at once. In the past it is not known whether a turn
+   * has a structured output.
+   */
   let messages: PlacedMessage[] | null = isOpenai ? [] : null;
   let before: TaskEvent | undefined;
   let next = 0;
 
-  const endOf = (last: TaskEvent | undefined): EndTime => (isOpenai && last ? { completedAt: secondsOf(last) } : {});
+  const endOf = (last: TaskEvent | undefined): EndTime =>
+    isOpenai && last ? { completedAt: secondsOf(last) } : {};
   const eventsOfMessage = ({ message, index }: PlacedMessage) => messageEvents(message, index, output.form);
 
   function takeMessages(): readonly PlacedMessage[] {
@@ -135,10 +160,14 @@ export function streamMapper({ output = hostedOutput(), holdsMessages = false }:
     if (!held) return [];
     held = null;
     const commentary = takeMessages().map((placed) => ({ ...placed, message: commentaryOf(placed.message) }));
-    return [...[...commentary, { message, index: index++ }].flatMap(eventsOfMessage), completed(output.withResult(), endOf(event))];
+    return [
+      ...[...commentary, { message, index: index++ }].flatMap(eventsOfMessage),
+      completed(output.withResult(), endOf(event)),
+    ];
   }
 
-  const numbered = (events: readonly NewStreamEvent[]) => events.map((event) => ({ ...event, sequence_number: next++ }));
+  const numbered = (events: readonly NewStreamEvent[]) =>
+    events.map((event) => ({ ...event, sequence_number: next++ }));
 
   return {
     map(event) {
@@ -166,8 +195,16 @@ function beginning(output: readonly Message[]): readonly NewStreamEvent[] {
   ];
 }
 
-/** The event that ends a turn. @param last the event before the status: the error, the question, or the user's stop. */
-function ending(status: TaskStatus, last: TaskEvent | undefined, output: readonly Message[], at: EndTime): NewStreamEvent {
+/**
+ * The event that ends a turn. @param last the event before the status: the error, the question, or the user's
+ * stop.
+ */
+function ending(
+  status: TaskStatus,
+  last: TaskEvent | undefined,
+  output: readonly Message[],
+  at: EndTime,
+): NewStreamEvent {
   const before = last?.payload;
   const state = { error: null, incomplete_details: null, output };
   if (status === TaskStatus.ERROR) {
@@ -175,7 +212,10 @@ function ending(status: TaskStatus, last: TaskEvent | undefined, output: readonl
   }
   if (status === TaskStatus.WAITING) {
     const reason = before?.case === "assistantMessage" ? "question" : "confirmation";
-    return { type: "response.incomplete", response: { ...state, status: "pending", incomplete_details: { reason } } };
+    return {
+      type: "response.incomplete",
+      response: { ...state, status: "pending", incomplete_details: { reason } },
+    };
   }
   if (before?.case === "userStop") {
     return {
@@ -196,8 +236,14 @@ const completed = (output: readonly Message[], at: EndTime): NewStreamEvent => (
 
 function messageEvents(message: Message, output_index: number, form: Form): readonly NewStreamEvent[] {
   return [
-    { type: "response.output_item.added", output_index, item: { ...message, status: "in_progress", content: [] } },
-    ...message.content.flatMap((part, content_index) => partEvents(part, { item_id: message.id, output_index, content_index }, form)),
+    {
+      type: "response.output_item.added",
+      output_index,
+      item: { ...message, status: "in_progress", content: [] },
+    },
+    ...message.content.flatMap((part, content_index) =>
+      partEvents(part, { item_id: message.id, output_index, content_index }, form),
+    ),
     { type: "response.output_item.done", output_index, item: message },
   ];
 }
@@ -206,7 +252,8 @@ function messageEvents(message: Message, output_index: number, form: Form): read
 function partEvents(part: Part, position: Position, form: Form): readonly NewStreamEvent[] {
   const done: NewStreamEvent = { type: "response.content_part.done", ...position, part };
   if (part.type === "output_text") return textEvents(part, position, done);
-  if (part.type !== "refusal" || form === "platform") return [{ type: "response.content_part.added", ...position, part }, done];
+  if (part.type !== "refusal" || form === "platform")
+    return [{ type: "response.content_part.added", ...position, part }, done];
   const { refusal } = part;
   return [
     { type: "response.content_part.added", ...position, part: { ...part, refusal: "" } },
@@ -216,7 +263,11 @@ function partEvents(part: Part, position: Position, form: Form): readonly NewStr
   ];
 }
 
-function textEvents(part: Extract<Part, { type: "output_text" }>, position: Position, done: NewStreamEvent): readonly NewStreamEvent[] {
+function textEvents(
+  part: Extract<Part, { type: "output_text" }>,
+  position: Position,
+  done: NewStreamEvent,
+): readonly NewStreamEvent[] {
   const { text, annotations } = part;
   return [
     { type: "response.content_part.added", ...position, part: { ...part, text: "", annotations: [] } },

@@ -27,7 +27,9 @@ const format = z.discriminatedUnion(
 export const textOptions = z.object({ format: format.optional(), verbosity: unused });
 
 /** The schema of the structured output; its description comes from the format when the schema has none. */
-export function outputSchemaOf(text: z.infer<typeof textOptions> | undefined): { structuredOutputSchema?: JsonObject } {
+export function outputSchemaOf(text: z.infer<typeof textOptions> | undefined): {
+  structuredOutputSchema?: JsonObject;
+} {
   if (text?.format?.type !== "json_schema") return {};
   const { description, schema } = text.format;
   return { structuredOutputSchema: { ...defined({ description }), ...schema } };

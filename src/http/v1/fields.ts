@@ -5,10 +5,21 @@ import { dateRule, secondsOfDate } from "../v2/scalars.ts";
 const spellings: Readonly<Record<string, string>> = { speed: "lite", quality: "standard" };
 
 /** The members of a request that name a profile. */
-export const profileFields = { agent_profile: z.string().optional(), mode: z.enum(["speed", "quality"]).optional() };
+export const profileFields = {
+  agent_profile: z.string().optional(),
+  mode: z.enum(["speed", "quality"]).optional(),
+};
 
-/** The requested profile, in any spelling that v2 also accepts; `mode` applies only without `agent_profile`. */
-export function profileIn({ agent_profile, mode }: { agent_profile?: string | undefined; mode?: string | undefined }) {
+/**
+ * The requested profile, in any spelling that v2 also accepts; `mode` applies only without `agent_profile`.
+ */
+export function profileIn({
+  agent_profile,
+  mode,
+}: {
+  agent_profile?: string | undefined;
+  mode?: string | undefined;
+}) {
   const requested = agent_profile || mode;
   return requested === undefined ? {} : { agentProfile: spellings[requested] ?? requested };
 }
@@ -34,7 +45,9 @@ export const integer = z
   .pipe(z.int({ error: "must be a whole number" }));
 
 /** Unix seconds: a whole number, or a date like 2026-01-31, which is midnight UTC. */
-export const seconds = z.union([z.string().transform(secondsOfDate).pipe(z.number()), integer], { error: dateRule }).transform(BigInt);
+export const seconds = z
+  .union([z.string().transform(secondsOfDate).pipe(z.number()), integer], { error: dateRule })
+  .transform(BigInt);
 
 /** One of several names, converted to its value. */
 export const namedValue = <const T>(values: Readonly<Record<string, T>>) =>

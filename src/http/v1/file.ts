@@ -13,13 +13,20 @@ import { type Invoke, type Route, route } from "./route.ts";
 const { uploadFile, getFile, deleteFile } = FileService.method;
 
 /** Limits of a form. Uploads have their own limit of bytes; other parts are small and ignored. */
-const limits = { fileSize: Number.POSITIVE_INFINITY, files: 1, fields: 20, fieldSize: 64 * 1024, headerPairs: 20 };
+const limits = {
+  fileSize: Number.POSITIVE_INFINITY,
+  files: 1,
+  fields: 20,
+  fieldSize: 64 * 1024,
+  headerPairs: 20,
+};
 
 /**
- * Creates a file from the form's part `file` and stores its bytes as they arrive
- * (spec/v1.md 9). A failure leaves no file.
+ * Creates a file from the form's part `file` and stores its bytes as they arrive (spec/v1.md 9). A failure
+ * leaves no file.
  *
- * @throws Failure `invalid_argument` for a form without this part or with a bad name, and the failures of an upload.
+ * @throws Failure `invalid_argument` for a form without this part or with a bad name, and the failures of an
+ * upload.
  */
 async function receiveForm(ask: Invoke, call: Call, uploads: Pick<Uploads, "receive">): Promise<FileDetail> {
   const { raw } = call.request;
@@ -28,10 +35,12 @@ async function receiveForm(ask: Invoke, call: Call, uploads: Pick<Uploads, "rece
     const part = await filePart(call);
     const { file, uploadExpiresAt } = await ask(uploadFile, { filename: part.filename });
     const fileId = file?.id ?? "";
-    await storePart(part, call, uploads, fileId, Number(uploadExpiresAt) * 1000).catch(async (thrown: unknown) => {
-      await discard(ask, fileId);
-      throw endsEarly(thrown, call) ? malformed(thrown) : thrown;
-    });
+    await storePart(part, call, uploads, fileId, Number(uploadExpiresAt) * 1000).catch(
+      async (thrown: unknown) => {
+        await discard(ask, fileId);
+        throw endsEarly(thrown, call) ? malformed(thrown) : thrown;
+      },
+    );
     return await fetchFile(ask, fileId);
   } catch (thrown) {
     drainRequest(raw, call.reply.raw);
@@ -49,7 +58,8 @@ async function filePart({ request }: Call): Promise<MultipartFile> {
   return part;
 }
 
-const malformed = (cause: unknown): Failure => new Failure("invalid_argument", "the form is not well-formed", { cause });
+const malformed = (cause: unknown): Failure =>
+  new Failure("invalid_argument", "the form is not well-formed", { cause });
 
 /** Whether the form breaks off although its request is complete. */
 const endsEarly = (thrown: unknown, { request }: Call): boolean =>
@@ -62,10 +72,19 @@ async function storePart(
   id: string,
   until: number,
 ): Promise<void> {
-  await uploads.receive(id, until, { bytes: file, length: null, signal: gone, digests: [], isComplete: () => !file.truncated });
+  await uploads.receive(id, until, {
+    bytes: file,
+    length: null,
+    signal: gone,
+    digests: [],
+    isComplete: () => !file.truncated,
+  });
 }
 
-/** Deletes a file without bytes. A file whose bytes an earlier call with the same idempotency key stored stays. */
+/**
+ * Deletes a file without bytes. A file whose bytes an earlier call with the same idempotency key stored
+ * stays.
+ */
 async function discard(ask: Invoke, fileId: string): Promise<void> {
   if ((await fetchFile(ask, fileId)).status !== FileStatus.UPLOADED) await ask(deleteFile, { fileId });
 }
@@ -86,7 +105,10 @@ const statusNames: ReadonlyMap<FileStatus, string> = new Map([
 
 type Head = Pick<FileDetail, "id" | "filename" | "status" | "createdAt">;
 
-/** The form of the time of creation in a family: ISO 8601 for `/v1/files`, a number for `/files` (spec/v1.md 9). */
+/**
+ * The form of the time of creation in a family: ISO 8601 for `/v1/files`, a number for `/files` (spec/v1.md
+ * 9).
+ */
 type CreationTime = (seconds: bigint) => string | number;
 
 /** ISO 8601, which `/v1/files` uses only for the time of creation. */
@@ -118,15 +140,24 @@ export const fileRoutes = (prefix: "" | "/v1", time: CreationTime): readonly Rou
     ...route(`POST ${prefix}/files`, FileService.method.uploadFile, z.object({ filename: z.string() }), {
       request: (input) => input,
       response: ({ file, uploadUrl, uploadExpiresAt }) =>
-        file ? { ...fileHead(file, time), upload_url: uploadUrl, upload_expires_at: Number(uploadExpiresAt) } : {},
+        file
+          ? { ...fileHead(file, time), upload_url: uploadUrl, upload_expires_at: Number(uploadExpiresAt) }
+          : {},
     }),
     // A form creates a file and sends its bytes in one request.
-    form: async (ask, call, uploads) => ({ ...fileObject(await receiveForm(ask, call, uploads), time), purpose: "user_data" }),
+    form: async (ask, call, uploads) => ({
+      ...fileObject(await receiveForm(ask, call, uploads), time),
+      purpose: "user_data",
+    }),
   },
   route(`GET ${prefix}/files`, FileService.method.listFiles, fileList, {
     request: () => ({}),
     // SDKs request the next page until `has_more` is false.
-    response: ({ data }) => ({ object: "list", data: data.map((file) => fileObject(file, time)), has_more: false }),
+    response: ({ data }) => ({
+      object: "list",
+      data: data.map((file) => fileObject(file, time)),
+      has_more: false,
+    }),
   }),
   route(`GET ${prefix}/files/{file_id}`, FileService.method.getFile, fileParams, {
     request: ({ file_id: fileId }) => ({ fileId }),

@@ -19,9 +19,12 @@ export interface RequestInput {
 /** Reads the input of a request. @throws Failure `invalid_argument` for a body that is not a JSON object. */
 export function readRequestInput({ params, query }: FastifyRequest, body: Uint8Array): RequestInput {
   const parsed = parseBody(body);
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) throw invalidArgument("", "the body must be a JSON object");
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
+    throw invalidArgument("", "the body must be a JSON object");
   // Fastify's query has texts, and lists of texts for repeated members.
-  const queried = Object.entries(query as JsonObject).map(([name, value]) => [name.replace(/\[\d*\]$/, ""), value] as const);
+  const queried = Object.entries(query as JsonObject).map(
+    ([name, value]) => [name.replace(/\[\d*\]$/, ""), value] as const,
+  );
   return {
     members: { ...queryMembers(queried), ...snakeCased(parsed), ...(params as JsonObject) },
     sources: [Object.fromEntries(queried), parsed],
@@ -39,7 +42,10 @@ function queryMembers(query: readonly (readonly [name: string, value: Json])[]):
   return members;
 }
 
-/** Parses the input. @throws Failure `invalid_argument` with the path of the first invalid member and the rule that it breaks. */
+/**
+ * Parses the input. @throws Failure `invalid_argument` with the path of the first invalid member and the rule
+ * that it breaks.
+ */
 export function readInput<I>(schema: z.ZodType<I>, members: JsonObject): I {
   const { success, data, error } = schema.safeParse(members, { reportInput: true });
   if (success) return data;
@@ -48,7 +54,8 @@ export function readInput<I>(schema: z.ZodType<I>, members: JsonObject): I {
 
 function issueFailure(error: z.ZodError): Failure {
   const [issue] = error.issues;
-  const path = issue?.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("") ?? "";
+  const path =
+    issue?.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("") ?? "";
   return invalidArgument(path.slice(path.startsWith(".") ? 1 : 0), issue ? ruleOf(issue) : "is not valid");
 }
 
@@ -58,7 +65,8 @@ function ruleOf(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_type") return `must be ${types[issue.expected] ?? "of another type"}`;
   if (issue.code === "invalid_value") return `must be one of ${issue.values.join(", ")}`;
   if (issue.code === "too_small") return `must be at least ${issue.minimum}`;
-  if (issue.code === "too_big") return `must be at most ${issue.maximum}${issue.origin === "string" ? " characters" : ""}`;
+  if (issue.code === "too_big")
+    return `must be at most ${issue.maximum}${issue.origin === "string" ? " characters" : ""}`;
   return issue.message;
 }
 
@@ -76,7 +84,9 @@ const verbatim: ReadonlySet<string> = new Set(["schema", "metadata", "tools", "t
 function snakeCased(object: { [member: string]: Json }): JsonObject {
   const members = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(
-    members.toReversed().map(([name, value]) => [snakeCase(name), verbatim.has(name) ? value : inSnakeCase(value)]),
+    members
+      .toReversed()
+      .map(([name, value]) => [snakeCase(name), verbatim.has(name) ? value : inSnakeCase(value)]),
   );
 }
 
@@ -102,9 +112,14 @@ export function withoutEffect<S extends z.ZodType>(schema: S): S {
 const hasValue = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== "";
 
 /** The shape of a request that begins something, or continues what one of these members names. */
-export function startOrContinueShape(beginning: z.core.$ZodType, goingOn: z.core.$ZodType, names: readonly string[]): Shape {
+export function startOrContinueShape(
+  beginning: z.core.$ZodType,
+  goingOn: z.core.$ZodType,
+  names: readonly string[],
+): Shape {
   const [first, later] = [inputShape(beginning), inputShape(goingOn)];
-  const continues = (json: JsonObject) => Object.entries(json).some(([name, value]) => names.includes(snakeCase(name)) && hasValue(value));
+  const continues = (json: JsonObject) =>
+    Object.entries(json).some(([name, value]) => names.includes(snakeCase(name)) && hasValue(value));
   return { kind: "choice", of: (json) => (continues(json) ? later : first) };
 }
 
@@ -143,7 +158,10 @@ const listOf = (item: Member): Member => (typeof item === "string" ? "value" : {
 
 function objectShape(schemas: Readonly<Record<string, z.core.$ZodType>>): Shape {
   const members = new Map(Object.entries(schemas).map(([name, schema]) => [name, memberOf(schema)]));
-  return { kind: "object", members: { get: (name) => members.get(snakeCase(name)), keys: () => members.keys() } };
+  return {
+    kind: "object",
+    members: { get: (name) => members.get(snakeCase(name)), keys: () => members.keys() },
+  };
 }
 
 /** In a union of objects, a member selects the object; other unions are of plain values. */

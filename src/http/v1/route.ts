@@ -1,4 +1,9 @@
-import type { DescMethodServerStreaming, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { z } from "zod";
 import { Failure, renameField } from "../../core/failure.ts";
 import type { Uploads } from "../../core/files/uploads.ts";
@@ -11,7 +16,10 @@ export type Verb = "GET" | "POST" | "PUT" | "DELETE";
 
 /** Performs operations for the caller of a route, under the admission of the route's operation. */
 export interface Invoke {
-  <M extends DescMethodUnary>(method: M, message: MessageInitShape<M["input"]>): Promise<MessageShape<M["output"]>>;
+  <M extends DescMethodUnary>(
+    method: M,
+    message: MessageInitShape<M["input"]>,
+  ): Promise<MessageShape<M["output"]>>;
   /** Null when there is nothing to send, now or later. */
   stream<M extends DescMethodServerStreaming>(
     method: M,
@@ -19,7 +27,10 @@ export interface Invoke {
     /** Ends the stream. Absent: only the end of the call does. */
     until?: AbortSignal,
   ): Promise<AsyncIterable<MessageShape<M["output"]>> | null>;
-  /** Takes what a stream needs that this call opens after a change. @throws Failure as the stream, so that nothing is changed before a refusal. */
+  /**
+   * Takes what a stream needs that this call opens after a change. @throws Failure as the stream, so that
+   * nothing is changed before a refusal.
+   */
   reserve(method: DescMethodServerStreaming): void;
 }
 
@@ -53,12 +64,24 @@ export interface Forms<M extends DescMethodUnary, I> {
 export type FieldNaming = (path: string, members: JsonObject) => string;
 
 /**
- * Creates a route for one operation: `route("GET /v1/tasks/{task_id}", method, input, { request, response })`.
+ * Creates a route for one operation: `route("GET /v1/tasks/{task_id}", method, input, { request, response
+ * })`.
  *
  * @param input reads members of path, query and body, in snake_case; callers get warnings for other members.
  */
-export const route = <M extends DescMethodUnary, I>(at: `${Verb} /${string}`, method: M, input: z.ZodType<I>, forms: Forms<M, I>): Route =>
-  compound(at, method, input, async (read, ask) => forms.response(await ask(method, forms.request(read)), read), forms.nameField);
+export const route = <M extends DescMethodUnary, I>(
+  at: `${Verb} /${string}`,
+  method: M,
+  input: z.ZodType<I>,
+  forms: Forms<M, I>,
+): Route =>
+  compound(
+    at,
+    method,
+    input,
+    async (read, ask) => forms.response(await ask(method, forms.request(read)), read),
+    forms.nameField,
+  );
 
 /**
  * Creates a route for several operations; `method` admits the call.
@@ -74,8 +97,15 @@ export function compound<I>(
   reworded?: (rule: string) => string,
 ): Route {
   const [verb, path] = at.split(" ") as [Verb, string]; // By the type of `at`.
-  const ofMembers: Route["answer"] = async (members, ask, call) => answer(readInput(input, members), ask, call);
-  return { verb, path, method, accepts: inputShape(input), answer: named ? renaming(ofMembers, named, reworded) : ofMembers };
+  const ofMembers: Route["answer"] = async (members, ask, call) =>
+    answer(readInput(input, members), ask, call);
+  return {
+    verb,
+    path,
+    method,
+    accepts: inputShape(input),
+    answer: named ? renaming(ofMembers, named, reworded) : ofMembers,
+  };
 }
 
 const renaming =

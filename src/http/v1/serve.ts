@@ -18,7 +18,16 @@ import type { ReadRequest } from "../request.ts";
 import { boundedBodies } from "../request-body.ts";
 import { sendAnswer } from "../send-answer.ts";
 import { findIgnoredMembers } from "../warnings/shape.ts";
-import { applyHeaders, type Call, type Handle, hasBody, inSteps, sendJson, type Wire, wire } from "../wire/wire.ts";
+import {
+  applyHeaders,
+  type Call,
+  type Handle,
+  hasBody,
+  inSteps,
+  sendJson,
+  type Wire,
+  wire,
+} from "../wire/wire.ts";
 import { readRequestInput } from "./input.ts";
 import type { Invoke, Route } from "./route.ts";
 
@@ -79,7 +88,12 @@ export const familyWire = (
  * Serves routes: checks credential, access and limit before the body is read, then
  * performs the operations of the route. No route has its own access rules.
  */
-export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: readonly Route[], family: Family): Wire {
+export function serveRoutes(
+  app: FastifyInstance,
+  parts: RestParts,
+  routes: readonly Route[],
+  family: Family,
+): Wire {
   // For addresses without a route.
   boundedBodies(app, { isRead: (request) => !isForm(request) });
   if (routes.some(({ form }) => form)) void app.register(multipart);
@@ -89,7 +103,9 @@ export function serveRoutes(app: FastifyInstance, parts: RestParts, routes: read
     const handles = all.map((route) => [route.verb, handleOf(route, parts, family)] as const);
     const heads = handles.flatMap(([verb, handle]) => (verb === "GET" ? [["HEAD", handle] as const] : []));
     const text = () => `this address accepts ${handles.map(([verb]) => verb).join(" and ")}`;
-    rest.route(app, path.replaceAll(/\{(\w+)\}/g, ":$1"), Object.fromEntries([...handles, ...heads]), { text });
+    rest.route(app, path.replaceAll(/\{(\w+)\}/g, ":$1"), Object.fromEntries([...handles, ...heads]), {
+      text,
+    });
   }
   return rest;
 }
@@ -106,7 +122,8 @@ function handleOf(route: Route, parts: RestParts, family: Family): Handle {
       return admit(operation, head);
     },
     bound(call) {
-      if (hasForm(call) && !call.request.mediaType?.startsWith("multipart/")) throw new Failure("unsupported_media_type", jsonOnly);
+      if (hasForm(call) && !call.request.mediaType?.startsWith("multipart/"))
+        throw new Failure("unsupported_media_type", jsonOnly);
       return hasForm(call) || !hasBody(call) ? null : bound;
     },
     decode(call, body) {
@@ -127,8 +144,8 @@ function handleOf(route: Route, parts: RestParts, family: Family): Handle {
 /**
  * Reads the members.
  *
- * @throws Failure `invalid_argument` for a body that is not a JSON object; under strict handling also for members
- * without effect.
+ * @throws Failure `invalid_argument` for a body that is not a JSON object; under strict handling also for
+ * members without effect.
  */
 function readMembers({ accepts }: Route, call: Call, body: Uint8Array): JsonObject {
   const { members, sources } = readRequestInput(call.request, body);
@@ -141,7 +158,8 @@ function readMembers({ accepts }: Route, call: Call, body: Uint8Array): JsonObje
 const withWarnings = ({ hasWarnings }: Family, { warnings }: Call, body: object): object =>
   hasWarnings && !warnings.isEmpty ? { ...body, warnings: warnings.texts } : body;
 
-const isForm = ({ headers }: FastifyRequest): boolean => /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
+const isForm = ({ headers }: FastifyRequest): boolean =>
+  /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
 
 function operationOf({ operations }: RestParts, method: DescMethod): Operation {
   const operation = operations.byRpc(rpcName(method));
@@ -152,20 +170,36 @@ function operationOf({ operations }: RestParts, method: DescMethod): Operation {
 function invokeFor(parts: RestParts, admission: Admission, { gone, reply }: Call): Invoke {
   const { performer } = parts;
   const under = (method: DescMethod): Admission => ({ ...admission, operation: operationOf(parts, method) });
-  // A route still has its input while an operation holds the call: the bytes of the body count until the call ends.
+  // A route still has its input while an operation holds the call: the bytes of the body count until the call
+  // ends.
   const { body: _, ...request } = admission.request;
   const ask = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1]) => {
-    const { answer, isReplayed } = await performer.perform({ ...under(method), request }, create(method.input, message), gone);
+    const { answer, isReplayed } = await performer.perform(
+      { ...under(method), request },
+      create(method.input, message),
+      gone,
+    );
     setHeaders(reply, idempotencyHeaders(isReplayed));
     return answer as MessageShape<M["output"]>; // `perform` makes it from the method's descriptor.
   };
-  const stream = async <M extends DescMethod>(method: M, message: Parameters<typeof create<M["input"]>>[1], until?: AbortSignal) => {
+  const stream = async <M extends DescMethod>(
+    method: M,
+    message: Parameters<typeof create<M["input"]>>[1],
+    until?: AbortSignal,
+  ) => {
     const end = until ? AbortSignal.any([gone, until]) : gone;
     const answers = await performer.stream(under(method), create(method.input, message), end);
     return answers as AsyncIterable<MessageShape<M["output"]>> | null; // As above.
   };
-  return Object.assign(ask, { stream, reserve: (method: DescMethod) => performer.reserve(under(method), gone) });
+  return Object.assign(ask, {
+    stream,
+    reserve: (method: DescMethod) => performer.reserve(under(method), gone),
+  });
 }
 
 /** `{code, message, details}`, with gRPC's number as the code (spec/v1.md 1.3). */
-export const refusalBody = ({ reason, message }: Failure) => ({ code: v1Answers[reason].code, message, details: [] });
+export const refusalBody = ({ reason, message }: Failure) => ({
+  code: v1Answers[reason].code,
+  message,
+  details: [],
+});

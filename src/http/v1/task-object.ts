@@ -4,14 +4,21 @@ import type { TaskEvent } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { ShareVisibility, type Task, TaskStatus } from "../../gen/proto/task/v2/task_pb.ts";
 import type { Conversation } from "../../gen/proto/task/v2/task_service_pb.ts";
 
-/** The share URL of a task, in the form of the operations that change it: absent while the task is private. */
+/**
+ * The share URL of a task, in the form of the operations that change it: absent while the task is private.
+ */
 export const shareUrlOf = ({ taskUrl, shareVisibility }: Task): string | undefined =>
   shareVisibility === ShareVisibility.PRIVATE ? undefined : taskUrl.replace(/\/app\/([^/]+)$/, "/share/$1");
 
 /** A part of a message: a text, or a file behind a link (spec/v1.md 4.3). */
 export type OutputContent =
   | { readonly type: "output_text"; readonly text: string }
-  | { readonly type: "output_file"; readonly fileUrl: string; readonly fileName: string; readonly mimeType?: string };
+  | {
+      readonly type: "output_file";
+      readonly fileUrl: string;
+      readonly fileName: string;
+      readonly mimeType?: string;
+    };
 
 /** A message of user or assistant in a conversation. */
 export interface OutputItem {
@@ -23,7 +30,8 @@ export interface OutputItem {
 }
 
 /** The messages in the form of v1 and the Responses API; other events are skipped. */
-export const outputOf = (messages: readonly TaskEvent[]): readonly OutputItem[] => messages.flatMap((event) => outputItem(event) ?? []);
+export const outputOf = (messages: readonly TaskEvent[]): readonly OutputItem[] =>
+  messages.flatMap((event) => outputItem(event) ?? []);
 
 /** The message of an event; undefined for an event without one. A failure is a message of the assistant. */
 export function outputItem({ id, payload }: TaskEvent): OutputItem | undefined {
@@ -39,7 +47,12 @@ export function outputItem({ id, payload }: TaskEvent): OutputItem | undefined {
   }
 }
 
-const item = (id: string, role: OutputItem["role"], text: string, files: readonly TaskAttachment[]): OutputItem => ({
+const item = (
+  id: string,
+  role: OutputItem["role"],
+  text: string,
+  files: readonly TaskAttachment[],
+): OutputItem => ({
   id,
   status: "completed",
   role,
@@ -79,7 +92,17 @@ export const taskObject = ({ task, messages, locale, maxOutputTokens }: Conversa
       }
     : {};
 
-const stateOf = ({ id, createdAt, updatedAt, status, agentProfile, title, taskUrl, creditUsage, metadata }: Task) => ({
+const stateOf = ({
+  id,
+  createdAt,
+  updatedAt,
+  status,
+  agentProfile,
+  title,
+  taskUrl,
+  creditUsage,
+  metadata,
+}: Task) => ({
   id,
   object: "task",
   created_at: Number(createdAt),
@@ -104,14 +127,19 @@ function incompleteDetails(task: Task, last: TaskEvent["payload"] | undefined) {
   return wasStopped(task, last) ? { incomplete_details: "stop" } : {};
 }
 
-/** `instructions` is the first message, when the messages include it; `error` is the last message of a failed turn. */
+/**
+ * `instructions` is the first message, when the messages include it; `error` is the last message of a failed
+ * turn.
+ */
 function conversationOf(task: Task, messages: Conversation["messages"]) {
   const first = messages.find(({ seq }) => seq === 1)?.payload;
   const last = messages.at(-1)?.payload;
   return {
     ...(first?.case === "userMessage" ? { instructions: first.value.content } : {}),
     ...incompleteDetails(task, last),
-    ...(task.status === TaskStatus.ERROR && last?.case === "errorMessage" ? { error: last.value.content } : {}),
+    ...(task.status === TaskStatus.ERROR && last?.case === "errorMessage"
+      ? { error: last.value.content }
+      : {}),
     output: outputOf(messages),
   };
 }

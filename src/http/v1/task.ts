@@ -3,8 +3,21 @@ import { z } from "zod";
 import type { JsonObject } from "../../core/json.ts";
 import { ContentPartType, type MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
 import { ShareVisibility, SortOrder, type Task } from "../../gen/proto/task/v2/task_pb.ts";
-import { ConversationOrder, TaskService, type UpdateTaskResponseSchema } from "../../gen/proto/task/v2/task_service_pb.ts";
-import { integer, listOf, namedValue, optionalText, profileFields, profileIn, seconds, withoutUndefined } from "./fields.ts";
+import {
+  ConversationOrder,
+  TaskService,
+  type UpdateTaskResponseSchema,
+} from "../../gen/proto/task/v2/task_service_pb.ts";
+import {
+  integer,
+  listOf,
+  namedValue,
+  optionalText,
+  profileFields,
+  profileIn,
+  seconds,
+  withoutUndefined,
+} from "./fields.ts";
 import { startOrContinueShape, unused } from "./input.ts";
 import { compound, type Invoke, route } from "./route.ts";
 import { shareUrlOf, taskObject, taskStatuses } from "./task-object.ts";
@@ -30,27 +43,52 @@ const messageFields = {
 type MessageInput = z.output<z.ZodObject<typeof messageFields>>;
 
 /** The prompt, followed by each attachment as a file part. */
-const messageOf = ({ prompt, attachments, connectors }: MessageInput): MessageInitShape<typeof MessageSchema> => ({
+const messageOf = ({
+  prompt,
+  attachments,
+  connectors,
+}: MessageInput): MessageInitShape<typeof MessageSchema> => ({
   content: [{ type: ContentPartType.TEXT, text: prompt }, ...attachments.map(filePart)],
   connectors,
 });
 
-/** `data` next to `filename` is read as `file_data` (spec/decisions.md 50); v1 has no `data` without a name. */
-const filePart = ({ filename, file_id, url, data, mime_type, ...rest }: MessageInput["attachments"][number]) => {
+/**
+ * `data` next to `filename` is read as `file_data` (spec/decisions.md 50); v1 has no `data` without a name.
+ */
+const filePart = ({
+  filename,
+  file_id,
+  url,
+  data,
+  mime_type,
+  ...rest
+}: MessageInput["attachments"][number]) => {
   const file_data = rest.file_data ?? (filename === undefined ? undefined : data);
   return {
     type: ContentPartType.FILE,
-    ...withoutUndefined({ filename, fileId: file_id, fileUrl: url, fileData: file_data, mimeType: mime_type }),
+    ...withoutUndefined({
+      filename,
+      fileId: file_id,
+      fileUrl: url,
+      fileData: file_data,
+      mimeType: mime_type,
+    }),
   };
 };
 
-/** The v1 path of a field of such a message: the first part is the prompt, the others are attachments, whose bytes can be `data`. */
+/**
+ * The v1 path of a field of such a message: the first part is the prompt, the others are attachments, whose
+ * bytes can be `data`.
+ */
 function messagePath(path: string, { attachments }: JsonObject): string {
   if (path === "agent_profile") return "agentProfile";
   const [, index, member] = /^message\.content\[(\d+)\](.*)$/.exec(path) ?? [];
   if (index !== undefined && index !== "0") {
     const at = Number(index) - 1;
-    const isData = member === ".file_data" && Array.isArray(attachments) && !Object.hasOwn(Object(attachments[at]), "file_data");
+    const isData =
+      member === ".file_data" &&
+      Array.isArray(attachments) &&
+      !Object.hasOwn(Object(attachments[at]), "file_data");
     return `attachments[${at}]${isData ? ".data" : member === ".file_url" ? ".url" : member}`;
   }
   return path.replace(/^message\.content.*$/, "prompt").replace(/^message\./, "");
@@ -72,7 +110,12 @@ const newTask = z.object({
   task_mode: unused,
 });
 /** A follow-up does not change the members marked unused (spec/v1.md 9). */
-const followUp = newTask.extend({ project_id: unused, locale: unused, interactive_mode: unused, hide_in_task_list: unused });
+const followUp = newTask.extend({
+  project_id: unused,
+  locale: unused,
+  interactive_mode: unused,
+  hide_in_task_list: unused,
+});
 type NewTask = z.output<typeof newTask>;
 
 const one = z.object({ task_id: z.string() });
@@ -88,7 +131,10 @@ const taskList = z.object({
   limit: integer.optional(),
   after: optionalText,
   order: namedValue({ asc: SortOrder.ASC, desc: SortOrder.DESC }).optional(),
-  order_by: namedValue({ created_at: ConversationOrder.CREATED_AT, updated_at: ConversationOrder.UPDATED_AT }).optional(),
+  order_by: namedValue({
+    created_at: ConversationOrder.CREATED_AT,
+    updated_at: ConversationOrder.UPDATED_AT,
+  }).optional(),
   query: optionalText,
   status: listOf(namedValue(taskStatuses)).default([]),
   created_after: seconds.optional(),
@@ -106,7 +152,8 @@ export const taskRoutes = [
       "POST /v1/tasks",
       TaskService.method.createTask,
       newTask,
-      (input, ask) => (input.task_id === undefined ? create(input, ask) : followUpTask(input.task_id, input, ask)),
+      (input, ask) =>
+        input.task_id === undefined ? create(input, ask) : followUpTask(input.task_id, input, ask),
       messagePath,
       messageRule,
     ),
@@ -125,7 +172,13 @@ export const taskRoutes = [
       }),
     response({ data, hasMore }) {
       const ids = data.map(({ task }) => task?.id);
-      return { object: "list", data: data.map(taskObject), first_id: ids.at(0), last_id: ids.at(-1), has_more: hasMore };
+      return {
+        object: "list",
+        data: data.map(taskObject),
+        first_id: ids.at(0),
+        last_id: ids.at(-1),
+        has_more: hasMore,
+      };
     },
     nameField: (path) => listNames[path] ?? path,
   }),
@@ -134,9 +187,16 @@ export const taskRoutes = [
     response: ({ conversation }) => (conversation ? taskObject(conversation) : {}),
   }),
   route("PUT /v1/tasks/{task_id}", TaskService.method.updateTask, edit, {
-    request: ({ task_id: taskId, title, enable_shared: enableShared, enable_visible_in_task_list: enableVisibleInTaskList }) => ({
+    request: ({
+      task_id: taskId,
+      title,
+      enable_shared: enableShared,
+      enable_visible_in_task_list: enableVisibleInTaskList,
+    }) => ({
       ...withoutUndefined({ taskId, title, enableVisibleInTaskList }),
-      ...(enableShared === undefined ? {} : { shareVisibility: enableShared ? ShareVisibility.PUBLIC : ShareVisibility.PRIVATE }),
+      ...(enableShared === undefined
+        ? {}
+        : { shareVisibility: enableShared ? ShareVisibility.PUBLIC : ShareVisibility.PRIVATE }),
     }),
     response: (answer) => changed(answer),
   }),
@@ -147,7 +207,12 @@ export const taskRoutes = [
 ];
 
 async function create(input: NewTask, ask: Invoke): Promise<object> {
-  const { interactive_mode: interactiveMode, hide_in_task_list: hideInTaskList, project_id: projectId, locale } = input;
+  const {
+    interactive_mode: interactiveMode,
+    hide_in_task_list: hideInTaskList,
+    project_id: projectId,
+    locale,
+  } = input;
   const made = await ask(TaskService.method.createTask, {
     message: messageOf(input),
     interactiveMode,
@@ -161,19 +226,38 @@ async function create(input: NewTask, ask: Invoke): Promise<object> {
 
 /** Sends a follow-up: the project does not change, the profile applies from this turn on (spec/v1.md 9). */
 async function followUpTask(taskId: string, input: NewTask, ask: Invoke): Promise<object> {
-  const sent = await ask(TaskService.method.sendMessage, { taskId, message: messageOf(input), ...profileIn(input) });
+  const sent = await ask(TaskService.method.sendMessage, {
+    taskId,
+    message: messageOf(input),
+    ...profileIn(input),
+  });
   if (input.create_shareable_link)
-    return changed(await ask(TaskService.method.updateTask, { taskId: sent.taskId, shareVisibility: ShareVisibility.PUBLIC }));
+    return changed(
+      await ask(TaskService.method.updateTask, {
+        taskId: sent.taskId,
+        shareVisibility: ShareVisibility.PUBLIC,
+      }),
+    );
   const { task } = await ask(TaskService.method.getTask, { taskId: sent.taskId });
   return task ? summary(task) : {};
 }
 
 /** v1's answer to an operation that creates or changes a task. */
-const changed = ({ taskId, taskTitle, taskUrl, shareUrl }: Omit<MessageShape<typeof UpdateTaskResponseSchema>, "$typeName">) => ({
+const changed = ({
+  taskId,
+  taskTitle,
+  taskUrl,
+  shareUrl,
+}: Omit<MessageShape<typeof UpdateTaskResponseSchema>, "$typeName">) => ({
   task_id: taskId,
   task_title: taskTitle,
   task_url: taskUrl,
   share_url: shareUrl,
 });
 
-const summary = (task: Task) => ({ task_id: task.id, task_title: task.title, task_url: task.taskUrl, share_url: shareUrlOf(task) });
+const summary = (task: Task) => ({
+  task_id: task.id,
+  task_title: task.title,
+  task_url: task.taskUrl,
+  share_url: shareUrlOf(task),
+});

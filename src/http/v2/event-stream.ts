@@ -8,8 +8,9 @@ import { enumNames } from "./wire.ts";
 import { compileBareWriter } from "./writer.ts";
 
 /**
- * Writes one answer of a stream as a server-sent event: for a task event `id` is its seq, `event` its type, `data` the event. Undefined
- * for an answer without content, which only keeps a stream open; comments do that on this wire.
+ * Writes one answer of a stream as a server-sent event: for a task event `id` is its seq, `event` its type,
+ * `data` the event. Undefined for an answer without content, which only keeps a stream open; comments do that
+ * on this wire.
  */
 export type FrameWriter = (answer: Message) => string | undefined;
 
@@ -36,8 +37,9 @@ export function lastEventId(header: string | string[] | undefined): number | und
 }
 
 /**
- * Compiles the frame writer of a stream. Either its answers have a task event in their first field, and perhaps a part of a text in
- * their second; or each answer has one of several messages, and the frame has the name of its field.
+ * Compiles the frame writer of a stream. Either its answers have a task event in their first field, and
+ * perhaps a part of a text in their second; or each answer has one of several messages, and the frame has the
+ * name of its field.
  *
  * @throws Error when the answers have another form: a mistake in `proto/`.
  */
@@ -52,7 +54,8 @@ export function compileFrameWriter(desc: DescMessage): FrameWriter {
 }
 
 /** Whether a stream has task events, so that it can continue after the `seq` of one. */
-export const isResumable = ({ fields: [first] }: DescMessage): boolean => first?.message?.field["seq"] !== undefined;
+export const isResumable = ({ fields: [first] }: DescMessage): boolean =>
+  first?.message?.field["seq"] !== undefined;
 
 type NewFrame = (answer: Members) => string | undefined;
 
@@ -86,7 +89,11 @@ function compileFieldFrames({ typeName, fields }: DescMessage): NewFrame {
 }
 
 const isEvent = (value: unknown): value is EventMessage =>
-  isMessage(value) && "seq" in value && typeof value.seq === "number" && "type" in value && typeof value.type === "number";
+  isMessage(value) &&
+  "seq" in value &&
+  typeof value.seq === "number" &&
+  "type" in value &&
+  typeof value.type === "number";
 
 type EventMessage = Message & { readonly seq: number; readonly type: number };
 

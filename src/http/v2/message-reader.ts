@@ -18,7 +18,16 @@ import { findMistakes, refuseMistakes } from "../../pipeline/validate.ts";
 import { findIgnoredMembers, messageShapes } from "../warnings/shape.ts";
 import type { Warnings } from "../warnings/warnings.ts";
 import { queryNester } from "./nested-query.ts";
-import { dateReader, enumReader, FieldError, type Mode, noteMistake, type ReaderNotes, type ReadValue, scalarReader } from "./scalars.ts";
+import {
+  dateReader,
+  enumReader,
+  FieldError,
+  type Mode,
+  noteMistake,
+  type ReaderNotes,
+  type ReadValue,
+  scalarReader,
+} from "./scalars.ts";
 import { wellKnownForm } from "./well-known.ts";
 import { spellings, wireOptions } from "./wire.ts";
 
@@ -34,7 +43,10 @@ interface FieldReader {
   readonly set: (message: Members, json: JsonValue, notes: ReaderNotes) => void;
 }
 
-const compiled = { body: new WeakMap<DescMessage, ReadMessage>(), query: new WeakMap<DescMessage, ReadMessage>() };
+const compiled = {
+  body: new WeakMap<DescMessage, ReadMessage>(),
+  query: new WeakMap<DescMessage, ReadMessage>(),
+};
 
 /** The reader of a message type, compiled at its first use and cached. */
 function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
@@ -54,8 +66,16 @@ function messageReader(desc: DescMessage, mode: Mode): ReadMessage {
   return read;
 }
 
-/** Reads the members. Unknown members are skipped and noted; null is absent (spec/api.md 14.1, spec/decisions.md 12 and 51). */
-function readMembers(desc: DescMessage, fields: ReadonlyMap<string, FieldReader>, json: JsonObject, notes: ReaderNotes): Members {
+/**
+ * Reads the members. Unknown members are skipped and noted; null is absent (spec/api.md 14.1,
+ * spec/decisions.md 12 and 51).
+ */
+function readMembers(
+  desc: DescMessage,
+  fields: ReadonlyMap<string, FieldReader>,
+  json: JsonObject,
+  notes: ReaderNotes,
+): Members {
   // A message made by `create` has a member for each field and oneof of its descriptor.
   const message: Members = create(desc);
   if (heldBytes in json) Object.assign(message, { [heldBytes]: json[heldBytes] });
@@ -106,7 +126,10 @@ function bodySetter(field: DescField): FieldReader["set"] {
   };
 }
 
-/** A query has text for scalars, enum names and the values of a map (`queryNester`); any other type needs a body. */
+/**
+ * A query has text for scalars, enum names and the values of a map (`queryNester`); any other type needs a
+ * body.
+ */
 function querySetter(field: DescField): FieldReader["set"] {
   const { localName } = field;
   const read = field.fieldKind === "map" ? mapReader(field) : singleReader(field, "query");
@@ -125,7 +148,9 @@ function oneofSetter(oneof: DescOneof, field: DescField, read: ReadValue): Field
     // `create` sets the object of every oneof.
     const current = (message[group] as { case: string | undefined }).case;
     if (current !== undefined && current !== localName) {
-      throw new FieldError(`cannot be given with ${oneof.fields.find((other) => other.localName === current)?.name}`);
+      throw new FieldError(
+        `cannot be given with ${oneof.fields.find((other) => other.localName === current)?.name}`,
+      );
     }
     // Given, even if it is not valid: the rule of the oneof is kept.
     const given: { case: string; value?: unknown } = { case: localName, value: empty };
@@ -139,7 +164,8 @@ function emptyFlag(field: DescField): string | undefined {
   const { emptySets } = wireOptions(field);
   if (emptySets === "") return undefined;
   const flag = field.parent.fields.find(({ name }) => name === emptySets);
-  if (field.fieldKind !== "list" || flag?.scalar !== ScalarType.BOOL) throw new Error(`${field}: empty_sets needs a list and a boolean`);
+  if (field.fieldKind !== "list" || flag?.scalar !== ScalarType.BOOL)
+    throw new Error(`${field}: empty_sets needs a list and a boolean`);
   return flag.localName;
 }
 
@@ -171,7 +197,10 @@ function elementReader(field: DescField): ReadValue {
   return scalarReader(field.scalar, "body");
 }
 
-/** A replacement for an element that is not valid, so that the others keep their places. A Struct in a field is plain JSON. */
+/**
+ * A replacement for an element that is not valid, so that the others keep their places. A Struct in a field
+ * is plain JSON.
+ */
 function emptyElement({ message, scalar }: DescField): unknown {
   if (message) return message.typeName === "google.protobuf.Struct" ? {} : create(message);
   return scalar === undefined ? 0 : scalarZeroValue(scalar, false);
@@ -182,7 +211,8 @@ function listReader(field: DescField): ReadValue {
   const empty = emptyElement(field);
   const { textOrParts } = wireOptions(field);
   const readList: ReadValue = (json, notes) => {
-    if (!Array.isArray(json)) throw new FieldError(textOrParts ? "must be a string or an array of parts" : "must be an array");
+    if (!Array.isArray(json))
+      throw new FieldError(textOrParts ? "must be a string or an array of parts" : "must be an array");
     const items: unknown[] = [];
     const { mistakes } = notes;
     for (const item of json) {
@@ -204,7 +234,8 @@ function listReader(field: DescField): ReadValue {
 }
 
 function mapReader(field: DescField): ReadValue {
-  if (field.fieldKind !== "map" || field.mapKey !== ScalarType.STRING) throw new Error(`${field}: v2 has maps with text keys only`);
+  if (field.fieldKind !== "map" || field.mapKey !== ScalarType.STRING)
+    throw new Error(`${field}: v2 has maps with text keys only`);
   const readItem = elementReader(field);
   return (json, notes) => {
     if (!isObject(json)) throw new FieldError("must be an object");
@@ -229,10 +260,15 @@ function mapReader(field: DescField): ReadValue {
  * Reads a request.
  *
  * @param warnings receives the members without effect, also when the request is refused.
- * @throws Failure `invalid_argument` with the field's path and the rule that it breaks, and the other mistakes of the request: values
- * that are not valid for their fields first, then broken rules of the other fields (spec/api.md 8.88).
+ * @throws Failure `invalid_argument` with the field's path and the rule that it breaks, and the other
+ * mistakes of the request: values that are not valid for their fields first, then broken rules of the other
+ * fields (spec/api.md 8.88).
  */
-export type Reader<Desc extends DescMessage> = (json: JsonValue, mode: Mode, warnings?: Warnings) => MessageShape<Desc>;
+export type Reader<Desc extends DescMessage> = (
+  json: JsonValue,
+  mode: Mode,
+  warnings?: Warnings,
+) => MessageShape<Desc>;
 
 const shapes = messageShapes(spellings);
 

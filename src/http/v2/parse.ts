@@ -5,10 +5,11 @@ import { checkBody } from "../bounds/check.ts";
 import { freeBody } from "../pieces.ts";
 
 /**
- * Reads the bytes of a body as JSON. An empty body, or only white space, is `{}`; of
- * members with the same name the last one applies. Frees the bytes of a large body.
+ * Reads the bytes of a body as JSON. An empty body, or only white space, is `{}`; of members with the same
+ * name the last one applies. Frees the bytes of a large body.
  *
- * @throws Failure `invalid_argument` with the position of a mistake, but never a part of the body; `too_large` for too many elements.
+ * @throws Failure `invalid_argument` with the position of a mistake, but never a part of the body;
+ * `too_large` for too many elements.
  */
 export function parseBody(bytes: Uint8Array): JsonValue {
   try {
@@ -59,15 +60,28 @@ const mistakes: Readonly<Record<ParseErrorCode, string>> = {
 /** The length of text that is searched for the position of a mistake, in UTF-16 code units. */
 const searchedLength = 65_536;
 
-/** V8's message quotes the body and does not always have a position, so the beginning of the text is parsed again. */
+/**
+ * V8's message quotes the body and does not always have a position, so the beginning of the text is parsed
+ * again.
+ */
 function syntaxFailure(text: string): Failure {
   const searched = text.slice(0, searchedLength);
   let failure: Failure | undefined;
   const stop = new Error("the first mistake is enough");
-  const onError = (code: ParseErrorCode, offset: number, length: number, line: number, column: number): void => {
+  const onError = (
+    code: ParseErrorCode,
+    offset: number,
+    length: number,
+    line: number,
+    column: number,
+  ): void => {
     // A mistake at the end of the searched part may exist only because the rest is missing.
     const isCut = text.length > searchedLength && offset + length >= searchedLength;
-    if (!isCut) failure = invalidArgument("", `the body is not valid JSON: line ${line + 1}, column ${column + 1}: ${mistakes[code]}`);
+    if (!isCut)
+      failure = invalidArgument(
+        "",
+        `the body is not valid JSON: line ${line + 1}, column ${column + 1}: ${mistakes[code]}`,
+      );
     throw stop;
   };
   try {
@@ -75,6 +89,7 @@ function syntaxFailure(text: string): Failure {
   } catch (thrown) {
     if (thrown !== stop) throw thrown;
   }
-  const beyond = text.length > searchedLength ? `: the mistake is after the first ${searchedLength} characters` : "";
+  const beyond =
+    text.length > searchedLength ? `: the mistake is after the first ${searchedLength} characters` : "";
   return failure ?? invalidArgument("", `the body is not valid JSON${beyond}`);
 }

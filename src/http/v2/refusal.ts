@@ -25,7 +25,11 @@ export const refuseV2 =
     setHeaders(reply, refusalHeaders(failure));
     if (!warnings.isEmpty) setHeaders(reply, warningHeaders(warnings, isStrict));
     setHeaders(reply, callHeaders(requestId));
-    sendJson(reply, v2Answers[failure.reason].status, refusalText(failure, { requestId, errorPages, warnings }));
+    sendJson(
+      reply,
+      v2Answers[failure.reason].status,
+      refusalText(failure, { requestId, errorPages, warnings }),
+    );
   };
 
 interface RefusalFacts {
@@ -35,8 +39,13 @@ interface RefusalFacts {
 }
 
 /** The envelope of a failure (spec/api.md 3.4, 8.88). */
-export function refusalText({ reason, message, path, mistakes }: Failure, { requestId, errorPages, warnings }: RefusalFacts): string {
-  const details = mistakes.map(({ path: param, rule }) => (param === "" ? { message: rule } : { param, message: rule }));
+export function refusalText(
+  { reason, message, path, mistakes }: Failure,
+  { requestId, errorPages, warnings }: RefusalFacts,
+): string {
+  const details = mistakes.map(({ path: param, rule }) =>
+    param === "" ? { message: rule } : { param, message: rule },
+  );
   const error = {
     code: v2Answers[reason].code,
     message,

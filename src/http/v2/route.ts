@@ -64,14 +64,19 @@ export function unknownOperation({ all }: OperationTable): (url: string) => Fail
     const excerpt = requested.slice(0, nameMax).replaceAll(/[^\x21-\x7e]/g, "?");
     if (excerpt === "") return new Failure("not_found", "unknown operation");
     const suggestion =
-      requested.length > nameMax ? undefined : (suggest(wordsIn(requested)) ?? findNearest(requested.replaceAll("/", "."), names));
-    return new Failure("not_found", `unknown operation ${excerpt}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`);
+      requested.length > nameMax
+        ? undefined
+        : (suggest(wordsIn(requested)) ?? findNearest(requested.replaceAll("/", "."), names));
+    return new Failure(
+      "not_found",
+      `unknown operation ${excerpt}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`,
+    );
   };
 }
 
 /**
- * The words of a name. `task.listMessages`, `/tasks/list_messages` and `listTaskMessages` have the same words in some
- * order. Plurals count as singular.
+ * The words of a name. `task.listMessages`, `/tasks/list_messages` and `listTaskMessages` have the same words
+ * in some order. Plurals count as singular.
  */
 const wordsIn = (name: string): string[] =>
   name
@@ -81,10 +86,14 @@ const wordsIn = (name: string): string[] =>
     .filter((word) => word !== "")
     .map((word) => word.replace(/([^su])s$/, "$1"));
 
-/** The distance of an operation from the requested words: 0 for the same words, infinite when they do not match. */
+/**
+ * The distance of an operation from the requested words: 0 for the same words, infinite when they do not
+ * match.
+ */
 function rankOf(requested: readonly string[], operation: readonly string[]): number {
   const left = [...operation];
-  const take = (word: string): boolean => left.includes(word) && left.splice(left.indexOf(word), 1).length > 0;
+  const take = (word: string): boolean =>
+    left.includes(word) && left.splice(left.indexOf(word), 1).length > 0;
   let rank = 0;
   for (const word of requested.filter((one) => !take(one))) {
     const index = synonyms.findIndex(([synonym, others]) => others.includes(word) && take(synonym));
@@ -94,7 +103,10 @@ function rankOf(requested: readonly string[], operation: readonly string[]): num
   return left.length === 0 ? rank : rank + rankWithoutWord(requested, left);
 }
 
-/** The rank when one word is missing: `tasks` and `task.messages` are lists, `task.send` is `task.sendMessage`. */
+/**
+ * The rank when one word is missing: `tasks` and `task.messages` are lists, `task.send` is
+ * `task.sendMessage`.
+ */
 function rankWithoutWord(requested: readonly string[], left: readonly string[]): number {
   if (requested.length === 0 || left.length > 1) return Number.POSITIVE_INFINITY;
   if (left[0] === "list") return 100;
@@ -104,8 +116,8 @@ function rankWithoutWord(requested: readonly string[], left: readonly string[]):
 /** The parts of the call path that the v2 wire needs. */
 export interface V2Parts extends RefusalParts {
   /**
-   * Answers a browser that asks for an address without a page; null at a host that is not the platform's. Programs, addresses of
-   * operations and other hosts get JSON. Absent: every caller does.
+   * Answers a browser that asks for an address without a page; null at a host that is not the platform's.
+   * Programs, addresses of operations and other hosts get JSON. Absent: every caller does.
    */
   readonly notFoundPage?: ((request: FastifyRequest, reply: FastifyReply) => FastifyReply | null) | undefined;
   readonly operations: OperationTable;
@@ -137,9 +149,17 @@ export function v2Routes(app: FastifyInstance, parts: V2Parts, elsewhere: Pick<U
   const { notFoundPage } = parts;
   const refuse: Refuse = (request, reply, thrown) =>
     (asksForPage(request) ? notFoundPage?.(request, reply) : null) ?? v2.refuse(request, reply, thrown);
-  app.setNotFoundHandler((request, reply) => elsewhere.refuse(request, reply, refuse, unknown(request.raw.url ?? "")));
-  const named = parts.operations.all.flatMap((operation) => (operation.name === null ? [] : [[operation.name, operation] as const]));
-  v2.routeNames(app, "/v2/", new Map(named.map(([name, operation]) => [name, addressOf(name, operation, parts)])));
+  app.setNotFoundHandler((request, reply) =>
+    elsewhere.refuse(request, reply, refuse, unknown(request.raw.url ?? "")),
+  );
+  const named = parts.operations.all.flatMap((operation) =>
+    operation.name === null ? [] : [[operation.name, operation] as const],
+  );
+  v2.routeNames(
+    app,
+    "/v2/",
+    new Map(named.map(([name, operation]) => [name, addressOf(name, operation, parts)])),
+  );
 }
 
 /** Whether a browser asks for a page, by `Accept`. */
@@ -154,18 +174,25 @@ function addressOf(name: string, operation: Operation, parts: V2Parts): Address 
   const handle: Handle = (call) => compiled()(call);
   return operation.isChange
     ? { handles: { POST: handle }, wrongMethod: { text: () => `${name} accepts POST` } }
-    : { handles: { GET: handle, HEAD: handle, POST: handle }, wrongMethod: { text: () => `${name} accepts POST or GET` } };
+    : {
+        handles: { GET: handle, HEAD: handle, POST: handle },
+        wrongMethod: { text: () => `${name} accepts POST or GET` },
+      };
 }
 
 function handleOf(operation: Operation, parts: V2Parts): Handle {
   const read = compileReader(operation.method.input);
   const bound = boundOf(operation, parts.bodyLimit);
-  const answer = operation.method.methodKind === "server_streaming" ? streamAnswer(operation, parts) : unaryAnswer(operation, parts);
+  const answer =
+    operation.method.methodKind === "server_streaming"
+      ? streamAnswer(operation, parts)
+      : unaryAnswer(operation, parts);
   return inSteps({
     admit: ({ head }) => parts.admit(operation, head),
     bound(call) {
       const { request, reply, head, warnings } = call;
-      if (unsupportedTypes.test(request.headers["content-type"] ?? "")) throw new Failure("unsupported_media_type", jsonOnly);
+      if (unsupportedTypes.test(request.headers["content-type"] ?? ""))
+        throw new Failure("unsupported_media_type", jsonOnly);
       // From here on, a refusal has this header too.
       if (head.isStrict) setHeaders(reply, warningHeaders(warnings, true));
       return hasBody(call) ? bound : null;
@@ -173,7 +200,9 @@ function handleOf(operation: Operation, parts: V2Parts): Handle {
     decode(call, body) {
       const { request, warnings } = call;
       // Fastify's query parser makes only JSON objects.
-      const input = hasBody(call) ? read(parseBody(body), "body", warnings) : read(request.query as JsonObject, "query", warnings);
+      const input = hasBody(call)
+        ? read(parseBody(body), "body", warnings)
+        : read(request.query as JsonObject, "query", warnings);
       applyHeaders(call);
       return input;
     },
@@ -194,10 +223,14 @@ function unaryAnswer({ method }: Operation, { performer }: V2Parts): Answer {
 }
 
 /** How every answer begins. */
-const beginOf = (requestId: string): string => JSON.stringify({ ok: true, request_id: requestId }).slice(0, -1);
+const beginOf = (requestId: string): string =>
+  JSON.stringify({ ok: true, request_id: requestId }).slice(0, -1);
 
 /** Sends a stream as server-sent events; without events, 204 stops EventSource (spec/decisions.md 17a). */
-export function streamAnswer({ method }: Operation, { performer, clock, report, errorPages }: V2Parts): Answer {
+export function streamAnswer(
+  { method }: Operation,
+  { performer, clock, report, errorPages }: V2Parts,
+): Answer {
   const write = compileFrameWriter(method.output);
   // Resumable streams have the field `after_seq`.
   const resumes = isResumable(method.output);

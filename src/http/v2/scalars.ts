@@ -4,7 +4,10 @@ import { joinPath, type Mistakes } from "../../pipeline/mistakes.ts";
 import { enumRule } from "../../pipeline/validate.ts";
 import { enumNames } from "./wire.ts";
 
-/** A JSON value that is not valid for its field. The reader of the value throws it with the rule; the levels above note it (`noteMistake`). */
+/**
+ * A JSON value that is not valid for its field. The reader of the value throws it with the rule; the levels
+ * above note it (`noteMistake`).
+ */
 export class FieldError extends Error {
   override readonly name = "Misfit";
   readonly rule: string;
@@ -17,7 +20,10 @@ export class FieldError extends Error {
   }
 }
 
-/** Adds `step`, a field's name or an index in brackets, to the path of a FieldError; other errors are unchanged. */
+/**
+ * Adds `step`, a field's name or an index in brackets, to the path of a FieldError; other errors are
+ * unchanged.
+ */
 export function prefixError(step: string, thrown: unknown): unknown {
   if (!(thrown instanceof FieldError)) return thrown;
   return new FieldError(thrown.rule, joinPath(step, thrown.path));
@@ -32,7 +38,10 @@ export function noteMistake(thrown: unknown, { mistakes }: ReaderNotes): void {
 /** The rule for a value that is read as Unix seconds. */
 export const dateRule = "must be Unix seconds, or a date like 2026-01-31";
 
-/** Unix seconds of midnight UTC of a date as `YYYY-MM-DD`; null for any other text, and for a day that does not exist. */
+/**
+ * Unix seconds of midnight UTC of a date as `YYYY-MM-DD`; null for any other text, and for a day that does
+ * not exist.
+ */
 export function secondsOfDate(text: string): number | null {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null;
   const at = new Date(`${text}T00:00:00Z`);
@@ -77,7 +86,8 @@ function integer(numberOf: NumberOf, [least, most]: Range): (json: JsonValue) =>
   return (json) => {
     const value = numberOf(json);
     if (value === undefined || !Number.isInteger(value)) throw new FieldError("must be a whole number");
-    if (value < least || value > most) throw new FieldError(`must be a whole number from ${least} to ${most}`);
+    if (value < least || value > most)
+      throw new FieldError(`must be a whole number from ${least} to ${most}`);
     return value + 0; // -0 becomes 0
   };
 }
@@ -91,7 +101,8 @@ function bigInteger(numberOf: NumberOf, range: Range): ReadValue {
 export function dateReader(mode: Mode): ReadValue {
   const readNumber = scalarReader(ScalarType.INT64, mode);
   return (json, notes) => {
-    if (typeof json !== "string" || (mode === "query" && integerInQuery(json) !== undefined)) return readNumber(json, notes);
+    if (typeof json !== "string" || (mode === "query" && integerInQuery(json) !== undefined))
+      return readNumber(json, notes);
     const seconds = secondsOfDate(json);
     if (seconds === null) throw new FieldError(dateRule);
     return BigInt(seconds);
@@ -163,7 +174,9 @@ export function scalarReader(type: ScalarType, mode: Mode): ReadValue {
   }
 }
 
-/** The reader of a field's enum: by name, in both modes. The refusal of another name lists the accepted ones. */
+/**
+ * The reader of a field's enum: by name, in both modes. The refusal of another name lists the accepted ones.
+ */
 export function enumReader(field: DescField & { enum: DescEnum }): ReadValue {
   const { numbers } = enumNames(field.enum);
   const rule = enumRule(field);
@@ -200,7 +213,10 @@ export function scalarWriter(type: ScalarType): WriteValue {
   }
 }
 
-/** The writer of an enum. A number without a name, which only a newer version can have stored, is written as a number. */
+/**
+ * The writer of an enum. A number without a name, which only a newer version can have stored, is written as a
+ * number.
+ */
 export function enumWriter(desc: DescEnum): WriteValue {
   const { names } = enumNames(desc);
   // The value of an enum field is always a number.

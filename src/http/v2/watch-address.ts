@@ -15,8 +15,9 @@ export interface WatchAddressParts extends V2Parts {
 }
 
 /**
- * Serves `GET /watches?token=…`: the events of one task for `EventSource`, which cannot send headers. The token names the
- * credential that made it, which is checked like that of a call, now and while the stream is open (spec/decisions.md 61).
+ * Serves `GET /watches?token=…`: the events of one task for `EventSource`, which cannot send headers. The
+ * token names the credential that made it, which is checked like that of a call, now and while the stream is
+ * open (spec/decisions.md 61).
  */
 export function watchAddress(app: FastifyInstance, parts: WatchAddressParts): void {
   const v2 = v2Wire(parts);
@@ -34,14 +35,23 @@ export function watchAddress(app: FastifyInstance, parts: WatchAddressParts): vo
 
   const serve: Handle = inSteps({
     async admit({ head, request, reply }) {
-      // The address is a secret: no cache and no other site gets it. Pages of all origins may open it, without cookies.
-      reply.headers({ "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "*" });
+      // The address is a secret: no cache and no other site gets it. Pages of all origins may open it,
+      // without cookies.
+      reply.headers({
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+        "Access-Control-Allow-Origin": "*",
+      });
       const { credential } = grantOf(request);
       return admitSigned(parts.admit, operation, head, credential);
     },
     bound: () => null,
     decode: ({ request }) =>
-      create(WatchTaskRequestSchema, { taskId: grantOf(request).taskId, afterSeq: afterSeqOf(request), deltas: deltasOf(request) }),
+      create(WatchTaskRequestSchema, {
+        taskId: grantOf(request).taskId,
+        afterSeq: afterSeqOf(request),
+        deltas: deltasOf(request),
+      }),
     encode: streamAnswer(operation, parts),
   });
   v2.route(app, "/watches", { GET: serve, HEAD: serve }, { text: () => "this address accepts GET" });
@@ -53,7 +63,9 @@ function afterSeqOf({ query }: FastifyRequest): number {
   try {
     return lastEventId(text) ?? 0;
   } catch (thrown) {
-    throw thrown instanceof Failure ? invalidArgument("after_seq", "must be a whole number from 0 to 2147483647") : thrown;
+    throw thrown instanceof Failure
+      ? invalidArgument("after_seq", "must be a whole number from 0 to 2147483647")
+      : thrown;
   }
 }
 

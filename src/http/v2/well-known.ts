@@ -1,4 +1,11 @@
-import { create, type DescMessage, fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  toJson,
+} from "@bufbuild/protobuf";
 import {
   type FieldMask,
   FieldMaskSchema,
@@ -33,7 +40,8 @@ function checkNumbers(json: JsonValue): void {
 }
 
 // Lists have the keys "0", "1" and so on.
-const memberOf = (json: JsonObject | JsonValue[], key: string): JsonValue => (json as JsonObject)[key] ?? null;
+const memberOf = (json: JsonObject | JsonValue[], key: string): JsonValue =>
+  (json as JsonObject)[key] ?? null;
 
 function readStruct(json: JsonValue): JsonObject {
   if (!isObject(json)) throw new FieldError("must be an object");
@@ -55,7 +63,8 @@ function kindOf(json: JsonValue): Exclude<Value["kind"], { case: undefined }> {
   if (typeof json === "string") return { case: "stringValue", value: json };
   if (typeof json === "number") return { case: "numberValue", value: json };
   if (typeof json === "boolean") return { case: "boolValue", value: json };
-  if (Array.isArray(json)) return { case: "listValue", value: create(ListValueSchema, { values: json.map(toValue) }) };
+  if (Array.isArray(json))
+    return { case: "listValue", value: create(ListValueSchema, { values: json.map(toValue) }) };
   // fromEntries defines members, so `__proto__` is an ordinary member.
   const fields = Object.fromEntries(Object.entries(json).map(([key, inner]) => [key, toValue(inner)]));
   return { case: "structValue", value: create(StructSchema, { fields }) };
@@ -64,7 +73,9 @@ function kindOf(json: JsonValue): Exclude<Value["kind"], { case: undefined }> {
 function jsonOf({ kind }: Value): JsonValue {
   switch (kind.case) {
     case "structValue":
-      return Object.fromEntries(Object.entries(kind.value.fields).map(([key, inner]) => [key, jsonOf(inner)]));
+      return Object.fromEntries(
+        Object.entries(kind.value.fields).map(([key, inner]) => [key, jsonOf(inner)]),
+      );
     case "listValue":
       return kind.value.values.map(jsonOf);
     case "stringValue":
@@ -85,7 +96,10 @@ function readTimestamp(json: JsonValue): unknown {
   }
 }
 
-/** Writes times in whole milliseconds, which all stored times are, in a fifth of `toJson`'s time: a page of an export has thousands. */
+/**
+ * Writes times in whole milliseconds, which all stored times are, in a fifth of `toJson`'s time: a page of an
+ * export has thousands.
+ */
 function writeTimestamp(time: Timestamp): JsonValue {
   const ms = Number(time.seconds) * 1000 + time.nanos / 1e6;
   if (!Number.isInteger(ms) || ms < firstMs || ms > lastMs) return toJson(TimestampSchema, time);

@@ -5,7 +5,10 @@ import { enumValueName } from "../../pipeline/validate.ts";
 /** The v2 options of a field (proto/taskplatform/options/v1). */
 export const wireOptions = (field: DescField): Wire => getOption(field, wire);
 
-/** The spellings of a field in input: the proto name, lowerCamelCase, and its aliases. None for a field that is not part of v2. */
+/**
+ * The spellings of a field in input: the proto name, lowerCamelCase, and its aliases. None for a field that
+ * is not part of v2.
+ */
 export const spellings = (field: DescField): ReadonlySet<string> =>
   new Set(
     wireOptions(field).hidden

@@ -1,4 +1,11 @@
-import type { DescField, DescMessage, DescOneof, JsonObject, JsonValue, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescField,
+  DescMessage,
+  DescOneof,
+  JsonObject,
+  JsonValue,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { Members } from "./message-reader.ts";
 import { enumWriter, scalarWriter, type WriteValue } from "./scalars.ts";
 import { wellKnownForm } from "./well-known.ts";
@@ -32,7 +39,8 @@ function membersWriterExcept(desc: DescMessage, names: ReadonlySet<string>): Wri
   return sequence(desc.members.filter(({ name }) => !names.has(name)).map(memberWriter));
 }
 
-const memberWriter = (member: DescField | DescOneof): WriteMember => (member.kind === "oneof" ? oneofWriter(member) : fieldWriter(member));
+const memberWriter = (member: DescField | DescOneof): WriteMember =>
+  member.kind === "oneof" ? oneofWriter(member) : fieldWriter(member);
 
 function sequence(writers: readonly WriteMember[]): WriteMembers {
   return (message, out) => {
@@ -77,8 +85,10 @@ function valueWriter(field: DescField): WriteValue {
       // The value of a list field is always an array.
       return (value) => (value as readonly unknown[]).map(write);
     case "map":
-      // The value of a map field is always an object. fromEntries defines members, so `__proto__` is an ordinary member.
-      return (value) => Object.fromEntries(Object.entries(value as Members).map(([key, item]) => [key, write(item)]));
+      // The value of a map field is always an object. fromEntries defines members, so `__proto__` is an
+      // ordinary member.
+      return (value) =>
+        Object.fromEntries(Object.entries(value as Members).map(([key, item]) => [key, write(item)]));
     default:
       return write;
   }
@@ -96,7 +106,11 @@ function elementWriter(field: DescField): WriteValue {
 }
 
 /** Writes an answer in the envelope of spec/api.md 1, with the warnings of the request if there are any. */
-export type Writer<Desc extends DescMessage> = (message: MessageShape<Desc>, requestId: string, warnings?: readonly string[]) => string;
+export type Writer<Desc extends DescMessage> = (
+  message: MessageShape<Desc>,
+  requestId: string,
+  warnings?: readonly string[],
+) => string;
 
 /** Writes a message without the envelope: an event of a stream, a part of a webhook's body. */
 export type BareWriter<Desc extends DescMessage> = (message: MessageShape<Desc>) => string;
@@ -122,7 +136,9 @@ export function compileWriter<Desc extends DescMessage>(desc: Desc): Writer<Desc
   return (message, requestId, warnings = []) => {
     const members = membersOf(message);
     // The schema declares the field as a list of texts.
-    const texts = warns ? [...warnings, ...(members["warnings"] as readonly string[])].slice(0, warningsMax) : [...warnings];
+    const texts = warns
+      ? [...warnings, ...(members["warnings"] as readonly string[])].slice(0, warningsMax)
+      : [...warnings];
     const head = { ok: true, request_id: requestId, ...(texts.length === 0 ? {} : { warnings: texts }) };
     return JSON.stringify(write(members, head));
   };
@@ -139,7 +155,10 @@ export function compileBareWriter<Desc extends DescMessage>(desc: Desc): BareWri
 }
 
 /** The same, for a reader in this process. An answer has no members of the envelope. */
-export function compileObjectWriter<Desc extends DescMessage>(desc: Desc, { isAnswer = false } = {}): ObjectWriter<Desc> {
+export function compileObjectWriter<Desc extends DescMessage>(
+  desc: Desc,
+  { isAnswer = false } = {},
+): ObjectWriter<Desc> {
   const write = isAnswer ? membersWriterExcept(desc, envelope) : membersWriter(desc);
   return (message) => write(membersOf(message), {});
 }

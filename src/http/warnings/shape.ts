@@ -26,8 +26,8 @@ export interface Members {
 const depthMax = 100;
 
 /**
- * Notes the members of `json` that have no effect: unknown ones, and those that are `unused` in `shape`. A null member is
- * absent. A value whose type differs from its shape is skipped. Stops when `warnings` is full.
+ * Notes the members of `json` that have no effect: unknown ones, and those that are `unused` in `shape`. A
+ * null member is absent. A value whose type differs from its shape is skipped. Stops when `warnings` is full.
  */
 export function findIgnoredMembers(shape: Shape, json: Json, warnings: Warnings): void {
   visit(shape, json, "", { warnings, depth: 0 });
@@ -110,4 +110,5 @@ export function messageShapes(namesOf: (field: DescField) => Iterable<string>): 
 }
 
 /** Google's types have a JSON form other than their fields, except Empty. */
-const hasOwnJson = ({ typeName }: DescMessage): boolean => typeName.startsWith("google.protobuf.") && typeName !== "google.protobuf.Empty";
+const hasOwnJson = ({ typeName }: DescMessage): boolean =>
+  typeName.startsWith("google.protobuf.") && typeName !== "google.protobuf.Empty";

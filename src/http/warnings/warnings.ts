@@ -43,7 +43,8 @@ export class Warnings {
 
   /** @throws Failure `invalid_argument` that names the members, at most 50 and 4 KiB, when there are any. */
   refuse(): void {
-    if (!this.isEmpty) throw invalidArgument("", this.#textsFor(refusalCapacity, (text) => text).join(separator));
+    if (!this.isEmpty)
+      throw invalidArgument("", this.#textsFor(refusalCapacity, (text) => text).join(separator));
   }
 
   add(member: IgnoredMember): void {
@@ -51,7 +52,9 @@ export class Warnings {
     this.#count += 1;
   }
 
-  /** For `warnings` of a JSON answer: at most ten texts; the last one counts the members that are not listed. */
+  /**
+   * For `warnings` of a JSON answer: at most ten texts; the last one counts the members that are not listed.
+   */
   get texts(): readonly string[] {
     return this.#textsFor(answerCapacity, (text) => text);
   }
@@ -73,7 +76,10 @@ export class Warnings {
     const rest = this.#count - texts.length;
     if (rest === 0) return texts;
     if (texts.length === 0) return [`${this.isFull ? "at least " : ""}${rest} members without effect`];
-    return [...texts.slice(0, -1), `${texts.at(-1) ?? ""}${separator}and ${this.isFull ? "at least " : ""}${rest} more`];
+    return [
+      ...texts.slice(0, -1),
+      `${texts.at(-1) ?? ""}${separator}and ${this.isFull ? "at least " : ""}${rest} more`,
+    ];
   }
 }
 
@@ -87,7 +93,8 @@ function textOf({ path, name, names }: IgnoredMember): string {
 
 const pathMax = 128;
 
-const placed = (path: string, name: string): string => memberPath(path.length > pathMax ? `…${path.slice(-pathMax)}` : path, name);
+const placed = (path: string, name: string): string =>
+  memberPath(path.length > pathMax ? `…${path.slice(-pathMax)}` : path, name);
 
 /** The path to a member of the object at `path`. */
 export const memberPath = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
@@ -105,9 +112,9 @@ export function shownName(name: string): string {
 }
 
 /**
- * Forms of secrets at any position in a name: keys and workers' credentials (also other vendors' keys with the same
- * prefix), signing secrets, JSON Web Tokens, and codes, tokens and secrets of OAuth clients. Any other 40 consecutive
- * characters of these kinds with a digit among them also count as a secret.
+ * Forms of secrets at any position in a name: keys and workers' credentials (also other vendors' keys with
+ * the same prefix), signing secrets, JSON Web Tokens, and codes, tokens and secrets of OAuth clients. Any
+ * other 40 consecutive characters of these kinds with a digit among them also count as a secret.
  */
 const secretForms: readonly RegExp[] = [
   /(?<![A-Za-z0-9])[sw]k-[A-Za-z0-9_-]{8}/,

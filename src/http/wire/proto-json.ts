@@ -19,9 +19,10 @@ const tables = new Map<DescMessage, Table>();
 const depthMax = 100;
 
 /**
- * Prepares the protobuf JSON of a request for the library. A text in the place of message parts becomes one text part, as in v2. A word that its
- * enum does not have is refused: the library drops it with the unknown members, so that a filter with a typing error would be no filter. Workers
- * are exempt: newer ones may have words that this release does not know.
+ * Prepares the protobuf JSON of a request for the library. A text in the place of message parts becomes one
+ * text part, as in v2. A word that its enum does not have is refused: the library drops it with the unknown
+ * members, so that a filter with a typing error would be no filter. Workers are exempt: newer ones may have
+ * words that this release does not know.
  *
  * @returns whether the JSON was changed.
  * @throws Failure `invalid_argument` with the accepted words.
@@ -37,8 +38,13 @@ export function prepareJson(desc: DescMessage, json: unknown, path = "", depth =
       Object.assign(json, { [name]: [{ type: ContentPartType.TEXT, text: value }] });
       isChanged = true;
     }
-    for (const [at, one] of valuesOf(worded.field, value, path === "" ? worded.field.name : `${path}.${worded.field.name}`)) {
-      if (worded.field.message) isChanged = prepareJson(worded.field.message, one, at, depth + 1) || isChanged;
+    for (const [at, one] of valuesOf(
+      worded.field,
+      value,
+      path === "" ? worded.field.name : `${path}.${worded.field.name}`,
+    )) {
+      if (worded.field.message)
+        isChanged = prepareJson(worded.field.message, one, at, depth + 1) || isChanged;
       else if (typeof one === "string" && !worded.words?.has(one))
         throw invalidArgument(
           at,
@@ -52,9 +58,15 @@ export function prepareJson(desc: DescMessage, json: unknown, path = "", depth =
 }
 
 /** The single values of a field, with their paths. */
-function valuesOf({ fieldKind }: DescField, value: unknown, path: string): readonly (readonly [path: string, value: unknown])[] {
-  if (fieldKind === "list") return Array.isArray(value) ? value.map((one, index) => [`${path}[${index}]`, one]) : [];
-  if (fieldKind === "map") return Object.entries(Object(value)).map(([key, one]) => [path + keyStep(key), one]);
+function valuesOf(
+  { fieldKind }: DescField,
+  value: unknown,
+  path: string,
+): readonly (readonly [path: string, value: unknown])[] {
+  if (fieldKind === "list")
+    return Array.isArray(value) ? value.map((one, index) => [`${path}[${index}]`, one]) : [];
+  if (fieldKind === "map")
+    return Object.entries(Object(value)).map(([key, one]) => [path + keyStep(key), one]);
   return [[path, value]];
 }
 

@@ -46,7 +46,10 @@ export interface WireForm<F> {
 
 /** Serves addresses in one wire form. */
 export interface Wire {
-  /** Answers a request with the handle that `handleOf` returns, in a hook after which Fastify does not continue: it parses no body. */
+  /**
+   * Answers a request with the handle that `handleOf` returns, in a hook after which Fastify does not
+   * continue: it parses no body.
+   */
   answer(request: FastifyRequest, reply: FastifyReply, handleOf: (call: Call) => Handle): void;
   /**
    * Serves an address with one handle per HTTP method.
@@ -113,7 +116,12 @@ export function wire<F>({ name, readHead, failureIn, report, refuse }: WireForm<
   }
 
   /** Serves every HTTP method of a URL. */
-  const serve = (app: FastifyInstance, url: string, handleOf: (call: Call) => Handle, config: FastifyContextConfig = {}): void =>
+  const serve = (
+    app: FastifyInstance,
+    url: string,
+    handleOf: (call: Call) => Handle,
+    config: FastifyContextConfig = {},
+  ): void =>
     void app.route({
       method: [...app.supportedMethods],
       url,
@@ -126,7 +134,8 @@ export function wire<F>({ name, readHead, failureIn, report, refuse }: WireForm<
 
   return {
     answer,
-    route: (app, url, handles, wrongMethod, config) => serve(app, url, byMethod({ handles, wrongMethod }), config),
+    route: (app, url, handles, wrongMethod, config) =>
+      serve(app, url, byMethod({ handles, wrongMethod }), config),
     routeNames(app, prefix, addresses) {
       const handlesOf = new Map([...addresses].map(([name, address]) => [name, byMethod(address)]));
       serve(app, `${prefix}${oneOf(addresses.keys())}`, (call) => {
@@ -147,7 +156,10 @@ export function wire<F>({ name, readHead, failureIn, report, refuse }: WireForm<
 }
 
 /** Selects the handle of a request's method. @throws Failure `method_not_allowed` */
-function byMethod({ handles, wrongMethod: { text, allow = Object.keys(handles) } }: Address): (call: Call) => Handle {
+function byMethod({
+  handles,
+  wrongMethod: { text, allow = Object.keys(handles) },
+}: Address): (call: Call) => Handle {
   const handleOf = new Map(Object.entries(handles));
   return ({ request, reply }) => {
     const handle = handleOf.get(request.method);
@@ -157,7 +169,10 @@ function byMethod({ handles, wrongMethod: { text, allow = Object.keys(handles) }
   };
 }
 
-/** Lists the members without effect in the answer's head. @throws Failure `invalid_argument` for them under strict handling */
+/**
+ * Lists the members without effect in the answer's head. @throws Failure `invalid_argument` for them under
+ * strict handling
+ */
 export const applyHeaders = ({ warnings, head, reply }: Call): void =>
   applyWarnings(warnings, head.isStrict, (name, value) => reply.header(name, value));
 
@@ -203,7 +218,8 @@ export const inSteps =
     setHeaders(call.reply, rateHeaders(admitted.rate));
     const limit = bound(call);
     const read = limit === null ? nothing : await readBody(call.request.raw, limit);
-    const body = read.length > largeBodyBytes ? await prepareBody(read, binary, incomingBody(call.request.raw)) : read;
+    const body =
+      read.length > largeBodyBytes ? await prepareBody(read, binary, incomingBody(call.request.raw)) : read;
     await encode(call, admitted, decode(call, body));
   };
 
@@ -211,4 +227,8 @@ export const inSteps =
 export const hasBody = ({ request }: Call): boolean => request.method !== "GET" && request.method !== "HEAD";
 
 /** The first steps of an address that needs no credential and reads no body. */
-export const anonymousSteps = { admit: async () => ({ rate: null }), bound: () => null, decode: () => null } as const;
+export const anonymousSteps = {
+  admit: async () => ({ rate: null }),
+  bound: () => null,
+  decode: () => null,
+} as const;

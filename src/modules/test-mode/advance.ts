@@ -5,7 +5,10 @@ import type { TestState } from "./state.ts";
 
 const hourMs = 3_600_000;
 const daysMaxMs = 400 * 24 * hourMs;
-/** Work without a stored time, such as the removal of expired files, is looked for at least this often on the way. */
+/**
+ * Work without a stored time, such as the removal of expired files, is looked for at least this often on the
+ * way.
+ */
 const rounds = 24;
 /** The longest wait until nothing is active. */
 const quietMs = 60_000;
@@ -14,7 +17,10 @@ const namesMax = 5;
 
 /** Moves a clock, one call at a time. */
 export interface Advance {
-  /** @param ms forward. @returns the number of times at which something was due. @throws Failure `failed_precondition`, `invalid_argument`. */
+  /**
+   * @param ms forward. @returns the number of times at which something was due. @throws Failure
+   * `failed_precondition`, `invalid_argument`.
+   */
   by(ms: number): Promise<number>;
   /** Runs work while no call moves the clock. @throws Failure `failed_precondition` while one does. */
   alone<T>(work: () => Promise<T>): Promise<T>;
@@ -35,7 +41,10 @@ export function createAdvance(
     let calm = 0;
     let found: readonly string[] = [];
     while (calm < 2) {
-      found = [...state.active(clock.now(), clock.pausingRuns), ...(held() > 0 ? ["delivery that a fault holds"] : [])];
+      found = [
+        ...state.active(clock.now(), clock.pausingRuns),
+        ...(held() > 0 ? ["delivery that a fault holds"] : []),
+      ];
       calm = found.length === 0 ? calm + 1 : 0;
       if (calm < 2 && clock.monotonic() >= until) return found;
       await (found.length === 0 ? new Promise((resolve) => setImmediate(resolve)) : pause(lookMs));
@@ -81,7 +90,8 @@ export function createAdvance(
   }
 
   async function alone<T>(work: () => Promise<T>): Promise<T> {
-    if (isMoving) throw new Failure("failed_precondition", "another call moves the clock: wait for its answer");
+    if (isMoving)
+      throw new Failure("failed_precondition", "another call moves the clock: wait for its answer");
     isMoving = true;
     try {
       return await work();
@@ -94,8 +104,13 @@ export function createAdvance(
     quiet,
     alone,
     async by(ms) {
-      if (ms <= 0) throw invalidArgument("to", "must be after the present time of the server: the clock moves forward only");
-      if (ms > daysMaxMs) throw invalidArgument("to", "must be at most 400 days after the present time of the server");
+      if (ms <= 0)
+        throw invalidArgument(
+          "to",
+          "must be after the present time of the server: the clock moves forward only",
+        );
+      if (ms > daysMaxMs)
+        throw invalidArgument("to", "must be at most 400 days after the present time of the server");
       return alone(() => move(ms));
     },
   };

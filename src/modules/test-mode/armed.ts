@@ -3,7 +3,10 @@ import type { Fault } from "./fault.ts";
 /** A call or a delivery that may get a fault. */
 export interface Target {
   readonly wire: string;
-  /** The names by which a test may mean it: of the operation, of the RPC, and the path. For a delivery the id of the webhook. */
+  /**
+   * The names by which a test may mean it: of the operation, of the RPC, and the path. For a delivery the id
+   * of the webhook.
+   */
   readonly names: readonly string[];
 }
 
@@ -22,8 +25,8 @@ export interface ArmedFaults {
   /** The first armed fault for a target that is not used up. It counts as used. */
   take(target: Target, isDelivery: boolean): Fault | null;
   /**
-   * Counts a use of the fault of a header. The calls with equal keys are attempts of one call: after `skip` and `times` the next one
-   * passes, and the count begins again.
+   * Counts a use of the fault of a header. The calls with equal keys are attempts of one call: after `skip`
+   * and `times` the next one passes, and the count begins again.
    */
   ofHeader(fault: Fault, key: string): Fault | null;
 }

@@ -8,10 +8,15 @@ interface Pause {
   readonly end: () => void;
 }
 
-/** The clock of test mode: the machine's time and an offset. Time-outs and leases follow the machine's time. */
+/**
+ * The clock of test mode: the machine's time and an offset. Time-outs and leases follow the machine's time.
+ */
 export interface TestClock extends Clock {
   pause(ms: number, signal?: AbortSignal, of?: "run"): Promise<void>;
-  /** Sets the time of day. Pauses that are over then end in their order, and those of work that looks every minute or more often. */
+  /**
+   * Sets the time of day. Pauses that are over then end in their order, and those of work that looks every
+   * minute or more often.
+   */
   set(now: number): Promise<void>;
   /** Lets a second pass: a still clock gives the calls of a test an order. */
   tick(): void;

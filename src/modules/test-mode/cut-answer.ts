@@ -2,7 +2,10 @@ import type { ServerResponse } from "node:http";
 import { constants, type Http2ServerResponse } from "node:http2";
 import type { Fault } from "./fault.ts";
 
-/** Ends the connection of an answer before it is complete. Over HTTP/2 its stream ends, and the others continue. */
+/**
+ * Ends the connection of an answer before it is complete. Over HTTP/2 its stream ends, and the others
+ * continue.
+ */
 export function endConnection(response: ServerResponse | Http2ServerResponse): void {
   if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   else response.destroy();
@@ -36,7 +39,10 @@ export function loseAnswer(response: ServerResponse): void {
 }
 
 /** Ends the connection after a number of bytes or events; a shorter answer is complete. */
-export function cutAnswer(response: ServerResponse, { cut, cutEvent }: Pick<Fault, "cut" | "cutEvent">): void {
+export function cutAnswer(
+  response: ServerResponse,
+  { cut, cutEvent }: Pick<Fault, "cut" | "cutEvent">,
+): void {
   const write = response.write.bind(response) as (chunk: Buffer, done?: () => void) => boolean;
   const end = response.end.bind(response) as () => unknown;
   const lengthOf = cutEvent === null ? () => cut : eventCutter(response, cutEvent);

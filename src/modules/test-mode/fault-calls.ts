@@ -44,12 +44,21 @@ const wires: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The wires that a fault can name. */
-export const wireNames: readonly string[] = [...wires.map(([, name]) => name), "connect", "grpc", "grpc-web", "other"];
+export const wireNames: readonly string[] = [
+  ...wires.map(([, name]) => name),
+  "connect",
+  "grpc",
+  "grpc-web",
+  "other",
+];
 
 const pathOf = ({ url = "/" }: Pick<IncomingMessage, "url">): string => url.split("?", 1)[0] ?? "/";
 
 /** The wire and the names of a request. */
-export function targetOf({ url, headers }: Pick<IncomingMessage, "url" | "headers">, operations: OperationTable): Target {
+export function targetOf(
+  { url, headers }: Pick<IncomingMessage, "url" | "headers">,
+  operations: OperationTable,
+): Target {
   const path = pathOf({ url });
   const rpc = operations.byRpc(path.slice(1));
   const [, grpc] = /^application\/(grpc(?:-web)?)/.exec(headers["content-type"] ?? "") ?? [];
@@ -60,7 +69,8 @@ export function targetOf({ url, headers }: Pick<IncomingMessage, "url" | "header
 }
 
 /** Operations of test mode get a fault by their own header only. */
-const isOfTests = ({ names }: Target): boolean => names.some((name) => name.startsWith("test.") || name.startsWith("testing.v1."));
+const isOfTests = ({ names }: Target): boolean =>
+  names.some((name) => name.startsWith("test.") || name.startsWith("testing.v1."));
 
 /** @param operations the table of this server. */
 export function faultyCalls(armed: ArmedFaults, operations: () => OperationTable): FaultyCalls {
@@ -76,12 +86,19 @@ export function faultyCalls(armed: ArmedFaults, operations: () => OperationTable
     return armed.ofHeader(fault, JSON.stringify([header, method, url, headers["idempotency-key"] ?? null]));
   }
 
-  async function serveWith(fault: Fault, target: Target, request: IncomingMessage, response: ServerResponse, next: () => void) {
+  async function serveWith(
+    fault: Fault,
+    target: Target,
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: () => void,
+  ) {
     if (fault.delayMs > 0) await systemClock.sleep(fault.delayMs);
     if (response.destroyed) return;
     if (fault.reset) return reset(request);
     if (fault.status !== null) {
-      if (reasons[fault.status] === undefined || target.wire === "other") return answerStatus(response, fault.status, fault.retryAfter);
+      if (reasons[fault.status] === undefined || target.wire === "other")
+        return answerStatus(response, fault.status, fault.retryAfter);
       waiting.set(request, fault);
     }
     if (fault.afterCommit) loseAnswer(response);
@@ -120,7 +137,11 @@ export function faultyCalls(armed: ArmedFaults, operations: () => OperationTable
 
 function failureFor({ status, retryAfter }: Fault): Failure {
   const reason = reasons[status ?? 500] ?? "internal";
-  return new Failure(reason, `a fault of the test: status ${status}`, retryAfter === null ? {} : { retryAfter });
+  return new Failure(
+    reason,
+    `a fault of the test: status ${status}`,
+    retryAfter === null ? {} : { retryAfter },
+  );
 }
 
 /** Ends the connection as a crashed machine does; over HTTP/2 the stream. */
@@ -131,7 +152,12 @@ function reset(request: IncomingMessage | Http2ServerRequest): void {
 
 function answerStatus(response: ServerResponse, status: number, retryAfter: number | null): void {
   if (retryAfter !== null) response.setHeader("Retry-After", String(retryAfter));
-  answerJson(response, status, status < 500 ? "invalid_argument" : "unavailable", `a fault of the test: status ${status}`);
+  answerJson(
+    response,
+    status,
+    status < 500 ? "invalid_argument" : "unavailable",
+    `a fault of the test: status ${status}`,
+  );
 }
 
 /** Answers outside of the wires: with the members of v2 and of Connect. */

@@ -30,8 +30,12 @@ export function faultyDeliveries(
     held.get(to.holder)?.();
     held.set(to.holder, isNext.resolve);
     const never = new AbortController().signal;
-    const send = Promise.race([isNext.promise, systemClock.sleep(reorderMs)]).then(() => post(to, request, never));
-    void send.finally(() => held.get(to.holder) === isNext.resolve && held.delete(to.holder)).catch(() => undefined);
+    const send = Promise.race([isNext.promise, systemClock.sleep(reorderMs)]).then(() =>
+      post(to, request, never),
+    );
+    void send
+      .finally(() => held.get(to.holder) === isNext.resolve && held.delete(to.holder))
+      .catch(() => undefined);
     return { ...ofStatus(200, request), delivered: true };
   }
 
@@ -43,17 +47,24 @@ export function faultyDeliveries(
     }
     if (fault.delayMs > 0) await systemClock.sleep(fault.delayMs, signal);
     if (fault.reset) return { ...ofStatus(null, request), failure: "connection" };
-    if (fault.status !== null) return { ...ofStatus(fault.status, request), retryAfter: fault.retryAfter?.toString() ?? null };
+    if (fault.status !== null)
+      return { ...ofStatus(fault.status, request), retryAfter: fault.retryAfter?.toString() ?? null };
     if (fault.reorder) return holdBack(post, sent);
     if (fault.duplicate) await post(to, request, signal);
-    return post(to, fault.badSignature ? { ...request, headers: withBadSignatures(request.headers) } : request, signal);
+    return post(
+      to,
+      fault.badSignature ? { ...request, headers: withBadSignatures(request.headers) } : request,
+      signal,
+    );
   }
 
   return {
     held: () => held.size,
     post: (post) => async (to, request, signal) => {
       const fault = armed.take({ wire: "webhook", names: [to.holder, "*"] }, true);
-      const answer = await (fault === null ? post(to, request, signal) : send(fault, post, [to, request, signal]));
+      const answer = await (fault === null
+        ? post(to, request, signal)
+        : send(fault, post, [to, request, signal]));
       if (!fault?.reorder) held.get(to.holder)?.();
       return answer;
     },
@@ -73,7 +84,10 @@ const ofStatus = (status: number | null, { at }: PostedRequest): AttemptResult =
 /** Every signature of a request, with other bytes in the same form. */
 const withBadSignatures = (headers: PostedRequest["headers"]): PostedRequest["headers"] =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, /signature$/.test(name) ? value.replace(/[A-Za-z0-9+/]{8,}/g, reversed) : value]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      /signature$/.test(name) ? value.replace(/[A-Za-z0-9+/]{8,}/g, reversed) : value,
+    ]),
   );
 
 const reversed = (text: string): string => [...text].reverse().join("");

@@ -20,7 +20,10 @@ export interface Fault {
   readonly times: number | null;
   /** Calls that pass before the first fault. */
   readonly skip: number;
-  /** Of deliveries: sent twice; after the next one; this many milliseconds late; with signatures that do not verify. */
+  /**
+   * Of deliveries: sent twice; after the next one; this many milliseconds late; with signatures that do not
+   * verify.
+   */
   readonly duplicate: boolean;
   readonly reorder: boolean;
   readonly lateMs: number | null;
@@ -70,12 +73,20 @@ export function parseFault(text: string, path: string, { isDelivery = false } = 
     found.set(name, readValue(name, value, path));
   }
   const effects = isDelivery ? ofDeliveries : ofCalls;
-  const other = [...found.keys()].find((name) => !effects.includes(name) && !["times", "skip", "retry-after"].includes(name));
-  if (other !== undefined) throw invalidArgument(path, `${other}: is a fault of ${isDelivery ? "calls" : "deliveries to webhooks"} only`);
-  if (!effects.some((name) => found.has(name))) throw invalidArgument(path, `must have one of ${effects.join(", ")}`);
+  const other = [...found.keys()].find(
+    (name) => !effects.includes(name) && !["times", "skip", "retry-after"].includes(name),
+  );
+  if (other !== undefined)
+    throw invalidArgument(
+      path,
+      `${other}: is a fault of ${isDelivery ? "calls" : "deliveries to webhooks"} only`,
+    );
+  if (!effects.some((name) => found.has(name)))
+    throw invalidArgument(path, `must have one of ${effects.join(", ")}`);
   const ends = endings.filter((name) => found.has(name));
   if (ends.length > 1) throw invalidArgument(path, `${ends.join(" and ")}: must not stand together`);
-  if (found.has("retry-after") && !found.has("status")) throw invalidArgument(path, "retry-after: needs a status");
+  if (found.has("retry-after") && !found.has("status"))
+    throw invalidArgument(path, "retry-after: needs a status");
   return faultOf(found);
 }
 
@@ -95,7 +106,10 @@ function readValue(name: string, value: string | undefined, path: string): numbe
   const number = Number(value);
   const isNumber = (rule.seconds ? /^\d+(\.\d{1,3})?$/ : /^\d+$/).test(value ?? "");
   if (!isNumber || number < rule.least || number > rule.most)
-    throw invalidArgument(path, `${name}: must be a ${rule.seconds ? "" : "whole "}number from ${rule.least} to ${rule.most}`);
+    throw invalidArgument(
+      path,
+      `${name}: must be a ${rule.seconds ? "" : "whole "}number from ${rule.least} to ${rule.most}`,
+    );
   return number;
 }
 

@@ -11,8 +11,8 @@ export interface TestFolder {
 /**
  * Makes an empty data folder with the marker of test mode.
  *
- * @param chosen DATA_DIR, which does not exist or has the marker: then its content is removed. Null: a folder for temporary files,
- * which `remove` removes.
+ * @param chosen DATA_DIR, which does not exist or has the marker: then its content is removed. Null: a folder
+ * for temporary files, which `remove` removes.
  */
 export function makeTestFolder(chosen: string | null): TestFolder {
   const path = chosen === null ? mkdtempSync(join(tmpdir(), "atp-test-")) : resolve(chosen);

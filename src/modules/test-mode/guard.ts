@@ -15,16 +15,19 @@ function hostOf(text: string): string | null {
 }
 
 /**
- * Why test mode refuses a request; null when it does not. Pages of other sites reach this machine by a user's browser: their requests
- * have their `Origin`, or, after a DNS answer that names this machine, their `Host`.
+ * Why test mode refuses a request; null when it does not. Pages of other sites reach this machine by a user's
+ * browser: their requests have their `Origin`, or, after a DNS answer that names this machine, their `Host`.
  */
 export function refusalOf({ headers }: Pick<IncomingMessage, "headers">): string | null {
   const host = headers.host ?? headers[":authority"];
-  if (typeof host === "string" && host !== "" && !isOwn(hostOf(host) ?? "")) return "Host: must name this machine";
+  if (typeof host === "string" && host !== "" && !isOwn(hostOf(host) ?? ""))
+    return "Host: must name this machine";
   const { origin } = headers;
-  // Forms of the platform's pages, which send no referrer, have the origin `null`. No page can set the other header.
+  // Forms of the platform's pages, which send no referrer, have the origin `null`. No page can set the other
+  // header.
   const isOwnForm = origin === "null" && headers["sec-fetch-site"] === "same-origin";
-  if (origin !== undefined && !isOwnForm && !isOwn(hostOf(origin) ?? "")) return "Origin: must be of this machine";
+  if (origin !== undefined && !isOwnForm && !isOwn(hostOf(origin) ?? ""))
+    return "Origin: must be of this machine";
   const forwarded = Object.keys(headers).find(isForwarded);
   return forwarded === undefined ? null : `${forwarded}: test mode takes no request through a proxy`;
 }

@@ -21,13 +21,21 @@ export interface TestParts {
 }
 
 /** They make their own changes: a call of a test has no audit row and no idempotency record. */
-export function testHandlers({ clock, advance, armed, operations, reset, createSpace }: TestParts): HandlerTable {
+export function testHandlers({
+  clock,
+  advance,
+  armed,
+  operations,
+  reset,
+  createSpace,
+}: TestParts): HandlerTable {
   const now = () => BigInt(Math.floor(clock.now() / 1000));
   const implementation = implement(TestService, {
     readClock: async () => ({ now: now() }),
     advanceClock: {
       async hold(_tx, _call, { seconds, to }) {
-        if ((seconds === undefined) === (to === undefined)) throw invalidArgument("seconds", "set either seconds or to");
+        if ((seconds === undefined) === (to === undefined))
+          throw invalidArgument("seconds", "set either seconds or to");
         const ms = seconds === undefined ? Number(to) * 1000 - clock.now() : Number(seconds) * 1000;
         const stops = await advance.by(ms);
         return { now: now(), stops };
@@ -40,7 +48,8 @@ export function testHandlers({ clock, advance, armed, operations, reset, createS
         if (isDelivery && (operation !== undefined || wire !== undefined))
           throw invalidArgument("webhook_id", "a fault of deliveries has no operation and no wire");
         if (operation !== undefined) checkOperation(operation, operations());
-        if (wire !== undefined && !wireNames.includes(wire)) throw invalidArgument("wire", `must be one of ${wireNames.join(", ")}`);
+        if (wire !== undefined && !wireNames.includes(wire))
+          throw invalidArgument("wire", `must be one of ${wireNames.join(", ")}`);
         armed.arm(fault, { isDelivery, name: webhookId ?? operation, wire });
         return {};
       },
@@ -64,5 +73,8 @@ function checkOperation(name: string, { all, byName, byRpc }: OperationTable): v
     name,
     all.flatMap((operation) => operation.name ?? []),
   );
-  throw invalidArgument("operation", `unknown operation${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`);
+  throw invalidArgument(
+    "operation",
+    `unknown operation${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`,
+  );
 }

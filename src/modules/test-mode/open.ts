@@ -71,7 +71,9 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
     if (state === undefined) throw new Error("test mode is not open yet");
     return state;
   };
-  const deliveries = faultyDeliveries(armed, (webhookId, eventId, ms) => opened().postpone(webhookId, eventId, clock.now() + ms));
+  const deliveries = faultyDeliveries(armed, (webhookId, eventId, ms) =>
+    opened().postpone(webhookId, eventId, clock.now() + ms),
+  );
   const calls = faultyCalls(armed, operations);
   let kept = clock.now();
 
@@ -125,13 +127,25 @@ export async function openTestMode(env: Settings, { seed, at }: TestFlags): Prom
       clock,
       ids,
       random,
-      test: { services: [TestService], handlers, serve, store, read: calls.read, admit: calls.admit, post: deliveries.post },
+      test: {
+        services: [TestService],
+        handlers,
+        serve,
+        store,
+        read: calls.read,
+        admit: calls.admit,
+        post: deliveries.post,
+      },
     },
     key: () => readFileSync(join(config.dataDir, "first-key"), "utf8").trim(),
-    signInSecret: async () => (await served?.change((tx) => createFirstLink(tx, { ids, random, now: clock.now() }))) ?? null,
+    signInSecret: async () =>
+      (await served?.change((tx) => createFirstLink(tx, { ids, random, now: clock.now() }))) ?? null,
     async open() {
       const snapshot = join(config.dataDir, "reset.db");
-      state = await openTestState(databasePath(config), snapshot, { remote: remoteProfiles(config), waitingNode });
+      state = await openTestState(databasePath(config), snapshot, {
+        remote: remoteProfiles(config),
+        waitingNode,
+      });
     },
     async keep() {
       opened().keep();

@@ -13,8 +13,8 @@ function stream(seed: string): Random {
 export interface SeededRandom {
   readonly random: Random;
   /**
-   * Runs a call, and the work that it begins, with a separate stream: that of its idempotency key and its credential, or else of its place
-   * among the calls without a key.
+   * Runs a call, and the work that it begins, with a separate stream: that of its idempotency key and its
+   * credential, or else of its place among the calls without a key.
    */
   within(request: Pick<IncomingMessage, "headers" | "url">, work: () => void): void;
   /** Changes are committed in groups: the work of each has the stream of its call. */
@@ -32,7 +32,8 @@ export function seededRandom(seed: string): SeededRandom {
 
   function nameOf({ headers, url }: Pick<IncomingMessage, "headers" | "url">): string {
     const key = headers["idempotency-key"];
-    const name = key === undefined ? "call" : JSON.stringify([key, url, credentials.map((each) => headers[each])]);
+    const name =
+      key === undefined ? "call" : JSON.stringify([key, url, credentials.map((each) => headers[each])]);
     const use = uses.get(name) ?? 0;
     uses.set(name, use + 1);
     return `${seed} ${name} ${use}`;

@@ -48,14 +48,18 @@ export interface TestSettings {
  */
 export async function readTestSettings(env: Settings, seed: string): Promise<TestSettings> {
   const shown = showSettings(env);
-  const given = new Map(shown.filter(({ source }) => source !== "default").map(({ name, value }) => [name, value]));
+  const given = new Map(
+    shown.filter(({ source }) => source !== "default").map(({ name, value }) => [name, value]),
+  );
   const problems = [...environmentProblems(env), ...settingProblems(given)];
   if (problems.length > 0) throw new ConfigError(problems);
   const dataDir = given.get("DATA_DIR") ?? null;
   const overrides = {
     DRAIN_SECONDS: given.get("DRAIN_SECONDS") ?? "1",
     ATP_BUILD_DOCS: "",
-    ...Object.fromEntries(reached.map((name) => [name, [given.get(name), "loopback"].filter((text) => text != null).join(",")])),
+    ...Object.fromEntries(
+      reached.map((name) => [name, [given.get(name), "loopback"].filter((text) => text != null).join(",")]),
+    ),
     ENCRYPTION_KEY: Buffer.from(hkdfSync("sha256", seed, "", "encryption key", 32)).toString("base64"),
   };
   // Every other problem is found before the folder is made.
@@ -63,13 +67,18 @@ export async function readTestSettings(env: Settings, seed: string): Promise<Tes
   checkHost({ host, admin });
   const own = port === 0 ? { PORT: String(await freePort(host)) } : {};
   const folder = makeTestFolder(dataDir);
-  return { config: loadConfig({ ...env, ...overrides, ...own, DATA_DIR: folder.path }), remove: folder.remove };
+  return {
+    config: loadConfig({ ...env, ...overrides, ...own, DATA_DIR: folder.path }),
+    remove: folder.remove,
+  };
 }
 
 const problem = (variable: string, text: string): Problem => ({ variable, text: `${variable}: ${text}` });
 
 function environmentProblems(env: Settings): Problem[] {
-  return env["NODE_ENV"] === "production" ? [problem("NODE_ENV", "test mode does not start with production: leave out --test")] : [];
+  return env["NODE_ENV"] === "production"
+    ? [problem("NODE_ENV", "test mode does not start with production: leave out --test")]
+    : [];
 }
 
 function settingProblems(given: ReadonlyMap<string, string | null>): Problem[] {
@@ -77,21 +86,38 @@ function settingProblems(given: ReadonlyMap<string, string | null>): Problem[] {
   const foreign = addressed.filter((name) => !isOwnUrl(given.get(name) ?? null));
   const dataDir = given.get("DATA_DIR") ?? null;
   return [
-    ...others.map((name) => problem(name, "a test server reaches no other system and makes its own data: unset it, or leave out --test")),
-    ...foreign.map((name) => problem(name, "in test mode the address must be of this machine, such as http://127.0.0.1:8080")),
+    ...others.map((name) =>
+      problem(
+        name,
+        "a test server reaches no other system and makes its own data: unset it, or leave out --test",
+      ),
+    ),
+    ...foreign.map((name) =>
+      problem(name, "in test mode the address must be of this machine, such as http://127.0.0.1:8080"),
+    ),
     ...(dataDir !== null && !isTestFolder(dataDir, { orFree: true })
-      ? [problem("DATA_DIR", "in test mode the folder must not exist, or be one that --test has made: choose another one, or unset it")]
+      ? [
+          problem(
+            "DATA_DIR",
+            "in test mode the folder must not exist, or be one that --test has made: choose another one, or unset it",
+          ),
+        ]
       : []),
   ];
 }
 
-const isOwnUrl = (url: string | null): boolean => url === null || (URL.canParse(url) && isLoopback(new URL(url).hostname));
+const isOwnUrl = (url: string | null): boolean =>
+  url === null || (URL.canParse(url) && isLoopback(new URL(url).hostname));
 
 /** Only an address counts: a name could be that of another machine. */
 function checkHost({ host, admin }: Pick<Config, "host" | "admin">): void {
   const problems = [
-    ...(isLoopback(host) ? [] : [problem("HOST", "test mode listens on this machine only, such as 127.0.0.1")]),
-    ...(admin === null || admin.isLocal ? [] : [problem("ADMIN_HOST", "test mode listens on this machine only, such as 127.0.0.1")]),
+    ...(isLoopback(host)
+      ? []
+      : [problem("HOST", "test mode listens on this machine only, such as 127.0.0.1")]),
+    ...(admin === null || admin.isLocal
+      ? []
+      : [problem("ADMIN_HOST", "test mode listens on this machine only, such as 127.0.0.1")]),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
 }

@@ -50,7 +50,10 @@ const works = `
   UNION ALL SELECT kind || ' ' || key FROM job
   UNION ALL SELECT 'export ' || id FROM export WHERE completed_at IS NULL`;
 
-/** @param remote profiles whose queued tasks wait for a worker. @param waitingNode marks tasks that wait for their subtasks. */
+/**
+ * @param remote profiles whose queued tasks wait for a worker. @param waitingNode marks tasks that wait for
+ * their subtasks.
+ */
 const runs = `SELECT 'run of ' || id FROM task WHERE status = 'running' AND deleted_at IS NULL
   AND (node_id IS NOT NULL AND node_id <> @waitingNode OR node_id IS NULL AND agent_profile NOT IN (SELECT value FROM json_each(@remote)))`;
 
@@ -63,7 +66,10 @@ export async function openTestState(
   snapshot: string,
   parts: { remote: readonly string[]; waitingNode: string },
 ): Promise<TestState> {
-  const adapter = await connectSqlite(path, "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 0;");
+  const adapter = await connectSqlite(
+    path,
+    "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 0;",
+  );
   const db = driverOf(adapter);
   const pluck = (text: string) => db.prepare(text).safeIntegers(false).pluck();
   const [dueTimes, work, running] = [pluck(dues), pluck(works), pluck(runs)];
@@ -112,7 +118,9 @@ export async function openTestState(
     postpone: (webhookId, eventId, at) =>
       inChange(() =>
         db
-          .prepare("UPDATE delivery SET next_at = ?, attempts = attempts - 1 WHERE webhook_id = ? AND event_id = ? AND state = 'pending'")
+          .prepare(
+            "UPDATE delivery SET next_at = ?, attempts = attempts - 1 WHERE webhook_id = ? AND event_id = ? AND state = 'pending'",
+          )
           .run(at, webhookId, eventId),
       ),
     keep() {
@@ -125,7 +133,8 @@ export async function openTestState(
         await inChange(() => {
           for (const name of tables()) db.exec(`DELETE FROM main."${name}"`);
           // Triggers of the rows above may have written some of these already.
-          for (const name of tables()) db.exec(`INSERT OR REPLACE INTO main."${name}" SELECT * FROM kept."${name}"`);
+          for (const name of tables())
+            db.exec(`INSERT OR REPLACE INTO main."${name}" SELECT * FROM kept."${name}"`);
         });
       } finally {
         db.exec("DETACH kept");

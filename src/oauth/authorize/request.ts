@@ -1,6 +1,11 @@
 import { parseScopes, scopeFault } from "../../core/accounts/caller.ts";
 import { defaultScopes, type OAuthApp } from "../../core/oauth/app.ts";
-import { type AuthorizationError, type AuthorizationRequest, errorLocation, selectRedirectUri } from "../../core/oauth/authorization.ts";
+import {
+  type AuthorizationError,
+  type AuthorizationRequest,
+  errorLocation,
+  selectRedirectUri,
+} from "../../core/oauth/authorization.ts";
 import { isChallenge } from "../../core/oauth/code.ts";
 import { resourceOf } from "../../core/oauth/resource.ts";
 
@@ -58,7 +63,8 @@ const rules: readonly Rule[] = [
     // RFC 7636 4.3: without a method it would be plain
     error: "invalid_request",
     description: "code_challenge_method must be S256",
-    isViolated: (parameters) => parameters.get("code_challenge") !== null && parameters.get("code_challenge_method") !== "S256",
+    isViolated: (parameters) =>
+      parameters.get("code_challenge") !== null && parameters.get("code_challenge_method") !== "S256",
   },
   {
     // RFC 7636 4.2
@@ -70,7 +76,8 @@ const rules: readonly Rule[] = [
     // RFC 7636 4.3: a downgrade must be detected (RFC 9700 4.8)
     error: "invalid_request",
     description: "code_challenge_method requires code_challenge",
-    isViolated: (parameters) => parameters.get("code_challenge") === null && parameters.get("code_challenge_method") !== null,
+    isViolated: (parameters) =>
+      parameters.get("code_challenge") === null && parameters.get("code_challenge_method") !== null,
   },
   {
     // RFC 6749 3.3, 4.1.2.1
@@ -85,7 +92,8 @@ const rules: readonly Rule[] = [
     // RFC 8707 2
     error: "invalid_target",
     description: "resource is not one that the app can have tokens for",
-    isViolated: (parameters, app, issuer) => resourceOf(app, parameters.get("resource"), issuer) === undefined,
+    isViolated: (parameters, app, issuer) =>
+      resourceOf(app, parameters.get("resource"), issuer) === undefined,
   },
 ];
 
@@ -93,12 +101,17 @@ const rules: readonly Rule[] = [
 export type Authorization =
   /** A page with 400 and no redirect: there is no valid redirect URI. */
   | { readonly kind: "page"; readonly reason: "client" | "redirect_uri" }
-  /** A page with 400 and no redirect: the client is not checked, so its address gets no visitor from here (RFC 9700 4.11.2). */
+  /**
+   * A page with 400 and no redirect: the client is not checked, so its address gets no visitor from here (RFC
+   * 9700 4.11.2).
+   */
   | { readonly kind: "refused"; readonly redirectUri: string; readonly description: string }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "ask"; readonly request: AuthorizationRequest };
 
-/** Reads `GET {consent_url}/openapi/oauth`. A deleted app gets the answer of an unknown one (spec/oauth.md 4). */
+/**
+ * Reads `GET {consent_url}/openapi/oauth`. A deleted app gets the answer of an unknown one (spec/oauth.md 4).
+ */
 export async function readAuthorization(
   query: URLSearchParams,
   findApp: (clientId: string) => Promise<OAuthApp | null>,
@@ -110,14 +123,20 @@ export async function readAuthorization(
 }
 
 /** @param app the app of `client_id`; null if there is none. */
-export function checkAuthorization(parameters: Parameters, app: OAuthApp | null, issuer: string): Authorization {
+export function checkAuthorization(
+  parameters: Parameters,
+  app: OAuthApp | null,
+  issuer: string,
+): Authorization {
   if (app === null) return { kind: "page", reason: "client" };
-  const redirectUri = parameters.repeated === "redirect_uri" ? null : selectRedirectUri(app, parameters.get("redirect_uri"));
+  const redirectUri =
+    parameters.repeated === "redirect_uri" ? null : selectRedirectUri(app, parameters.get("redirect_uri"));
   if (redirectUri === null) return { kind: "page", reason: "redirect_uri" };
   const to = { redirectUri, state: parameters.get("state"), issuer };
   const violated = rules.find((rule) => rule.isViolated(parameters, app, issuer));
   if (violated) {
-    const description = typeof violated.description === "string" ? violated.description : violated.description(parameters);
+    const description =
+      typeof violated.description === "string" ? violated.description : violated.description(parameters);
     if (!app.verified) return { kind: "refused", redirectUri, description };
     return { kind: "redirect", location: errorLocation(to, violated.error, description) };
   }

@@ -27,10 +27,30 @@ export function callMetrics({ counter, histogram, gauge }: Series): CallFunction
     // Refusals, which callers without a credential can cause, take no label sets from successful calls.
     ({ outcome }) => outcome !== "ok",
   );
-  const active = gauge({ name: "http_server_active_requests", help: "Calls in progress, by wire.", labels: ["wire"], most: 9 });
-  const uploads = counter({ name: "atp_uploads_total", help: "Uploads of files by outcome.", labels: ["outcome"], most: 18 });
-  const bytes = counter({ name: "atp_uploaded_bytes_total", help: "Bytes of complete uploads.", labels: [], most: 1 });
-  const watching = gauge({ name: "atp_watchers", help: "Open watches and held calls, of own or shared tasks.", labels: ["kind"], most: 2 });
+  const active = gauge({
+    name: "http_server_active_requests",
+    help: "Calls in progress, by wire.",
+    labels: ["wire"],
+    most: 9,
+  });
+  const uploads = counter({
+    name: "atp_uploads_total",
+    help: "Uploads of files by outcome.",
+    labels: ["outcome"],
+    most: 18,
+  });
+  const bytes = counter({
+    name: "atp_uploaded_bytes_total",
+    help: "Bytes of complete uploads.",
+    labels: [],
+    most: 1,
+  });
+  const watching = gauge({
+    name: "atp_watchers",
+    help: "Open watches and held calls, of own or shared tasks.",
+    labels: ["kind"],
+    most: 2,
+  });
   const open = new Map<string, number>();
   const watches = new Map<string, () => number>();
   return {
@@ -52,7 +72,10 @@ export function callMetrics({ counter, histogram, gauge }: Series): CallFunction
   };
 }
 
-export function modelMetrics({ counter, histogram }: Series): Pick<Observe, "modelCalled" | "tokensUsed" | "budgetRefused"> {
+export function modelMetrics({
+  counter,
+  histogram,
+}: Series): Pick<Observe, "modelCalled" | "tokensUsed" | "budgetRefused"> {
   const duration = histogram(
     {
       name: "gen_ai_client_operation_duration_seconds",

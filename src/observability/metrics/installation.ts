@@ -55,14 +55,22 @@ export function scrapeReader(
 /**
  * Gauges of the whole installation: every process shows the same values.
  *
- * @param configured the profiles of the configuration, which have gauges also while no task has them. All other profiles are `other`.
+ * @param configured the profiles of the configuration, which have gauges also while no task has them. All
+ * other profiles are `other`.
  */
-export function installationMetrics({ gauge }: Series, configured: ReadonlySet<string>): (rows: ScrapedRows) => void {
+export function installationMetrics(
+  { gauge }: Series,
+  configured: ReadonlySet<string>,
+): (rows: ScrapedRows) => void {
   const max = Math.max;
   const byProfile = { labels: ["profile"], most: 30 } as const;
   const byState = { labels: ["state"], most: 3 } as const;
   const byKind = { labels: ["kind"], most: 15 } as const;
-  const queued = gauge({ name: "atp_tasks_queued", help: "Tasks that wait for a runner, by profile.", ...byProfile });
+  const queued = gauge({
+    name: "atp_tasks_queued",
+    help: "Tasks that wait for a runner, by profile.",
+    ...byProfile,
+  });
   const oldest = gauge(
     {
       name: "atp_tasks_queue_age_seconds",
@@ -71,26 +79,47 @@ export function installationMetrics({ gauge }: Series, configured: ReadonlySet<s
     },
     max,
   );
-  const running = gauge({ name: "atp_tasks_running", help: "Tasks that a runner has, by profile.", ...byProfile });
+  const running = gauge({
+    name: "atp_tasks_running",
+    help: "Tasks that a runner has, by profile.",
+    ...byProfile,
+  });
   const deliveries = gauge({
     name: "atp_deliveries",
     help: "Deliveries that are not settled, by state: due now, or scheduled for a later attempt.",
     ...byState,
   });
   const age = gauge(
-    { name: "atp_delivery_age_seconds", help: "Time since the oldest delivery of a state was due; 0 when none is.", ...byState },
+    {
+      name: "atp_delivery_age_seconds",
+      help: "Time since the oldest delivery of a state was due; 0 when none is.",
+      ...byState,
+    },
     max,
   );
-  const webhooks = gauge({ name: "atp_webhooks", help: "Webhooks by state: healthy, failing or disabled.", ...byState });
+  const webhooks = gauge({
+    name: "atp_webhooks",
+    help: "Webhooks by state: healthy, failing or disabled.",
+    ...byState,
+  });
   const workers = gauge({
     name: "atp_workers",
     help: "Credentials of remote workers: all, and those that called in the last minute.",
     ...byState,
   });
-  const remote = gauge({ name: "atp_worker_runs", help: "Runs that remote workers hold.", labels: [], most: 1 });
+  const remote = gauge({
+    name: "atp_worker_runs",
+    help: "Runs that remote workers hold.",
+    labels: [],
+    most: 1,
+  });
   const jobs = gauge({ name: "atp_jobs_due", help: "Jobs that are due and not taken, by kind.", ...byKind });
   const jobAge = gauge(
-    { name: "atp_jobs_age_seconds", help: "Time since the oldest due job was due, by kind; 0 when none is.", ...byKind },
+    {
+      name: "atp_jobs_age_seconds",
+      help: "Time since the oldest due job was due, by kind; 0 when none is.",
+      ...byKind,
+    },
     max,
   );
 
@@ -127,4 +156,10 @@ export function installationMetrics({ gauge }: Series, configured: ReadonlySet<s
 }
 
 /** A profile without tasks. */
-const idle = (profile: string): ScrapedRows["profiles"][number] => ({ profile, queued: 0, oldestAt: null, running: 0, failed: 0 });
+const idle = (profile: string): ScrapedRows["profiles"][number] => ({
+  profile,
+  queued: 0,
+  oldestAt: null,
+  running: 0,
+  failed: 0,
+});

@@ -28,7 +28,10 @@ export type Format = "prometheus" | "openmetrics";
 export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, build: Build): Metrics {
   const registry = new Registry();
   const series: Series = seriesOf(registry);
-  const agents = new Map([...publicNames.map((name) => [name, "offline"] as const), ...Object.entries(agentProfiles)]);
+  const agents = new Map([
+    ...publicNames.map((name) => [name, "offline"] as const),
+    ...Object.entries(agentProfiles),
+  ]);
   const agentOf = (profile: string): string => (agents.get(profile) ?? "other").replace(/:.*/, "");
   const { refresh: refreshCalls, ...calls } = callMetrics(series);
   const { refresh: refreshStore, ...store } = storeMetrics(series);
@@ -49,10 +52,13 @@ export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, 
 }
 
 /**
- * Prometheus's text as OpenMetrics. prom-client writes it too, but renames its counters permanently when it does.
+ * Prometheus's text as OpenMetrics. prom-client writes it too, but renames its counters permanently when it
+ * does.
  */
 function openMetrics(text: string): string {
-  const counters = new Set([...text.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => `${name}_total`));
+  const counters = new Set(
+    [...text.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => `${name}_total`),
+  );
   const lines = text.split("\n").filter((line) => line !== "");
   const renamed = lines.map((line) =>
     line.replace(/^# (HELP|TYPE) (\S+)/, (all, word: string, name: string) =>

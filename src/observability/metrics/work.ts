@@ -22,7 +22,10 @@ type WorkFunctions = Pick<
 const timedJobsMax = 40;
 
 /** Metrics of runs, deliveries and jobs. */
-export function workMetrics({ counter, histogram, gauge }: Series, agentOf: AgentOf): WorkFunctions & { refresh: () => void } {
+export function workMetrics(
+  { counter, histogram, gauge }: Series,
+  agentOf: AgentOf,
+): WorkFunctions & { refresh: () => void } {
   const runs = counter({
     name: "atp_runs_total",
     help: "Ended runs by agent (offline, remote, model) and ending.",
@@ -51,10 +54,20 @@ export function workMetrics({ counter, histogram, gauge }: Series, agentOf: Agen
     known: ["delivered", "retried", "failed", "cancelled"],
   });
   const seconds = histogram(
-    { name: "atp_delivery_attempt_duration_seconds", help: "Time of attempts on the network.", labels: [], most: 1 },
+    {
+      name: "atp_delivery_attempt_duration_seconds",
+      help: "Time of attempts on the network.",
+      labels: [],
+      most: 1,
+    },
     [0.05, 0.25, 1, 5, 15],
   );
-  const disabled = counter({ name: "atp_webhooks_disabled_total", help: "Webhooks that were switched off.", labels: [], most: 1 });
+  const disabled = counter({
+    name: "atp_webhooks_disabled_total",
+    help: "Webhooks that were switched off.",
+    labels: [],
+    most: 1,
+  });
   const pushes = counter({
     name: "atp_push_attempts_total",
     help: "Attempts of push notifications of A2A by outcome.",
@@ -63,11 +76,26 @@ export function workMetrics({ counter, histogram, gauge }: Series, agentOf: Agen
     known: ["delivered", "retried", "failed"],
   });
   const pushSeconds = histogram(
-    { name: "atp_push_attempt_duration_seconds", help: "Time of attempts of push notifications on the network.", labels: [], most: 1 },
+    {
+      name: "atp_push_attempt_duration_seconds",
+      help: "Time of attempts of push notifications on the network.",
+      labels: [],
+      most: 1,
+    },
     [0.05, 0.25, 1, 5, 15],
   );
-  const jobs = counter({ name: "atp_jobs_total", help: "Jobs by kind and outcome.", labels: ["kind", "outcome"], most: 80 });
-  const jobSeconds = counter({ name: "atp_job_seconds_total", help: "Time of timed jobs by kind.", labels: ["kind"], most: timedJobsMax });
+  const jobs = counter({
+    name: "atp_jobs_total",
+    help: "Jobs by kind and outcome.",
+    labels: ["kind", "outcome"],
+    most: 80,
+  });
+  const jobSeconds = counter({
+    name: "atp_job_seconds_total",
+    help: "Time of timed jobs by kind.",
+    labels: ["kind"],
+    most: timedJobsMax,
+  });
   const ages = gauge({
     name: "atp_job_success_age_seconds",
     help: "Time since this process last did a timed job, or found that it was not due.",
@@ -119,14 +147,33 @@ export function workMetrics({ counter, histogram, gauge }: Series, agentOf: Agen
 type StoreFunctions = Pick<Observe, "committed" | "writerWaited" | "changed" | "scanned" | "pool">;
 
 /** Metrics of the database as this process uses it. */
-export function storeMetrics({ counter, histogram, gauge }: Series): StoreFunctions & { refresh: () => void } {
-  const commits = counter({ name: "atp_commits_total", help: "Commits to the database.", labels: [], most: 1 });
+export function storeMetrics({
+  counter,
+  histogram,
+  gauge,
+}: Series): StoreFunctions & { refresh: () => void } {
+  const commits = counter({
+    name: "atp_commits_total",
+    help: "Commits to the database.",
+    labels: [],
+    most: 1,
+  });
   const sizes = histogram(
-    { name: "atp_commit_changes", help: "Changes in one commit: waiting changes share a commit on SQLite.", labels: [], most: 1 },
+    {
+      name: "atp_commit_changes",
+      help: "Changes in one commit: waiting changes share a commit on SQLite.",
+      labels: [],
+      most: 1,
+    },
     [1, 2, 4, 8, 16, 32, 64],
   );
   const waits = histogram(
-    { name: "atp_writer_wait_seconds", help: "Time until a change could begin to write.", labels: [], most: 1 },
+    {
+      name: "atp_writer_wait_seconds",
+      help: "Time until a change could begin to write.",
+      labels: [],
+      most: 1,
+    },
     [0.001, 0.005, 0.025, 0.1, 0.5, 2.5],
   );
   const changes = histogram(
@@ -145,7 +192,12 @@ export function storeMetrics({ counter, histogram, gauge }: Series): StoreFuncti
     labels: ["pool", "state"],
     most: 6,
   });
-  const most = gauge({ name: "db_client_connection_max", help: "Connections that a pool can have.", labels: ["pool"], most: 3 });
+  const most = gauge({
+    name: "db_client_connection_max",
+    help: "Connections that a pool can have.",
+    labels: ["pool"],
+    most: 3,
+  });
   const pending = gauge({
     name: "db_client_connection_pending_requests",
     help: "Work that waits for a connection of a pool.",

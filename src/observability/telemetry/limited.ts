@@ -7,7 +7,12 @@ const waitingMax = 2_048;
 /** The limits of exports. A request, with its retries, ends before the SDK would give it up. */
 export const exportLimits = {
   request: { timeoutMillis: 10_000, concurrencyLimit: 4 },
-  batch: { maxQueueSize: waitingMax, maxExportBatchSize: 512, scheduledDelayMillis: 1_000, exportTimeoutMillis: 15_000 },
+  batch: {
+    maxQueueSize: waitingMax,
+    maxExportBatchSize: 512,
+    scheduledDelayMillis: 1_000,
+    exportTimeoutMillis: 15_000,
+  },
   record: { attributeCountLimit: 32, attributeValueLengthLimit: 1_024 },
 } as const;
 
@@ -24,7 +29,10 @@ export interface Limited<E> {
   admit(): boolean;
 }
 
-/** @param dropped receives the cause as a short text without an answer of the collector, which may repeat headers. */
+/**
+ * @param dropped receives the cause as a short text without an answer of the collector, which may repeat
+ * headers.
+ */
 export function limited<Item, Result extends { code: number; error?: Error }>(
   exporter: Exporter<Item, Result>,
   dropped: (count: number, cause: string) => void,

@@ -5,7 +5,10 @@ import { currentSpan } from "../../core/trace.ts";
 const { DEBUG: debug, INFO: info, WARN: warn, ERROR: error } = SeverityNumber;
 const severities = { debug, info, warn, error } as const;
 
-/** Emits lines of the log as records of the span that they are written in. Objects and lists in fields become JSON. */
+/**
+ * Emits lines of the log as records of the span that they are written in. Objects and lists in fields become
+ * JSON.
+ */
 export function logRecorder(logger: Pick<Logger, "emit">): Log {
   return (level, text, { traceId: _, ...fields } = {}) => {
     const { isSampled = false, ...place } = currentSpan()?.trace ?? { traceId: "", spanId: "" };
@@ -21,4 +24,6 @@ export function logRecorder(logger: Pick<Logger, "emit">): Log {
 }
 
 const plain = (value: unknown): string | number | boolean =>
-  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : (JSON.stringify(value) ?? "null");
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? value
+    : (JSON.stringify(value) ?? "null");

@@ -24,8 +24,8 @@ export interface Telemetry {
 const scope = "agent-task-platform";
 
 /**
- * Exports by OTLP over HTTP. Nothing waits for an export: what does not fit into its queue, and what the collector does not
- * take, is dropped.
+ * Exports by OTLP over HTTP. Nothing waits for an export: what does not fit into its queue, and what the
+ * collector does not take, is dropped.
  */
 export function openOtlp(config: TelemetryConfig, version: string, dropped: Dropped): Telemetry {
   const resource = resourceFromAttributes({ "service.name": config.serviceName, "service.version": version });
@@ -48,18 +48,27 @@ const target = ({ endpoint, headers }: TelemetryConfig, signal: "traces" | "logs
 });
 
 function spanExport(config: TelemetryConfig, resource: Resource, dropped: Dropped): TracerProvider {
-  const { exporter, admit } = limited(new OTLPTraceExporter(target(config, "traces")), (count, why) => dropped("traces", count, why));
+  const { exporter, admit } = limited(new OTLPTraceExporter(target(config, "traces")), (count, why) =>
+    dropped("traces", count, why),
+  );
   const processor = new (class extends BatchSpanProcessor {
     override onEnd(span: Parameters<BatchSpanProcessor["onEnd"]>[0]): void {
       const isSampled = (span.spanContext().traceFlags & 1) === 1;
       if (isSampled && admit()) super.onEnd(span);
     }
   })({ exporter, ...exportLimits.batch });
-  return new TracerProvider({ resource, sampler: samplerOf(config), spanLimits: exportLimits.record, spanProcessors: [processor] });
+  return new TracerProvider({
+    resource,
+    sampler: samplerOf(config),
+    spanLimits: exportLimits.record,
+    spanProcessors: [processor],
+  });
 }
 
 function lineExport(config: TelemetryConfig, resource: Resource, dropped: Dropped): LoggerProvider {
-  const { exporter, admit } = limited(new OTLPLogExporter(target(config, "logs")), (count, why) => dropped("logs", count, why));
+  const { exporter, admit } = limited(new OTLPLogExporter(target(config, "logs")), (count, why) =>
+    dropped("logs", count, why),
+  );
   const processor = new (class extends BatchLogRecordProcessor {
     override onEmit(record: Parameters<BatchLogRecordProcessor["onEmit"]>[0]): void {
       if (admit()) super.onEmit(record);

@@ -3,7 +3,11 @@ import { invalidArgument } from "../../core/failure.ts";
 import { stableJson } from "../../core/json-digest.ts";
 import { algorithm, type SigningKeys } from "../../core/oauth/signing-key.ts";
 import type { Profiles, ProfileText } from "../../core/tasks/profile.ts";
-import { type AgentCard, AgentCardSchema, AgentCardSignatureSchema } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
+import {
+  type AgentCard,
+  AgentCardSchema,
+  AgentCardSignatureSchema,
+} from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 import { basePath, eventsExtension, protocolVersion } from "./protocol.ts";
 
 /** What cards say about this installation. */
@@ -39,7 +43,8 @@ export function createAgents({ baseUrl, version, profiles, publicProfiles, keys 
     card,
     profileOf(tenant) {
       if (tenant === "") return undefined;
-      if (!profiles.names.includes(tenant)) throw invalidArgument("tenant", "is not the name of an agent profile");
+      if (!profiles.names.includes(tenant))
+        throw invalidArgument("tenant", "is not the name of an agent profile");
       return tenant;
     },
     async publicCard(name = publicProfiles[0]) {
@@ -82,7 +87,12 @@ const cardOf = (
   defaultInputModes: modes,
   defaultOutputModes: modes,
   skills: [
-    { id: "task", name: "Tasks", description: "Works on a task until it is done, and asks when something is missing.", tags: ["tasks"] },
+    {
+      id: "task",
+      name: "Tasks",
+      description: "Works on a task until it is done, and asks when something is missing.",
+      tags: ["tasks"],
+    },
     ...skills.map((skill) => ({ ...skill, tags: ["skill"] })),
   ],
 });
@@ -102,6 +112,8 @@ async function sign(card: AgentCard, keys: CardParts["keys"], baseUrl: string): 
   const jws = await new FlattenedSign(new TextEncoder().encode(payload))
     .setProtectedHeader({ alg: algorithm, typ: "JOSE", kid, jku: `${baseUrl}/oauth/jwks` })
     .sign(key);
-  card.signatures = [create(AgentCardSignatureSchema, { protected: jws.protected ?? "", signature: jws.signature })];
+  card.signatures = [
+    create(AgentCardSignatureSchema, { protected: jws.protected ?? "", signature: jws.signature }),
+  ];
   return card;
 }

@@ -8,7 +8,10 @@ import { isLonger, isObject, type JsonObject } from "../../core/json.ts";
 import { textTooLong } from "../../core/tasks/message.ts";
 import { type Message, type Part, Role } from "../../gen/proto/lf/a2a/v1/a2a_pb.ts";
 
-/** The `content` of a message of v2 with the parts of a message of the protocol. @throws Failure `invalid_argument` */
+/**
+ * The `content` of a message of v2 with the parts of a message of the protocol. @throws Failure
+ * `invalid_argument`
+ */
 export function contentOf({ parts, role }: Message): readonly ContentPartInput[] {
   if (role !== Role.USER) throw invalidArgument("message.role", "must be ROLE_USER");
   if (parts.length === 0) throw invalidArgument("message.parts", "must have at least one part");
@@ -37,11 +40,16 @@ function dataText(value: Value): string {
 
 function partOf(part: Part, index: number): ContentPartInput {
   const { content, filename, mediaType } = part;
-  const names = { type: "file", ...(filename && { filename }), ...(mediaType && { mime_type: mediaType }) } as const;
+  const names = {
+    type: "file",
+    ...(filename && { filename }),
+    ...(mediaType && { mime_type: mediaType }),
+  } as const;
   if (content.case === "text") return { type: "text", text: content.value };
   if (content.case === "url") return { ...names, file_url: content.value };
   if (content.case === "data") return { type: "text", text: dataText(content.value) };
-  if (content.case !== "raw") throw invalidArgument(`message.parts[${index}]`, "must have text, raw, url or data");
+  if (content.case !== "raw")
+    throw invalidArgument(`message.parts[${index}]`, "must have text, raw, url or data");
   const head = `data:${mediaType || "application/octet-stream"};base64`;
   const kept = raws.get(part);
   if (kept) {
@@ -59,7 +67,10 @@ interface Decision {
   readonly input: JsonObject;
 }
 
-/** The decision in a message: a data part with `event_id` and `input`, as task.confirmAction takes them; undefined without one. */
+/**
+ * The decision in a message: a data part with `event_id` and `input`, as task.confirmAction takes them;
+ * undefined without one.
+ */
 export function decisionIn({ parts }: Message): Decision | undefined {
   for (const { content } of parts) {
     if (content.case !== "data") continue;

@@ -47,22 +47,32 @@ const unaries: Handlers<Promise<Message>> = {
   },
   ListTasks: listTasks,
   CancelTask: async ({ id }: CancelTaskRequest, use: Use) => {
-    if (isOver(stateOf(await readTask(use.client, idIn(id))))) throw new A2aFailure("TASK_NOT_CANCELABLE", "the task is over");
+    if (isOver(stateOf(await readTask(use.client, idIn(id)))))
+      throw new A2aFailure("TASK_NOT_CANCELABLE", "the task is over");
     await use.client.tasks.stop({ task_id: id });
     return taskOf(await readTask(use.client, id), await readEvents(use, id));
   },
   GetExtendedAgentCard: extendedCard,
-  CreateTaskPushNotificationConfig: (request: TaskPushNotificationConfig, { push }: Use) => push.create(request),
-  GetTaskPushNotificationConfig: (request: GetTaskPushNotificationConfigRequest, { push }: Use) => push.get(request),
-  ListTaskPushNotificationConfigs: (request: ListTaskPushNotificationConfigsRequest, { push }: Use) => push.list(request),
-  DeleteTaskPushNotificationConfig: async (request: DeleteTaskPushNotificationConfigRequest, { push }: Use) => {
+  CreateTaskPushNotificationConfig: (request: TaskPushNotificationConfig, { push }: Use) =>
+    push.create(request),
+  GetTaskPushNotificationConfig: (request: GetTaskPushNotificationConfigRequest, { push }: Use) =>
+    push.get(request),
+  ListTaskPushNotificationConfigs: (request: ListTaskPushNotificationConfigsRequest, { push }: Use) =>
+    push.list(request),
+  DeleteTaskPushNotificationConfig: async (
+    request: DeleteTaskPushNotificationConfigRequest,
+    { push }: Use,
+  ) => {
     await push.remove(request);
     return create(EmptySchema);
   },
 };
 
 /** The methods that answer with a stream. */
-const streams: Handlers<AsyncIterable<Item>> = { SendStreamingMessage: sendStreamingMessage, SubscribeToTask: subscribe };
+const streams: Handlers<AsyncIterable<Item>> = {
+  SendStreamingMessage: sendStreamingMessage,
+  SubscribeToTask: subscribe,
+};
 
 /** Performs a method. @throws Failure, ApiError */
 export const unary = async ({ name }: DescMethod, request: Message, use: Use): Promise<Message> =>
@@ -113,7 +123,10 @@ async function settle(taskId: string, seq: number, { client, sleep }: Use): Prom
   }
 }
 
-async function* sendStreamingMessage(request: SendMessageRequest, use: Use): AsyncGenerator<Item<StreamResponse>> {
+async function* sendStreamingMessage(
+  request: SendMessageRequest,
+  use: Use,
+): AsyncGenerator<Item<StreamResponse>> {
   const { taskId, seq } = await send(request, use);
   yield* follow(await readTask(use.client, taskId), seq, use);
 }
@@ -122,7 +135,10 @@ async function* subscribe({ id }: SubscribeToTaskRequest, use: Use): AsyncGenera
   const task = await readTask(use.client, idIn(id));
   // With the place at which a client was cut off it gets what it missed, also when the task is over.
   if (use.lastSeq === undefined && isOver(stateOf(task)))
-    throw new A2aFailure("UNSUPPORTED_OPERATION", "the task is over: GetTask has its result, and Last-Event-ID repeats its events");
+    throw new A2aFailure(
+      "UNSUPPORTED_OPERATION",
+      "the task is over: GetTask has its result, and Last-Event-ID repeats its events",
+    );
   yield* follow(task, use.lastSeq ?? task.last_seq, use);
 }
 
@@ -140,12 +156,13 @@ const statusesOf: Readonly<Record<TaskState, readonly OwnTask["status"][]>> = {
 };
 
 /**
- * Lists tasks by the time of their last change, newest first: those of a context, if the request has one, which can be the id of a task. Their artifacts, and a
- * history, only on request.
+ * Lists tasks by the time of their last change, newest first: those of a context, if the request has one,
+ * which can be the id of a task. Their artifacts, and a history, only on request.
  */
 async function listTasks(request: ListTasksRequest, use: Use): Promise<Message> {
   const { contextId, status, pageSize = pageBounds.usual, pageToken, statusTimestampAfter } = request;
-  if (pageSize < 1 || pageSize > pageBounds.most) throw invalidArgument("page_size", `must be from 1 to ${pageBounds.most}`);
+  if (pageSize < 1 || pageSize > pageBounds.most)
+    throw invalidArgument("page_size", `must be from 1 to ${pageBounds.most}`);
   const length = lengthIn(request.historyLength) ?? 0;
   const hasEvents = length > 0 || request.includeArtifacts === true;
   const size = hasEvents ? Math.min(pageSize, pageBounds.withEvents) : pageSize;
@@ -169,9 +186,16 @@ async function listTasks(request: ListTasksRequest, use: Use): Promise<Message> 
   const filters = { statuses, order_by: "updated_at", include_counts: true, limit: size } as const;
   const context = contextId === "" ? {} : { metadata: { [contextKey]: contextId } };
   // Also those of the same second: the filter of v2 leaves its second out.
-  const since = statusTimestampAfter ? { updated_after: Math.max(0, Math.floor(timestampMs(statusTimestampAfter) / 1000) - 1) } : {};
+  const since = statusTimestampAfter
+    ? { updated_after: Math.max(0, Math.floor(timestampMs(statusTimestampAfter) / 1000) - 1) }
+    : {};
   const cursor = pageToken === "" ? {} : { cursor: pageToken };
-  const { data, next_cursor, counts } = await use.client.call("task.list", { ...filters, ...context, ...since, ...cursor });
+  const { data, next_cursor, counts } = await use.client.call("task.list", {
+    ...filters,
+    ...context,
+    ...since,
+    ...cursor,
+  });
   return create(ListTasksResponseSchema, {
     tasks: await shown(data),
     nextPageToken: next_cursor ?? "",
@@ -187,6 +211,8 @@ async function extendedCard({ tenant }: GetExtendedAgentCardRequest, use: Use): 
   const text = profile === undefined ? data[0] : data.find(({ id }) => id === profile);
   if (!text) throw invalidArgument("tenant", "is not the name of an agent profile");
   const list = await unless("permission_denied", use.client.skills.list());
-  const shown = (list?.data ?? []).slice(0, skillsMax).map(({ id, name, description }) => ({ id, name, description }));
+  const shown = (list?.data ?? [])
+    .slice(0, skillsMax)
+    .map(({ id, name, description }) => ({ id, name, description }));
   return use.agents.card(text, shown);
 }

@@ -1,7 +1,13 @@
 import { Code } from "@connectrpc/connect";
 import { ApiError } from "../../../packages/client/src/index.ts";
 import { Failure, type Reason } from "../../core/failure.ts";
-import { connectAnswers, connectCodes, type ErrorInfo, failureOfError, ownDomain } from "../../http/failure.ts";
+import {
+  connectAnswers,
+  connectCodes,
+  type ErrorInfo,
+  failureOfError,
+  ownDomain,
+} from "../../http/failure.ts";
 import { refusalOf } from "../shared/refusal.ts";
 
 /** The errors that the protocol names, with their JSON-RPC codes (A2A 1.0, 5.4). */
@@ -30,7 +36,10 @@ const rpcErrors = { PARSE_ERROR: -32_700, INVALID_REQUEST: -32_600, METHOD_NOT_F
 
 type RpcError = keyof typeof rpcErrors;
 
-/** A refusal with another JSON-RPC code than that of its reason: the message is not JSON, not a request, or has an unknown method. */
+/**
+ * A refusal with another JSON-RPC code than that of its reason: the message is not JSON, not a request, or
+ * has an unknown method.
+ */
 export class RpcFailure extends Failure {
   readonly error: RpcError;
 
@@ -67,8 +76,14 @@ export function problemOf(failure: Failure, requestId: string): Problem {
   const { reason, path } = failure;
   const isNamed = failure instanceof A2aFailure;
   const ofRpc = failure instanceof RpcFailure ? failure.error : undefined;
-  const rpc = isNamed ? protocolErrors[failure.error].rpc : ofRpc ? rpcErrors[ofRpc] : (rpcCodes[reason] ?? -32_000);
-  const name = isNamed ? failure.error : (ofRpc ?? (reason === "invalid_argument" ? "INVALID_PARAMS" : reason.toUpperCase()));
+  const rpc = isNamed
+    ? protocolErrors[failure.error].rpc
+    : ofRpc
+      ? rpcErrors[ofRpc]
+      : (rpcCodes[reason] ?? -32_000);
+  const name = isNamed
+    ? failure.error
+    : (ofRpc ?? (reason === "invalid_argument" ? "INVALID_PARAMS" : reason.toUpperCase()));
   return {
     rpc,
     http: connectAnswers[reason].status,
@@ -92,5 +107,7 @@ export function rpcError(failure: Failure, requestId: string): object {
 /** The body of an error of HTTP+JSON: `google.rpc.Status`. */
 export function restError(failure: Failure, requestId: string): object {
   const { http, status, info } = problemOf(failure, requestId);
-  return { error: { code: http, status, message: failure.message, details: [{ "@type": infoType, ...info }] } };
+  return {
+    error: { code: http, status, message: failure.message, details: [{ "@type": infoType, ...info }] },
+  };
 }

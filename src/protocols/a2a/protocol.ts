@@ -24,7 +24,8 @@ export interface ServiceParameters {
 }
 
 /**
- * Reads the service parameters. A request without version counts as one of version 0.3 (A2A 1.0, 3.6.2), which is not served.
+ * Reads the service parameters. A request without version counts as one of version 0.3 (A2A 1.0, 3.6.2),
+ * which is not served.
  *
  * @throws Failure
  */
@@ -41,7 +42,9 @@ export function serviceParameters(header: ReadHeader): ServiceParameters {
   return { hasEvents: extensions.includes(eventsExtension), lastSeq: last === "" ? undefined : Number(last) };
 }
 
-/** The HTTP method and the path of a method below the base, with names of fields in braces (A2A 1.0, 11.3). */
+/**
+ * The HTTP method and the path of a method below the base, with names of fields in braces (A2A 1.0, 11.3).
+ */
 type RestRule = readonly [http: "GET" | "POST" | "DELETE", path: string];
 
 /** SubscribeToTask is GET in the specification, and POST in its SDKs. */

@@ -18,8 +18,9 @@ interface Sent {
 const contextMax = 128;
 
 /**
- * Sends the message of a request: to its task, to the task whose id is its context, or as a new task in the context of its client. A message that was sent before, with the
- * same id by the same credential, is not sent again.
+ * Sends the message of a request: to its task, to the task whose id is its context, or as a new task in the
+ * context of its client. A message that was sent before, with the same id by the same credential, is not sent
+ * again.
  *
  * @throws Failure, ApiError
  */
@@ -31,7 +32,10 @@ export async function send({ tenant, message, configuration }: SendMessageReques
   const { taskPushNotificationConfig } = configuration ?? {};
   if (!taskPushNotificationConfig) return deliver();
   if (taskPushNotificationConfig.taskId !== "" && taskPushNotificationConfig.taskId !== message.taskId)
-    throw invalidArgument("configuration.task_push_notification_config.task_id", "must be that of the message, or empty");
+    throw invalidArgument(
+      "configuration.task_push_notification_config.task_id",
+      "must be that of the message, or empty",
+    );
   // A message that is sent again has one configuration.
   const config = { ...taskPushNotificationConfig, id: taskPushNotificationConfig.id || keyOf(message, use) };
   await use.push.check({ ...config, taskId: task?.id ?? "" });
@@ -40,10 +44,14 @@ export async function send({ tenant, message, configuration }: SendMessageReques
   return sent;
 }
 
-/** The task that a message continues; undefined when it begins one. A context that is not the id of a task is one that the client has made. */
+/**
+ * The task that a message continues; undefined when it begins one. A context that is not the id of a task is
+ * one that the client has made.
+ */
 async function taskFor({ messageId, taskId, contextId }: Message, use: Use): Promise<Task | undefined> {
   if (messageId === "") throw invalidArgument("message.message_id", "is required");
-  if (contextId.length > contextMax) throw invalidArgument("message.context_id", `must have at most ${contextMax} characters`);
+  if (contextId.length > contextMax)
+    throw invalidArgument("message.context_id", `must have at most ${contextMax} characters`);
   if (taskId === "") return contextId === "" ? undefined : findTask(use, contextId);
   const task = await readTask(use.client, taskId);
   if (!["", taskId, placeOf(task).contextId].includes(contextId))
@@ -59,7 +67,9 @@ async function begin(message: Message, profile: string | undefined, use: Use): P
     ...(profile && { agent_profile: profile }),
     ...(contextId !== "" && { metadata: { [contextKey]: contextId } }),
   };
-  const { task_id: taskId } = await use.client.call("task.create", request, { idempotencyKey: keyOf(message, use) });
+  const { task_id: taskId } = await use.client.call("task.create", request, {
+    idempotencyKey: keyOf(message, use),
+  });
   return { taskId, seq: 0 };
 }
 
@@ -79,7 +89,10 @@ async function proceed(message: Message, task: Task, use: Use): Promise<Sent> {
     );
   if (isApproval) await checkApprover(use, task);
   if (isApproval && !calls.confirm)
-    throw invalidArgument("message.parts", "the task waits for an approval: send a data part with event_id and input");
+    throw invalidArgument(
+      "message.parts",
+      "the task waits for an approval: send a data part with event_id and input",
+    );
   if (isApproval) checkShown(waiting);
   const options = { idempotencyKey: keyOf(message, use) };
   if (isApproval && calls.confirm) await use.client.tasks.confirmAction(calls.confirm, options);
@@ -95,7 +108,10 @@ interface Calls {
 
 function callsOf(message: Message, task_id: string): Calls {
   const decision = decisionIn(message);
-  return { send: { task_id, message: { content: contentOf(message) } }, confirm: decision && { task_id, ...decision } };
+  return {
+    send: { task_id, message: { content: contentOf(message) } },
+    confirm: decision && { task_id, ...decision },
+  };
 }
 
 async function wasSent({ send: sent, confirm }: Calls, message: Message, use: Use): Promise<boolean> {
@@ -104,13 +120,19 @@ async function wasSent({ send: sent, confirm }: Calls, message: Message, use: Us
   return confirm !== undefined && use.client.wasMade("task.confirmAction", confirm, key);
 }
 
-/** The idempotency key of a message: its id within its conversation. The records of tokens are those of their app and user. */
+/**
+ * The idempotency key of a message: its id within its conversation. The records of tokens are those of their
+ * app and user.
+ */
 function keyOf({ messageId, contextId, taskId }: Message, { keyId }: Use): string {
   const place = JSON.stringify([keyId, taskId || contextId, messageId]);
   return `a2a-${createHash("sha256").update(place).digest("base64url")}`;
 }
 
-/** The caller is a program that may be led by a model: it decides approvals only if its user has granted that (spec/decisions.md 130). */
+/**
+ * The caller is a program that may be led by a model: it decides approvals only if its user has granted that
+ * (spec/decisions.md 130).
+ */
 async function checkApprover({ client }: Use, task: Task): Promise<void> {
   const caller = await client.rights();
   if (caller.credential.kind !== "token" || !mayDecide(caller))

@@ -1,6 +1,11 @@
 import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { isQuestion, type Task as OwnTask, type TaskAttachment, type TaskEvent } from "../../../packages/client/src/index.ts";
+import {
+  isQuestion,
+  type Task as OwnTask,
+  type TaskAttachment,
+  type TaskEvent,
+} from "../../../packages/client/src/index.ts";
 import { visible } from "../../core/actions/visible.ts";
 import {
   type ArtifactSchema,
@@ -23,7 +28,15 @@ export type StatusInit = MessageInitShape<typeof TaskStatusSchema>;
 /** What a task of the protocol shows of one of the platform. */
 export type ShownTask = Pick<
   OwnTask,
-  "id" | "status" | "outcome" | "run_state" | "status_detail" | "task_url" | "metadata" | "last_seq" | "updated_at"
+  | "id"
+  | "status"
+  | "outcome"
+  | "run_state"
+  | "status_detail"
+  | "task_url"
+  | "metadata"
+  | "last_seq"
+  | "updated_at"
 >;
 
 export function stateOf(task: ShownTask): TaskState {
@@ -80,29 +93,44 @@ export function statusOf(task: ShownTask, events: readonly TaskEvent[]): StatusI
 function statusParts(task: ShownTask, events: readonly TaskEvent[]): PartInit[] {
   const waiting = waitingOf(task);
   if (waiting) {
-    const { waiting_for_event_id: waitingForEventId, waiting_for_event_type: waitingForEventType, waiting_description } = waiting;
+    const {
+      waiting_for_event_id: waitingForEventId,
+      waiting_for_event_type: waitingForEventType,
+      waiting_description,
+    } = waiting;
     if (isQuestion(waiting)) {
       const asked = events.find(({ id }) => id === waitingForEventId);
-      const { content = waiting_description, question_expectation } = asked?.type === "assistant_message" ? asked.assistant_message : {};
-      return [textPart(visible(content)), dataPart({ event_id: waitingForEventId, kind: waitingForEventType, question_expectation })];
+      const { content = waiting_description, question_expectation } =
+        asked?.type === "assistant_message" ? asked.assistant_message : {};
+      return [
+        textPart(visible(content)),
+        dataPart({ event_id: waitingForEventId, kind: waitingForEventType, question_expectation }),
+      ];
     }
     const { text, isWhole } = showAct(waiting);
     const place = isWhole ? [textPart(`A person approves it at ${waiting.task_url}`)] : [];
     return [
       textPart(text),
       ...place,
-      dataPart({ event_id: waitingForEventId, kind: waitingForEventType, ...(isWhole && { input_schema: waiting.confirm_input_schema }) }),
+      dataPart({
+        event_id: waitingForEventId,
+        kind: waitingForEventType,
+        ...(isWhole && { input_schema: waiting.confirm_input_schema }),
+      }),
     ];
   }
   if (task.status === "running") return [];
-  const last = events.findLast(({ type }) => type === (task.status === "error" ? "error_message" : "assistant_message"));
+  const last = events.findLast(
+    ({ type }) => type === (task.status === "error" ? "error_message" : "assistant_message"),
+  );
   return last ? [textPart(textOf(last))] : [];
 }
 
 /** What a user or the agent said; undefined for other events. */
 export function messageOf(event: TaskEvent, place: TaskPlace): MessageInit | undefined {
   if (event.type !== "user_message" && event.type !== "assistant_message") return undefined;
-  if (event.type === "assistant_message") return agentMessage(event.id, place, partsOf(event.assistant_message));
+  if (event.type === "assistant_message")
+    return agentMessage(event.id, place, partsOf(event.assistant_message));
   return { ...agentMessage(event.id, place, partsOf(event.user_message)), role: Role.USER };
 }
 
@@ -110,22 +138,42 @@ export function messageOf(event: TaskEvent, place: TaskPlace): MessageInit | und
 export function artifactOf(event: TaskEvent): ArtifactInit | undefined {
   if (event.type === "structured_output_result") {
     const { value, success } = event.structured_output_result;
-    return { artifactId: event.id, name: "structured_output", parts: [dataPart(value)], ...(!success && { description: "failed" }) };
+    return {
+      artifactId: event.id,
+      name: "structured_output",
+      parts: [dataPart(value)],
+      ...(!success && { description: "failed" }),
+    };
   }
   if (event.type !== "assistant_message") return undefined;
   const { delivery_kind: deliveryKind, attachments } = event.assistant_message;
-  if (deliveryKind === "question" || (deliveryKind === "progress" && attachments.length === 0)) return undefined;
-  return { artifactId: event.id, name: deliveryKind === "progress" ? "files" : "result", parts: partsOf(event.assistant_message) };
+  if (deliveryKind === "question" || (deliveryKind === "progress" && attachments.length === 0))
+    return undefined;
+  return {
+    artifactId: event.id,
+    name: deliveryKind === "progress" ? "files" : "result",
+    parts: partsOf(event.assistant_message),
+  };
 }
 
-const agentMessage = (messageId: string, place: TaskPlace, parts: PartInit[]): MessageInit & { readonly role: Role } => ({
+const agentMessage = (
+  messageId: string,
+  place: TaskPlace,
+  parts: PartInit[],
+): MessageInit & { readonly role: Role } => ({
   messageId,
   ...place,
   role: Role.AGENT,
   parts,
 });
 
-function partsOf({ content, attachments }: { readonly content: string; readonly attachments: readonly TaskAttachment[] }): PartInit[] {
+function partsOf({
+  content,
+  attachments,
+}: {
+  readonly content: string;
+  readonly attachments: readonly TaskAttachment[];
+}): PartInit[] {
   const files = attachments.map(filePart);
   return content === "" && files.length > 0 ? files : [textPart(content), ...files];
 }
@@ -136,7 +184,10 @@ const filePart = ({ url, filename, content_type: contentType = "" }: TaskAttachm
   mediaType: contentType,
 });
 
-const textPart = (text: string): PartInit => ({ content: { case: "text", value: text }, mediaType: "text/plain" });
+const textPart = (text: string): PartInit => ({
+  content: { case: "text", value: text },
+  mediaType: "text/plain",
+});
 
 /** @param value JSON, by the schema of the events; members that are undefined are left out. */
 const dataPart = (value: unknown): PartInit => ({

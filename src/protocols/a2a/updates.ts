@@ -4,15 +4,24 @@ import { type StreamResponse, StreamResponseSchema, TaskState } from "../../gen/
 import { watchTurn } from "../shared/caller-client.ts";
 import { readTask } from "../shared/turn.ts";
 import { eventsExtension } from "./protocol.ts";
-import { artifactOf, messageOf, placeOf, type ShownTask, type StatusInit, statusOf, type TaskPlace, taskOf } from "./task.ts";
+import {
+  artifactOf,
+  messageOf,
+  placeOf,
+  type ShownTask,
+  type StatusInit,
+  statusOf,
+  type TaskPlace,
+  taskOf,
+} from "./task.ts";
 import { type Item, readEvents, type Use } from "./use.ts";
 
 type Update = Item<StreamResponse>;
 
 /**
- * Follows a task from the event after `afterSeq` until it is over or waits: first the task, then its events in order, at last
- * the state in which it is. With the extension every event is an update, and the text that the agent writes now too; without it
- * only those that say something in the protocol.
+ * Follows a task from the event after `afterSeq` until it is over or waits: first the task, then its events
+ * in order, at last the state in which it is. With the extension every event is an update, and the text that
+ * the agent writes now too; without it only those that say something in the protocol.
  */
 export async function* follow(task: Task, afterSeq: number, use: Use): AsyncGenerator<Update> {
   const place = placeOf(task);
@@ -32,8 +41,16 @@ export async function* follow(task: Task, afterSeq: number, use: Use): AsyncGene
   yield restUpdate(now, await readEvents(use, taskId), seq, use.hasEvents);
 }
 
-/** The state of a task that does not run. @param events its newest events, oldest first. @param seq of the newest one. */
-export const restUpdate = (task: ShownTask, events: readonly TaskEvent[], seq: number, hasEvents: boolean): Update =>
+/**
+ * The state of a task that does not run. @param events its newest events, oldest first. @param seq of the
+ * newest one.
+ */
+export const restUpdate = (
+  task: ShownTask,
+  events: readonly TaskEvent[],
+  seq: number,
+  hasEvents: boolean,
+): Update =>
   statusUpdate(placeOf(task), statusOf(task, events), { seq, ...(hasEvents && { facts: { seq } }) });
 
 /** What an event, or a part of a text, is in the protocol: nothing, or one update. */
@@ -54,7 +71,10 @@ export function* updatesOf(item: WatchEvent, place: TaskPlace, hasEvents: boolea
 
 const working = { state: TaskState.WORKING };
 
-/** The state while the agent speaks; undefined for an event that says nothing. The last update of a stream has questions. */
+/**
+ * The state while the agent speaks; undefined for an event that says nothing. The last update of a stream has
+ * questions.
+ */
 function textStatus(event: TaskEvent, place: TaskPlace): StatusInit | undefined {
   const isSpeech = event.type === "assistant_message" && event.assistant_message.delivery_kind === "progress";
   const message = isSpeech ? messageOf(event, place) : undefined;

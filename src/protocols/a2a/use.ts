@@ -33,4 +33,5 @@ export const readEvents = async ({ client }: Use, taskId: string): Promise<reado
   (await client.tasks.listMessages({ task_id: taskId, limit: eventsMax })).messages.toReversed();
 
 /** The task with an id, if the caller can see one. @throws ApiError */
-export const findTask = ({ client }: Use, id: string): Promise<Task | undefined> => unless("not_found", readTask(client, id));
+export const findTask = ({ client }: Use, id: string): Promise<Task | undefined> =>
+  unless("not_found", readTask(client, id));

@@ -12,7 +12,11 @@ const input = z.looseObject({
   runId: id,
   messages: z.array(message).max(10_000),
   state: z
-    .looseObject({ task_id: z.string().max(128).optional(), last_seq: z.int().min(0).optional(), done: z.string().max(255).nullish() })
+    .looseObject({
+      task_id: z.string().max(128).optional(),
+      last_seq: z.int().min(0).optional(),
+      done: z.string().max(255).nullish(),
+    })
     .nullish(),
   tools: z.array(z.unknown()).max(1_000).optional(),
   context: z.array(z.unknown()).max(1_000).optional(),
@@ -26,7 +30,9 @@ const input = z.looseObject({
     )
     .max(1)
     .optional(),
-  forwardedProps: z.looseObject({ task: z.looseObject({}).optional(), stop: z.boolean().optional() }).nullish(),
+  forwardedProps: z
+    .looseObject({ task: z.looseObject({}).optional(), stop: z.boolean().optional() })
+    .nullish(),
 });
 
 /** A request to run an agent (`RunAgentInput` of AG-UI 1.0), as far as this protocol reads it. */
@@ -46,7 +52,10 @@ export function readInput(value: unknown): RunInput {
   throw invalidArgument(field, issue?.message ?? "is not valid");
 }
 
-/** The content of a message in the form of v2: a text, or its parts. @throws Failure for a part that a task cannot take. */
+/**
+ * The content of a message in the form of v2: a text, or its parts. @throws Failure for a part that a task
+ * cannot take.
+ */
 export function contentOf({ content }: InputMessage): string | readonly ContentPartInput[] {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) return content.map(partOf);
@@ -62,7 +71,8 @@ function partOf(part: unknown): ContentPartInput {
   const filename = objectIn(metadata)["filename"] ?? before;
   const named = typeof filename === "string" && filename !== "" ? { filename } : {};
   if (kind === "url") return { type: "file", file_url: value, ...named };
-  if (kind === "data") return { type: "file", file_data: `data:${String(mimeType)};base64,${value}`, ...named };
+  if (kind === "data")
+    return { type: "file", file_data: `data:${String(mimeType)};base64,${value}`, ...named };
   if (kind === "file") return { type: "file", file_id: value };
   throw wrong("the source of a part is a url, data or a file");
 }
@@ -73,10 +83,16 @@ const wrong = (rule: string): Failure => invalidArgument("messages", rule);
 
 /** Ids of the uses of tools in the client's messages. */
 export const usesIn = ({ messages }: RunInput): readonly string[] =>
-  messages.flatMap(({ toolCalls }) => (Array.isArray(toolCalls) ? toolCalls.map((call) => String(objectIn(call)["id"])) : []));
+  messages.flatMap(({ toolCalls }) =>
+    Array.isArray(toolCalls) ? toolCalls.map((call) => String(objectIn(call)["id"])) : [],
+  );
 
 /** The members of task.create that a client adds: the operation reads them. */
-export const taskMembersIn = ({ forwardedProps }: RunInput): Partial<CreateTaskRequest> => ({ ...forwardedProps?.task });
+export const taskMembersIn = ({ forwardedProps }: RunInput): Partial<CreateTaskRequest> => ({
+  ...forwardedProps?.task,
+});
 
 /** The decision in the answer to an approval: the operation reads it. */
-export const decisionIn = ({ payload }: Resume): { readonly input: JsonObject } => ({ input: (payload ?? null) as JsonObject });
+export const decisionIn = ({ payload }: Resume): { readonly input: JsonObject } => ({
+  input: (payload ?? null) as JsonObject,
+});

@@ -1,4 +1,9 @@
-import { type ErrorMessage, isQuestion, type Task, type TaskEvent } from "../../../packages/client/src/index.ts";
+import {
+  type ErrorMessage,
+  isQuestion,
+  type Task,
+  type TaskEvent,
+} from "../../../packages/client/src/index.ts";
 import { visible } from "../../core/actions/visible.ts";
 import { createNarrator } from "../../narration/narrate.ts";
 import { formOf, mayDecide, showAct } from "../shared/ask.ts";
@@ -12,8 +17,8 @@ import { readHistory } from "./snapshot.ts";
 import { createTranslation } from "./translate.ts";
 
 /**
- * One run: what the task does until it no longer runs. It holds no policy: every step is an operation. A refusal is the
- * last event.
+ * One run: what the task does until it no longer runs. It holds no policy: every step is an operation. A
+ * refusal is the last event.
  *
  * @param client its calls end when the reader is gone. The task continues.
  */
@@ -30,17 +35,27 @@ export async function* run(client: CallerClient, input: RunInput): AsyncGenerato
   }
 }
 
-/** Names the members that have no effect: an agent of the platform has its own tools, and knows only what a message says. */
+/**
+ * Names the members that have no effect: an agent of the platform has its own tools, and knows only what a
+ * message says.
+ */
 function* unreadOf({ tools = [], context = [] }: RunInput): Generator<AgentEvent> {
   const members = [...(tools.length > 0 ? ["tools"] : []), ...(context.length > 0 ? ["context"] : [])];
   if (members.length > 0) yield { type: "CUSTOM", name: "atp.ignored", value: { members } };
 }
 
-async function* follow(client: CallerClient, input: RunInput, { taskId, seq, sent, done, isReopened }: Begun): AsyncGenerator<AgentEvent> {
+async function* follow(
+  client: CallerClient,
+  input: RunInput,
+  { taskId, seq, sent, done, isReopened }: Begun,
+): AsyncGenerator<AgentEvent> {
   const task = await readTask(client, taskId);
   let last = isReopened ? task.last_seq : seq;
   const history = isReopened ? await readHistory(client, taskId, last) : null;
-  yield { type: "STATE_SNAPSHOT", snapshot: { ...input.state, ...history?.state, ...stateOf(task), last_seq: last, done } };
+  yield {
+    type: "STATE_SNAPSHOT",
+    snapshot: { ...input.state, ...history?.state, ...stateOf(task), last_seq: last, done },
+  };
   if (history) yield { type: "MESSAGES_SNAPSHOT", messages: history.messages };
   const narrate = createNarrator();
   const translation = createTranslation(isReopened ? [] : usesIn(input), sent);
@@ -52,7 +67,8 @@ async function* follow(client: CallerClient, input: RunInput, { taskId, seq, sen
     note(end, item);
   }
   yield* translation.close();
-  if (translation.isStale) yield { type: "MESSAGES_SNAPSHOT", messages: (await readHistory(client, taskId, last)).messages };
+  if (translation.isStale)
+    yield { type: "MESSAGES_SNAPSHOT", messages: (await readHistory(client, taskId, last)).messages };
   yield await endOf(client, input, await readTask(client, taskId), end);
 }
 
@@ -68,7 +84,12 @@ function note(end: End, event: TaskEvent): void {
   if (event.type === "error_message") end.failure = event.error_message;
 }
 
-async function endOf(client: CallerClient, { threadId, runId }: RunInput, task: Task, end: End): Promise<AgentEvent> {
+async function endOf(
+  client: CallerClient,
+  { threadId, runId }: RunInput,
+  task: Task,
+  end: End,
+): Promise<AgentEvent> {
   const ids = { threadId, runId };
   const waiting = waitingOf(task);
   const { isStopped, failure } = end;
@@ -77,7 +98,11 @@ async function endOf(client: CallerClient, { threadId, runId }: RunInput, task: 
     return { type: "RUN_FINISHED", ...ids, outcome: { type: "interrupt", interrupts: [interrupt] } };
   }
   if (task.status === "error")
-    return { type: "RUN_ERROR", code: failure?.error_type ?? "internal", message: failure?.content ?? "the task failed" };
+    return {
+      type: "RUN_ERROR",
+      code: failure?.error_type ?? "internal",
+      message: failure?.content ?? "the task failed",
+    };
   if (task.status === "running")
     return {
       type: "RUN_ERROR",
@@ -92,7 +117,10 @@ type Interrupt = Extract<
   { type: "interrupt" }
 >["interrupts"][number];
 
-/** What the task waits for. An approval is shown whole, and has a form only for a credential that may decide it. */
+/**
+ * What the task waits for. An approval is shown whole, and has a form only for a credential that may decide
+ * it.
+ */
 async function interruptOf(client: CallerClient, task: Task, waiting: Waiting): Promise<Interrupt> {
   const form = await formOf(client, task.id, waiting);
   const isApproval = !isQuestion(waiting);

@@ -1,5 +1,16 @@
-import type { ContentPartInput, PlanUpdate, StructuredOutputResult, TaskEvent } from "../../../packages/client/src/index.ts";
-import { messageId, type Passage, type ToolEvent, toolResultOf, type Voice } from "../../narration/narrate.ts";
+import type {
+  ContentPartInput,
+  PlanUpdate,
+  StructuredOutputResult,
+  TaskEvent,
+} from "../../../packages/client/src/index.ts";
+import {
+  messageId,
+  type Passage,
+  type ToolEvent,
+  toolResultOf,
+  type Voice,
+} from "../../narration/narrate.ts";
 import { textOf } from "../shared/turn.ts";
 import type { AgentEvent } from "./event.ts";
 
@@ -13,12 +24,16 @@ export interface Translation {
 }
 
 /**
- * Translates what a task writes. Every event ends with a change of the state, so that a client always knows the last event it has.
+ * Translates what a task writes. Every event ends with a change of the state, so that a client always knows
+ * the last event it has.
  *
  * @param knownUses ids of uses of tools that the client already has.
  * @param sent the message that this run sent: the client has it.
  */
-export function createTranslation(knownUses: Iterable<string>, sent: string | readonly ContentPartInput[] | null): Translation {
+export function createTranslation(
+  knownUses: Iterable<string>,
+  sent: string | readonly ContentPartInput[] | null,
+): Translation {
   const uses = new Set(knownUses);
   let own = typeof sent === "string" ? sent : sent && textIn(sent);
   let text: { readonly voice: Voice; readonly id: string } | null = null;
@@ -36,7 +51,11 @@ export function createTranslation(knownUses: Iterable<string>, sent: string | re
 
   function* write(delta: string): Generator<AgentEvent> {
     if (text === null || delta === "") return;
-    yield { type: text.voice === "thought" ? "REASONING_MESSAGE_CONTENT" : "TEXT_MESSAGE_CONTENT", messageId: text.id, delta };
+    yield {
+      type: text.voice === "thought" ? "REASONING_MESSAGE_CONTENT" : "TEXT_MESSAGE_CONTENT",
+      messageId: text.id,
+      delta,
+    };
   }
 
   function* endText(metadata?: ReturnType<typeof factsOf>): Generator<AgentEvent> {
@@ -118,7 +137,8 @@ export function createTranslation(knownUses: Iterable<string>, sent: string | re
 
 /** What a message has besides its text: the files of the agent, and how a question is answered. */
 export function factsOf(event: TaskEvent) {
-  const { attachments, delivery_kind, question_expectation } = event.type === "assistant_message" ? event.assistant_message : {};
+  const { attachments, delivery_kind, question_expectation } =
+    event.type === "assistant_message" ? event.assistant_message : {};
   return {
     seq: event.seq,
     ...(attachments && { attachments }),
@@ -134,11 +154,13 @@ type Change = { readonly op: "add"; readonly path: string; readonly value: unkno
 
 /** The change of the client's state by an event (RFC 6902; `add` replaces what is there). */
 const changesOf = (event: TaskEvent): Change[] =>
-  Object.entries({ ...stateOfEvent(event), ...statusOf(event), last_seq: event.seq }).map(([name, value]) => ({
-    op: "add",
-    path: `/${name}`,
-    value,
-  }));
+  Object.entries({ ...stateOfEvent(event), ...statusOf(event), last_seq: event.seq }).map(
+    ([name, value]) => ({
+      op: "add",
+      path: `/${name}`,
+      value,
+    }),
+  );
 
 /** The members of the state that only events have. */
 export interface EventState {
@@ -148,7 +170,9 @@ export interface EventState {
 
 export function stateOfEvent(event: TaskEvent): EventState {
   if (event.type === "plan_update") return { plan: event.plan_update.steps };
-  return event.type === "structured_output_result" ? { structured_output: event.structured_output_result } : {};
+  return event.type === "structured_output_result"
+    ? { structured_output: event.structured_output_result }
+    : {};
 }
 
 function statusOf(event: TaskEvent) {

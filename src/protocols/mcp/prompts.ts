@@ -17,7 +17,10 @@ export const listSkills = async (client: Client): Promise<readonly Skill[]> =>
   (await unless("permission_denied", client.skills.list()))?.data ?? [];
 
 /** One page of a list that arrives whole. @throws ProtocolError for a cursor of another list */
-export function pageOf<T>(all: readonly T[], cursor: string | undefined): { readonly page: readonly T[]; readonly nextCursor?: string } {
+export function pageOf<T>(
+  all: readonly T[],
+  cursor: string | undefined,
+): { readonly page: readonly T[]; readonly nextCursor?: string } {
   const start = cursor === undefined ? 0 : Number(cursor);
   if (!Number.isInteger(start) || start < 0 || start > all.length)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown cursor");
@@ -33,17 +36,24 @@ export function addPrompts(server: Server, parts: ServerParts): void {
       return { prompts: page.map(promptOf), ...next };
     }),
   );
-  server.setRequestHandler("prompts/get", { params: getParams, result }, ({ name, arguments: given }, context) =>
-    protocolErrors(async () => {
-      const skill = (await listSkills(clientFor(parts, context))).find(({ id }) => id === name);
-      if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown prompt");
-      const work = given?.["task"];
-      if (!work) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "task: the prompt needs a description of the work");
-      return {
-        description: skill.description.slice(0, descriptionMax),
-        messages: [{ role: "user" as const, content: textOf(skill, work) }],
-      };
-    }),
+  server.setRequestHandler(
+    "prompts/get",
+    { params: getParams, result },
+    ({ name, arguments: given }, context) =>
+      protocolErrors(async () => {
+        const skill = (await listSkills(clientFor(parts, context))).find(({ id }) => id === name);
+        if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown prompt");
+        const work = given?.["task"];
+        if (!work)
+          throw new ProtocolError(
+            ProtocolErrorCode.InvalidParams,
+            "task: the prompt needs a description of the work",
+          );
+        return {
+          description: skill.description.slice(0, descriptionMax),
+          messages: [{ role: "user" as const, content: textOf(skill, work) }],
+        };
+      }),
   );
 }
 
@@ -56,5 +66,8 @@ const promptOf = ({ id, name, description }: Skill) => ({
 
 const textOf = ({ id, name }: Skill, work: string) => {
   const input = JSON.stringify({ message: work, force_skills: [id] }, null, 1);
-  return { type: "text" as const, text: `Call the tool task_create for the skill ${JSON.stringify(name)} with this input:\n${input}` };
+  return {
+    type: "text" as const,
+    text: `Call the tool task_create for the skill ${JSON.stringify(name)} with this input:\n${input}`,
+  };
 };

@@ -1,4 +1,9 @@
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type Server,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Skill, Task } from "../../../packages/client/src/index.ts";
 import { Failure } from "../../core/failure.ts";
@@ -21,15 +26,31 @@ const shownEvents = 50;
 const json = "application/json";
 
 const templates = [
-  { uriTemplate: "atp://tasks/{task_id}", name: "task", title: "A task with its newest messages", mimeType: json },
+  {
+    uriTemplate: "atp://tasks/{task_id}",
+    name: "task",
+    title: "A task with its newest messages",
+    mimeType: json,
+  },
   { uriTemplate: "atp://files/{file_id}", name: "file", title: "An uploaded file" },
-  { uriTemplate: "atp://tasks/{task_id}/files/{file_id}", name: "task_file", title: "A file that the agents of a task made" },
-  { uriTemplate: "atp://skills/{skill_id}", name: "skill", title: "A skill with its instructions", mimeType: "text/markdown" },
+  {
+    uriTemplate: "atp://tasks/{task_id}/files/{file_id}",
+    name: "task_file",
+    title: "A file that the agents of a task made",
+  },
+  {
+    uriTemplate: "atp://skills/{skill_id}",
+    name: "skill",
+    title: "A skill with its instructions",
+    mimeType: "text/markdown",
+  },
 ];
 
 /** Tasks, uploaded files and skills as resources. */
 export function addResources(server: Server, parts: ServerParts): void {
-  server.setRequestHandler("resources/templates/list", { params: listParams, result }, () => ({ resourceTemplates: templates }));
+  server.setRequestHandler("resources/templates/list", { params: listParams, result }, () => ({
+    resourceTemplates: templates,
+  }));
   server.setRequestHandler("resources/list", { params: listParams, result }, ({ cursor }, context) =>
     protocolErrors(() => listResources(clientFor(parts, context), cursor)),
   );
@@ -53,7 +74,10 @@ async function listResources(client: CallerClient, cursor: string | undefined) {
   if (kind === "files") {
     const { data, next_cursor } = await listFiles(client, more);
     const uploaded = data.filter(({ status }) => status === "uploaded");
-    return { resources: uploaded.map(fileResource), nextCursor: next_cursor ? `files ${next_cursor}` : "skills" };
+    return {
+      resources: uploaded.map(fileResource),
+      nextCursor: next_cursor ? `files ${next_cursor}` : "skills",
+    };
   }
   if (kind !== "skills") throw new ProtocolError(ProtocolErrorCode.InvalidParams, "unknown cursor");
   return { resources: (await listSkills(client)).map(skillResource) };
@@ -84,11 +108,15 @@ type Contents = { uri: string; mimeType: string } & ({ text: string } | { blob: 
 
 /** The contents of a resource; undefined for an address that none has. */
 async function readResource(client: CallerClient, uri: string): Promise<Contents | undefined> {
-  const [, kind, id = "", fileId] = /^atp:\/\/(tasks|files|skills)\/([^/?#]{1,128})(?:\/files\/([^/?#]{1,128}))?$/.exec(uri) ?? [];
-  if (kind === "tasks" && fileId !== undefined) return readFile(client, uri, await findFile(client, fileId, id));
+  const [, kind, id = "", fileId] =
+    /^atp:\/\/(tasks|files|skills)\/([^/?#]{1,128})(?:\/files\/([^/?#]{1,128}))?$/.exec(uri) ?? [];
+  if (kind === "tasks" && fileId !== undefined)
+    return readFile(client, uri, await findFile(client, fileId, id));
   if (kind === "tasks") return { uri, mimeType: json, text: await readTaskView(client, id) };
-  if (kind === "files" && fileId === undefined) return readFile(client, uri, await findFile(client, id, undefined));
-  if (kind === "skills" && fileId === undefined) return { uri, mimeType: "text/markdown", text: await readSkill(client, id) };
+  if (kind === "files" && fileId === undefined)
+    return readFile(client, uri, await findFile(client, id, undefined));
+  if (kind === "skills" && fileId === undefined)
+    return { uri, mimeType: "text/markdown", text: await readSkill(client, id) };
   return undefined;
 }
 
@@ -97,16 +125,26 @@ async function readTaskView(client: CallerClient, taskId: string): Promise<strin
   const task = await readTask(client, taskId);
   const { last_seq: lastSeq } = task;
   const after_seq = Math.max(0, lastSeq - shownEvents);
-  const { messages } = await client.tasks.listMessages({ task_id: taskId, after_seq, order: "asc", limit: shownEvents });
-  return JSON.stringify(turnView(taskId, { task, events: messages, waiting: null, lastSeq }), null, 1).slice(0, textMax);
+  const { messages } = await client.tasks.listMessages({
+    task_id: taskId,
+    after_seq,
+    order: "asc",
+    limit: shownEvents,
+  });
+  return JSON.stringify(turnView(taskId, { task, events: messages, waiting: null, lastSeq }), null, 1).slice(
+    0,
+    textMax,
+  );
 }
 
 async function readFile(client: CallerClient, uri: string, file: StoredFile): Promise<Contents> {
   const { content_type: contentType = "application/octet-stream" } = file;
   const bytes = file.bytes ?? 0;
-  if (bytes > fileBytesMax) throw new Failure("too_large", `the file has ${bytes} bytes, a resource at most ${fileBytesMax}`);
+  if (bytes > fileBytesMax)
+    throw new Failure("too_large", `the file has ${bytes} bytes, a resource at most ${fileBytesMax}`);
   const content = await client.bytesOf(file, fileBytesMax);
-  if (contentType.startsWith("text/")) return { uri, mimeType: contentType, text: new TextDecoder().decode(content) };
+  if (contentType.startsWith("text/"))
+    return { uri, mimeType: contentType, text: new TextDecoder().decode(content) };
   return { uri, mimeType: contentType, blob: Buffer.from(content).toString("base64") };
 }
 

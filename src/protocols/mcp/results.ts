@@ -5,7 +5,10 @@ import { refusalOf } from "../shared/refusal.ts";
 export type Block =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly data: string; readonly mimeType: string }
-  | { readonly type: "resource"; readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string } };
+  | {
+      readonly type: "resource";
+      readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string };
+    };
 
 export interface ToolResult {
   readonly content: Block[];
@@ -34,17 +37,24 @@ export function errorResult(thrown: unknown): ToolResult {
   return { content: [{ type: "text", text: JSON.stringify({ error }) }], isError: true };
 }
 
-/** Runs a request that has no result for a refusal: a refusal is an error of the protocol. @throws ProtocolError */
+/**
+ * Runs a request that has no result for a refusal: a refusal is an error of the protocol. @throws
+ * ProtocolError
+ */
 export async function protocolErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
     const { reason, message, path } = refusalIn(thrown);
     const isCallers = reason === "invalid_argument" || reason === "not_found";
-    throw new ProtocolError(isCallers ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, message, {
-      code: reason,
-      field: path,
-    });
+    throw new ProtocolError(
+      isCallers ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
+      message,
+      {
+        code: reason,
+        field: path,
+      },
+    );
   }
 }
 

@@ -12,10 +12,15 @@ export interface ServerParts {
   readonly gone: AbortSignal;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Signs a place in a conversation, and verifies it: it passes through the client. */
-  readonly places: { readonly seal: (place: Resumed) => string; readonly open: (text: string) => Resumed | null };
+  readonly places: {
+    readonly seal: (place: Resumed) => string;
+    readonly open: (text: string) => Resumed | null;
+  };
 }
 
-/** The client of one request: its calls end when the request is cancelled, or the protocol's client is gone. */
+/**
+ * The client of one request: its calls end when the request is cancelled, or the protocol's client is gone.
+ */
 export const clientFor = (
   { gone, clientUntil }: ServerParts,
   { mcpReq }: { readonly mcpReq: { readonly signal: AbortSignal } },

@@ -18,7 +18,10 @@ import type { Resumed, Use } from "./tools/tool.ts";
 const instructions =
   "Tasks are work that autonomous agents do. task_create starts one and waits for its result. A task can stop with a question, which task_answer answers, or with an action that only a person can approve.";
 
-/** A server for one request over HTTP, or for one connection over stdio. It holds no policy: every call is an operation. */
+/**
+ * A server for one request over HTTP, or for one connection over stdio. It holds no policy: every call is an
+ * operation.
+ */
 export function mcpServer(parts: ServerParts): Server {
   const { version, places } = parts;
   const server = new PlatformServer(
@@ -43,8 +46,11 @@ export function mcpServer(parts: ServerParts): Server {
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const client = clientFor(parts, context);
-    const tool = (await protocolErrors(() => parts.listTools(client))).find(({ name }) => name === params.name);
-    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool ${params.name.slice(0, 64)}`);
+    const tool = (await protocolErrors(() => parts.listTools(client))).find(
+      ({ name }) => name === params.name,
+    );
+    if (!tool)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool ${params.name.slice(0, 64)}`);
     try {
       return { ...(await tool.run(client, params.arguments ?? {}, useOf(parts, server, context))) };
     } catch (thrown) {
@@ -72,12 +78,18 @@ function useOf({ places, sleep }: ServerParts, server: Server, { mcpReq }: Serve
     async report(message) {
       progress += 1;
       if (token === undefined) return;
-      await mcpReq.notify({ method: "notifications/progress", params: { progressToken: token, progress, message } });
+      await mcpReq.notify({
+        method: "notifications/progress",
+        params: { progressToken: token, progress, message },
+      });
     },
   };
 }
 
-/** The client's capabilities: since 2026-07-28 each request has them, before that only the first one of a connection. */
+/**
+ * The client's capabilities: since 2026-07-28 each request has them, before that only the first one of a
+ * connection.
+ */
 function capabilitiesOf(server: Server, envelope: ServerContext["mcpReq"]["envelope"]): JsonObject {
   const { [CLIENT_CAPABILITIES_META_KEY]: sent } = isObject(envelope) ? envelope : {};
   const capabilities: unknown = sent ?? server.getClientCapabilities();

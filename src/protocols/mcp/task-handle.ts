@@ -5,7 +5,10 @@ import type { Block } from "./results.ts";
 /** How often a client should look, in milliseconds. */
 const pollMs = 2_000;
 
-/** The id of a turn as a task of the protocol. A task of the platform has several turns, each of which ends once. */
+/**
+ * The id of a turn as a task of the protocol. A task of the platform has several turns, each of which ends
+ * once.
+ */
 export const handleOf = ({ taskId, seq }: Turn): string => `${taskId}.${seq}`;
 
 /** The turn of an id; null for a text that is none. */

@@ -18,8 +18,8 @@ const byId = z.looseObject({ taskId: z.string().max(128) });
 const pagesMax = 5;
 
 /**
- * Turns of tasks as tasks of the protocol: `tasks/get` reads one, `tasks/update` answers what it waits for, `tasks/cancel`
- * stops it. Nothing is kept for them: the id names the task and the event before the turn.
+ * Turns of tasks as tasks of the protocol: `tasks/get` reads one, `tasks/update` answers what it waits for,
+ * `tasks/cancel` stops it. Nothing is kept for them: the id names the task and the event before the turn.
  */
 export function addTasks(server: Server, parts: ServerParts): void {
   server.setRequestHandler("tasks/get", { params: byId, result }, ({ taskId }, context) =>
@@ -47,7 +47,11 @@ export function addTasks(server: Server, parts: ServerParts): void {
 
 function turnIn(taskId: string): Turn {
   const turn = turnOf(taskId);
-  if (turn === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "taskId: is not the id of a task of this server");
+  if (turn === null)
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      "taskId: is not the id of a task of this server",
+    );
   return turn;
 }
 
@@ -63,7 +67,13 @@ async function readTurn(client: Client, { taskId, seq }: Turn): Promise<SeenTurn
   const events: TaskEvent[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax; page += 1) {
-    const request = { task_id: taskId, after_seq: seq, order: "asc", limit: 200, ...(cursor && { cursor }) } as const;
+    const request = {
+      task_id: taskId,
+      after_seq: seq,
+      order: "asc",
+      limit: 200,
+      ...(cursor && { cursor }),
+    } as const;
     const { messages, next_cursor } = await client.tasks.listMessages(request);
     const end = messages.findIndex(isEnd);
     events.push(...(end < 0 ? messages : messages.slice(0, end + 1)));
@@ -84,18 +94,31 @@ async function stateOf(client: Client, turn: Turn) {
   if (ended) return { ...facts, ...endOf(turn, task, events, ended) };
   const waiting = waitingOf(task);
   const form = waiting && (await formOf(client, turn.taskId, waiting));
-  if (!waiting || !form) return { ...facts, status: "working", ...(waiting && { statusMessage: messageOf(waiting) }) };
-  const inputRequests = { [waiting.waiting_for_event_id]: { method: "elicitation/create", params: { mode: "form", ...form } } };
+  if (!waiting || !form)
+    return { ...facts, status: "working", ...(waiting && { statusMessage: messageOf(waiting) }) };
+  const inputRequests = {
+    [waiting.waiting_for_event_id]: { method: "elicitation/create", params: { mode: "form", ...form } },
+  };
   return { ...facts, status: "input_required", inputRequests };
 }
 
-const messageOf = (waiting: Waiting): string => (isQuestion(waiting) ? visible(waiting.waiting_description) : showAct(waiting).text);
+const messageOf = (waiting: Waiting): string =>
+  isQuestion(waiting) ? visible(waiting.waiting_description) : showAct(waiting).text;
 
-function endOf({ taskId }: Turn, task: Task, events: readonly TaskEvent[], { seq, status_update }: StatusEvent) {
+function endOf(
+  { taskId }: Turn,
+  task: Task,
+  events: readonly TaskEvent[],
+  { seq, status_update }: StatusEvent,
+) {
   if (status_update.agent_status === "error") {
-    const message = events.findLast((event) => event.type === "error_message")?.error_message.content ?? "the turn failed";
+    const message =
+      events.findLast((event) => event.type === "error_message")?.error_message.content ?? "the turn failed";
     return { status: "failed", error: { code: ProtocolErrorCode.InternalError, message } };
   }
   if (events.some(({ type }) => type === "user_stop")) return { status: "cancelled" };
-  return { status: "completed", result: jsonResult(turnView(taskId, { task, events, waiting: null, lastSeq: seq })) };
+  return {
+    status: "completed",
+    result: jsonResult(turnView(taskId, { task, events, waiting: null, lastSeq: seq })),
+  };
 }

@@ -41,25 +41,48 @@ const roleParts = [
 
 const attributes = [
   attribute("userName", "The member's address in the team.", { required: true, uniqueness: "server" }),
-  attribute("externalId", "What the identity provider calls the person.", { caseExact: true, uniqueness: "server" }),
+  attribute("externalId", "What the identity provider calls the person.", {
+    caseExact: true,
+    uniqueness: "server",
+  }),
   attribute("displayName", "The member's name in the team."),
   attribute("name", "The same name, in parts.", { type: "complex", subAttributes: nameParts }),
   attribute("active", "Whether the member may use the team.", { type: "boolean" }),
-  attribute("emails", "The address once more.", { type: "complex", multiValued: true, mutability: "readOnly", subAttributes: emailParts }),
-  attribute("roles", "The member's one role in the team.", { type: "complex", multiValued: true, subAttributes: roleParts }),
+  attribute("emails", "The address once more.", {
+    type: "complex",
+    multiValued: true,
+    mutability: "readOnly",
+    subAttributes: emailParts,
+  }),
+  attribute("roles", "The member's one role in the team.", {
+    type: "complex",
+    multiValued: true,
+    subAttributes: roleParts,
+  }),
 ];
 
 const memberParts = [
   attribute("value", "The id of a user.", { mutability: "immutable" }),
   attribute("display", "The user's name, or else the address.", { mutability: "readOnly" }),
   attribute("type", "Always User.", { mutability: "immutable" }),
-  attribute("$ref", "The URL of the user.", { type: "reference", referenceTypes: ["User"], mutability: "readOnly" }),
+  attribute("$ref", "The URL of the user.", {
+    type: "reference",
+    referenceTypes: ["User"],
+    mutability: "readOnly",
+  }),
 ];
 
 const groupAttributes = [
   attribute("displayName", "The group's name.", { required: true, uniqueness: "server" }),
-  attribute("externalId", "What the identity provider calls the group.", { caseExact: true, uniqueness: "server" }),
-  attribute("members", "The users in the group.", { type: "complex", multiValued: true, subAttributes: memberParts }),
+  attribute("externalId", "What the identity provider calls the group.", {
+    caseExact: true,
+    uniqueness: "server",
+  }),
+  attribute("members", "The users in the group.", {
+    type: "complex",
+    multiValued: true,
+    subAttributes: memberParts,
+  }),
 ];
 
 const yes = { supported: true };

@@ -45,7 +45,11 @@ export const userEndpoints = (users: ScimUsers): Readonly<Record<string, Endpoin
       async answer(admission, request, body) {
         const { show } = readProjection(request);
         const made = await users.create(admission, objectIn(body));
-        return { status: 201, body: show(made), headers: { ETag: made.meta.version, Location: made.meta.location } };
+        return {
+          status: 201,
+          body: show(made),
+          headers: { ETag: made.meta.version, Location: made.meta.location },
+        };
       },
     },
   },
@@ -55,7 +59,9 @@ export const userEndpoints = (users: ScimUsers): Readonly<Record<string, Endpoin
       async answer(admission, request) {
         const { show } = readProjection(request);
         const user = await users.get(admission, targetOf(request).id);
-        return isKnown(request, user.meta.version) ? { status: 304, headers: { ETag: user.meta.version } } : one(user, show);
+        return isKnown(request, user.meta.version)
+          ? { status: 304, headers: { ETag: user.meta.version } }
+          : one(user, show);
       },
     },
     PUT: {

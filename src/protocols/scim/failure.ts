@@ -1,7 +1,14 @@
 import { Failure, type Reason } from "../../core/failure.ts";
 
 /** SCIM's error types (RFC 7644 3.12, table 9). */
-export type ScimType = "invalidFilter" | "invalidPath" | "invalidSyntax" | "invalidValue" | "mutability" | "noTarget" | "uniqueness";
+export type ScimType =
+  | "invalidFilter"
+  | "invalidPath"
+  | "invalidSyntax"
+  | "invalidValue"
+  | "mutability"
+  | "noTarget"
+  | "uniqueness";
 
 /** A refusal with a SCIM error type. */
 export class ScimFailure extends Failure {
@@ -14,7 +21,8 @@ export class ScimFailure extends Failure {
 }
 
 /** A value that breaks a rule; `path` is the attribute. */
-export const invalidValue = (path: string, rule: string): ScimFailure => new ScimFailure("invalidValue", `${path}: ${rule}`);
+export const invalidValue = (path: string, rule: string): ScimFailure =>
+  new ScimFailure("invalidValue", `${path}: ${rule}`);
 
 /** `If-Match` names a version that is not the current one (RFC 7644 3.14). */
 export class VersionMismatch extends Failure {
@@ -30,8 +38,8 @@ export interface ScimAnswer {
 }
 
 /**
- * The answer for each reason. `failed_precondition` means the owner, whom SCIM cannot change (spec/decisions.md 45), or a
- * role that a group gives (spec/decisions.md 66).
+ * The answer for each reason. `failed_precondition` means the owner, whom SCIM cannot change
+ * (spec/decisions.md 45), or a role that a group gives (spec/decisions.md 66).
  */
 const answers: Readonly<Record<Reason, ScimAnswer>> = {
   invalid_argument: { status: 400, scimType: "invalidSyntax" },
@@ -57,12 +65,18 @@ const answers: Readonly<Record<Reason, ScimAnswer>> = {
 export function answerOf(failure: Failure): ScimAnswer {
   if (failure instanceof ScimFailure) return { status: 400, scimType: failure.scimType };
   if (failure instanceof VersionMismatch) return { status: 412 };
-  if (failure.reason === "invalid_argument" && failure.path !== undefined) return { status: 400, scimType: "invalidValue" };
+  if (failure.reason === "invalid_argument" && failure.path !== undefined)
+    return { status: 400, scimType: "invalidValue" };
   return answers[failure.reason];
 }
 
 /** The body of a refusal; `status` is a text (RFC 7644 3.12). */
 export const refusalBody = (failure: Failure): object => {
   const { status, scimType } = answerOf(failure);
-  return { schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"], status: String(status), scimType, detail: failure.message };
+  return {
+    schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"],
+    status: String(status),
+    scimType,
+    detail: failure.message,
+  };
 };

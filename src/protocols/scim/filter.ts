@@ -15,9 +15,15 @@ type ReadValue<C> = (value: unknown) => C | false;
  * @param readers by the attribute's name in lower case.
  * @returns a reader that throws ScimFailure `invalidFilter` for any other filter.
  */
-export function filterReader<C extends object>(supported: string, readers: Readonly<Record<string, ReadValue<Partial<C>>>>) {
+export function filterReader<C extends object>(
+  supported: string,
+  readers: Readonly<Record<string, ReadValue<Partial<C>>>>,
+) {
   const unsupported = () =>
-    new ScimFailure("invalidFilter", `this filter is not supported; supported are ${supported}, alone or joined by and`);
+    new ScimFailure(
+      "invalidFilter",
+      `this filter is not supported; supported are ${supported}, alone or joined by and`,
+    );
 
   function comparisons(filter: Filter): Partial<C>[] {
     if (filter.op === "and") return filter.filters.flatMap(comparisons);
@@ -29,7 +35,8 @@ export function filterReader<C extends object>(supported: string, readers: Reado
   }
 
   function parseFilter(text: string): Filter {
-    // The parser's time grows exponentially with line breaks in an unterminated text, and its depth with parentheses.
+    // The parser's time grows exponentially with line breaks in an unterminated text, and its depth with
+    // parentheses.
     if (text.length > lengthMax || /\p{Cc}/u.test(text)) throw unsupported();
     try {
       return parse(text);

@@ -38,7 +38,9 @@ export const groupEndpoints = (groups: ScimGroups): Readonly<Record<string, Endp
       async answer(admission, request) {
         const projection = readProjection(request);
         const group = await groups.get(admission, targetOf(request).id, projection.isShown("members"));
-        return isKnown(request, group.meta.version) ? { status: 304, headers: { ETag: group.meta.version } } : one(group, projection);
+        return isKnown(request, group.meta.version)
+          ? { status: 304, headers: { ETag: group.meta.version } }
+          : one(group, projection);
       },
     },
     PUT: {
@@ -56,7 +58,9 @@ export const groupEndpoints = (groups: ScimGroups): Readonly<Record<string, Endp
         const projection = readProjection(request);
         const group = await groups.patch(admission, targetOf(request), objectIn(body));
         // Large groups are not sent back unless the client asks (RFC 7644 3.5.2).
-        return projection.isNamed ? one(group, projection) : { status: 204, headers: { ETag: group.meta.version } };
+        return projection.isNamed
+          ? one(group, projection)
+          : { status: 204, headers: { ETag: group.meta.version } };
       },
     },
     DELETE: {

@@ -18,8 +18,8 @@ export function groupInputOf(body: JsonObject): GroupInput & { readonly displayN
 }
 
 /**
- * Applies the operations of a PATCH in their order (RFC 7644 3.5.2), in the forms of Okta and of Entra ID, which removes
- * members by a value as well as by `members[value eq "…"]`.
+ * Applies the operations of a PATCH in their order (RFC 7644 3.5.2), in the forms of Okta and of Entra ID,
+ * which removes members by a value as well as by `members[value eq "…"]`.
  *
  * @throws ScimFailure `invalidSyntax`, `invalidPath`, `invalidValue`, `mutability`, or `noTarget`.
  */
@@ -36,9 +36,15 @@ export function patchGroupInput(body: JsonObject, current: ReadonlySet<string>):
 }
 
 /** The members after an operation. A removal without a value removes all. */
-function nextMembers(members: ReadonlySet<string>, verb: "add" | "replace" | "remove", path: string, value: Json | undefined) {
+function nextMembers(
+  members: ReadonlySet<string>,
+  verb: "add" | "replace" | "remove",
+  path: string,
+  value: Json | undefined,
+) {
   const selected = selectedMember(path);
-  if (selected !== null && verb !== "remove") throw new ScimFailure("invalidPath", "members: a selection can only be removed");
+  if (selected !== null && verb !== "remove")
+    throw new ScimFailure("invalidPath", "members: a selection can only be removed");
   if (verb === "add") return checkCount(members.union(readMembers(value)));
   if (verb === "replace") return readMembers(value);
   if (selected !== null) return members.difference(new Set([selected]));
@@ -49,11 +55,15 @@ function nextMembers(members: ReadonlySet<string>, verb: "add" | "replace" | "re
 function selectedMember(path: string): string | null {
   if (!path.includes("[")) return null;
   const id = /\[\s*value\s+eq\s+"([^"\\]{1,128})"\s*\]$/i.exec(path.trim())?.[1];
-  if (id === undefined) throw new ScimFailure("invalidPath", 'members: a selection must have the form members[value eq "…"]');
+  if (id === undefined)
+    throw new ScimFailure("invalidPath", 'members: a selection must have the form members[value eq "…"]');
   return id;
 }
 
-/** Puts the attributes of an object. Unused attributes are ignored, as those of users. @param members to which its members are added. */
+/**
+ * Puts the attributes of an object. Unused attributes are ignored, as those of users. @param members to which
+ * its members are added.
+ */
 function put(draft: Draft, attributes: JsonObject, members: ReadonlySet<string>): Draft {
   for (const [path, value] of Object.entries(attributes)) {
     if (attributeOf(path) !== "members") putAt(draft, path, value);
@@ -67,7 +77,8 @@ function putAt(draft: Draft, path: string, value: Json | undefined): void {
   if (name === null) throw new ScimFailure("invalidPath", "path does not name an attribute");
   if (value === undefined) throw malformed("add and replace require a value");
   if (name === "displayname") draft.displayName = readDisplayName(value);
-  if (name === "externalid") draft.externalId = value === null || value === "" ? null : readText("externalId", value);
+  if (name === "externalid")
+    draft.externalId = value === null || value === "" ? null : readText("externalId", value);
 }
 
 function readDisplayName(value: Json): string {
@@ -79,7 +90,10 @@ function readDisplayName(value: Json): string {
 
 function readText(path: string, value: Json): string {
   if (!isStorable(value) || value.length > textMax)
-    throw invalidValue(path, `must be a string of at most ${textMax} characters without U+0000 or a lone surrogate`);
+    throw invalidValue(
+      path,
+      `must be a string of at most ${textMax} characters without U+0000 or a lone surrogate`,
+    );
   return value;
 }
 
@@ -92,8 +106,10 @@ function readMembers(value: Json | undefined): ReadonlySet<string> {
 
 function readMember(item: Json): string {
   const [id, type] = isObject(item) ? [memberOf(item, "value"), memberOf(item, "type")] : [item, undefined];
-  if (typeof type === "string" && type.toLowerCase() !== "user") throw invalidValue("members", "must be users: groups have no groups");
-  if (!isStorable(id) || id === "" || id.length > textMax) throw invalidValue("members", "must be objects with the id of a user as value");
+  if (typeof type === "string" && type.toLowerCase() !== "user")
+    throw invalidValue("members", "must be users: groups have no groups");
+  if (!isStorable(id) || id === "" || id.length > textMax)
+    throw invalidValue("members", "must be objects with the id of a user as value");
   return id;
 }
 

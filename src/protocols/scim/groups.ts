@@ -1,7 +1,14 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../core/json.ts";
 import type { Store, Tx } from "../../core/store.ts";
-import type { Group, GroupFilter, GroupInput, GroupMember, Groups, ListedGroup } from "../../core/teams/group.ts";
+import type {
+  Group,
+  GroupFilter,
+  GroupInput,
+  GroupMember,
+  Groups,
+  ListedGroup,
+} from "../../core/teams/group.ts";
 import { TeamUserManagementApiV2Service } from "../../gen/proto/team/v2/team_user_service_pb.ts";
 import type { Admission } from "../../pipeline/admission.ts";
 import type { WriteAudit } from "../../pipeline/audit.ts";
@@ -21,18 +28,21 @@ const pageMembersMax = 10_000;
 const ofMember = (value: unknown) => isStorable(value) && { memberId: value };
 
 /**
- * Reads `displayName eq "…"`, `externalId eq "…"`, `id eq "…"` and `members eq "…"`, alone or joined by `and`. Entra ID
- * asks by id and member whether a person is in a group.
+ * Reads `displayName eq "…"`, `externalId eq "…"`, `id eq "…"` and `members eq "…"`, alone or joined by
+ * `and`. Entra ID asks by id and member whether a person is in a group.
  *
  * @throws ScimFailure `invalidFilter` for any other filter.
  */
-export const readGroupFilter = filterReader<Conditions>('displayName eq "…", externalId eq "…", id eq "…" and members.value eq "…"', {
-  displayname: (value) => isStorable(value) && { displayName: value },
-  externalid: (value) => isStorable(value) && { externalId: value },
-  id: (value) => isStorable(value) && { id: value },
-  members: ofMember,
-  "members.value": ofMember,
-});
+export const readGroupFilter = filterReader<Conditions>(
+  'displayName eq "…", externalId eq "…", id eq "…" and members.value eq "…"',
+  {
+    displayname: (value) => isStorable(value) && { displayName: value },
+    externalid: (value) => isStorable(value) && { externalId: value },
+    id: (value) => isStorable(value) && { id: value },
+    members: ofMember,
+    "members.value": ofMember,
+  },
+);
 
 /** A group in SCIM (RFC 7643 4.2). */
 export interface ScimGroup {
@@ -63,7 +73,12 @@ function scimGroup(
     displayName,
     ...(externalId === null ? {} : { externalId }),
     ...(members && {
-      members: members.map(({ id: value, display }) => ({ value, display, type: "User", $ref: `${base}/Users/${value}` })),
+      members: members.map(({ id: value, display }) => ({
+        value,
+        display,
+        type: "User",
+        $ref: `${base}/Users/${value}`,
+      })),
     }),
     meta: {
       resourceType: "Group",
@@ -96,7 +111,8 @@ export interface ScimGroupsParts {
 }
 
 /**
- * Groups of SCIM in the caller's team (spec/decisions.md 66). Each change is one transaction with an audit row.
+ * Groups of SCIM in the caller's team (spec/decisions.md 66). Each change is one transaction with an audit
+ * row.
  *
  * All methods throw Failure `not_found` for an id that is not in the team.
  */
@@ -117,11 +133,18 @@ export interface ScimGroups {
 export function scimGroups({ store, groups, writeAudit, operationOf, base }: ScimGroupsParts): ScimGroups {
   /** The audit rows of group changes have separate names: no operation changes a group. */
   const audit = (tx: Tx, admission: Admission, rpc: "CreateGroup" | "UpdateGroup" | "DeleteGroup") =>
-    writeAudit(tx, { ...admission, operation: { ...operationOf(TeamUserManagementApiV2Service.method.updateUser), rpc: `scim/${rpc}` } });
+    writeAudit(tx, {
+      ...admission,
+      operation: { ...operationOf(TeamUserManagementApiV2Service.method.updateUser), rpc: `scim/${rpc}` },
+    });
 
-  const membersOf = async (tx: Tx, { id }: Group): Promise<readonly GroupMember[]> => groups.members(tx, [id]);
+  const membersOf = async (tx: Tx, { id }: Group): Promise<readonly GroupMember[]> =>
+    groups.members(tx, [id]);
 
-  /** Locks the space before it reads the group, so that the state that was read is valid until the change is made. */
+  /**
+   * Locks the space before it reads the group, so that the state that was read is valid until the change is
+   * made.
+   */
   async function lockGroup(tx: Tx, { caller }: Admission, { id, ifMatch }: ScimTarget): Promise<Group> {
     await tx.accounts.lockSpace(caller.spaceId);
     const group = await groups.find(tx, caller, id);
@@ -129,7 +152,11 @@ export function scimGroups({ store, groups, writeAudit, operationOf, base }: Sci
     return group;
   }
 
-  const change = (admission: Admission, target: ScimTarget, read: (members: ReadonlySet<string>) => GroupInput): Promise<ScimGroup> =>
+  const change = (
+    admission: Admission,
+    target: ScimTarget,
+    read: (members: ReadonlySet<string>) => GroupInput,
+  ): Promise<ScimGroup> =>
     store.change(async (tx) => {
       const group = await lockGroup(tx, admission, target);
       const input = read(new Set((await membersOf(tx, group)).map(({ id }) => id)));
@@ -147,8 +174,13 @@ export function scimGroups({ store, groups, writeAudit, operationOf, base }: Sci
       });
       const page = withMembers ? boundedPage(found.slice(0, count)) : found.slice(0, count);
       const ids = page.map(({ id }) => id);
-      const byGroup = withMembers ? Map.groupBy(await groups.members(store, ids), ({ groupId }) => groupId) : null;
-      return { groups: page.map((group) => scimGroup(group, byGroup && (byGroup.get(group.id) ?? []), base)), total };
+      const byGroup = withMembers
+        ? Map.groupBy(await groups.members(store, ids), ({ groupId }) => groupId)
+        : null;
+      return {
+        groups: page.map((group) => scimGroup(group, byGroup && (byGroup.get(group.id) ?? []), base)),
+        total,
+      };
     },
 
     async get({ caller }, id, withMembers) {
@@ -165,7 +197,8 @@ export function scimGroups({ store, groups, writeAudit, operationOf, base }: Sci
 
     replace: (admission, target, body) => change(admission, target, () => groupInputOf(body)),
 
-    patch: (admission, target, body) => change(admission, target, (members) => patchGroupInput(body, members)),
+    patch: (admission, target, body) =>
+      change(admission, target, (members) => patchGroupInput(body, members)),
 
     remove: (admission, target) =>
       store.change(async (tx) => {

@@ -62,8 +62,8 @@ function readActive(value: Json | undefined): boolean | undefined {
 }
 
 /**
- * Reads the role. A member has one role: the only value, or the primary one of several. It is a text, an object with
- * `value`, or a list of either.
+ * Reads the role. A member has one role: the only value, or the primary one of several. It is a text, an
+ * object with `value`, or a list of either.
  */
 function readRole(value: Json | undefined): Role | null | undefined {
   if (value === undefined) return undefined;
@@ -83,9 +83,12 @@ function roleName(item: Json): string {
 
 /** Reads the name. A team has one name for a person: the display name, or else its parts. */
 function readName(input: ScimUserInput): string | undefined {
-  const [displayName, formatted, given, family] = ["displayname", "name.formatted", "name.givenname", "name.familyname"].map((part) =>
-    readPart(part, input.get(part)),
-  );
+  const [displayName, formatted, given, family] = [
+    "displayname",
+    "name.formatted",
+    "name.givenname",
+    "name.familyname",
+  ].map((part) => readPart(part, input.get(part)));
   const name = displayName || formatted || [given, family].filter(Boolean).join(" ");
   if (name && name.length > nameMax) throw invalidValue("name", `must be at most ${nameMax} characters`);
   return name || undefined;
@@ -100,18 +103,24 @@ function readText(path: string, value: Json, max: number): string {
   return value;
 }
 
-const cannotRemove = (attribute: string): ScimFailure => new ScimFailure("mutability", `${attribute} cannot be removed`);
+const cannotRemove = (attribute: string): ScimFailure =>
+  new ScimFailure("mutability", `${attribute} cannot be removed`);
 
 /**
  * The changes from a member's current state to the requested one; null for no change, or only a new name.
  *
- * @throws ScimFailure `invalidValue` for the owner's role; `mutability` for the address of a delegated profile.
+ * @throws ScimFailure `invalidValue` for the owner's role; `mutability` for the address of a delegated
+ * profile.
  */
 export function changesOf(user: TeamUser, requested: MemberInput): TeamUserChange | null {
   const active = user.status === "active";
   const changes: TeamUserChange = {
-    ...(requested.active === undefined || requested.active === active ? {} : { status: requested.active ? "active" : "inactive" }),
-    ...(requested.externalId === undefined || requested.externalId === user.externalId ? {} : { externalId: requested.externalId }),
+    ...(requested.active === undefined || requested.active === active
+      ? {}
+      : { status: requested.active ? "active" : "inactive" }),
+    ...(requested.externalId === undefined || requested.externalId === user.externalId
+      ? {}
+      : { externalId: requested.externalId }),
     ...roleChange(user, requested.role),
     ...addressChange(user, requested.userName),
   };
@@ -124,18 +133,25 @@ function roleChange({ role }: TeamUser, requested: MemberInput["role"]): Pick<Te
   return next === undefined || next === role ? {} : { role: checkGrantable(next) };
 }
 
-/** Checks that a role can be granted. @throws ScimFailure `invalidValue` for owner and super admin, which SCIM cannot grant. */
+/**
+ * Checks that a role can be granted. @throws ScimFailure `invalidValue` for owner and super admin, which SCIM
+ * cannot grant.
+ */
 export function checkGrantable(role: Role): GrantableRole {
   if (role === "owner") throw invalidValue("roles", "the owner's role cannot be granted through SCIM");
-  if (role === "super_admin") throw invalidValue("roles", "the role of a super admin cannot be granted through SCIM");
+  if (role === "super_admin")
+    throw invalidValue("roles", "the role of a super admin cannot be granted through SCIM");
   return role;
 }
 
 /**
- * The change of the address. The provider cannot set the address of a delegated profile. It may continue to send the
- * address from before the delegation, which changes nothing.
+ * The change of the address. The provider cannot set the address of a delegated profile. It may continue to
+ * send the address from before the delegation, which changes nothing.
  */
-function addressChange({ email, delegation }: TeamUser, requested: string | undefined): Pick<TeamUserChange, "email"> {
+function addressChange(
+  { email, delegation }: TeamUser,
+  requested: string | undefined,
+): Pick<TeamUserChange, "email"> {
   if (requested === undefined || sameAddress(requested, email)) return {};
   if (delegation === null) return { email: requested };
   if (sameAddress(requested, delegation.originalEmail)) return {};

@@ -20,17 +20,25 @@ export interface PatchOperation {
 export function readOperations(body: JsonObject): PatchOperation[] {
   checkSchema(body, patchSchema);
   const operations = memberOf(body, "operations");
-  if (!Array.isArray(operations) || operations.length === 0) throw malformed("Operations must be a list of at least one operation");
-  if (operations.length > operationsMax) throw malformed(`Operations must be a list of at most ${operationsMax} operations`);
+  if (!Array.isArray(operations) || operations.length === 0)
+    throw malformed("Operations must be a list of at least one operation");
+  if (operations.length > operationsMax)
+    throw malformed(`Operations must be a list of at most ${operationsMax} operations`);
   return operations.map(readOperation);
 }
 
 function readOperation(operation: Json): PatchOperation {
   if (!isObject(operation)) throw malformed("each of Operations must be an object");
-  const [op, path, value] = [memberOf(operation, "op"), memberOf(operation, "path"), memberOf(operation, "value")];
+  const [op, path, value] = [
+    memberOf(operation, "op"),
+    memberOf(operation, "path"),
+    memberOf(operation, "value"),
+  ];
   const verb = typeof op === "string" ? op.toLowerCase() : "";
-  if (verb !== "add" && verb !== "replace" && verb !== "remove") throw malformed("op must be add, replace or remove");
-  if (path !== undefined && path !== null && typeof path !== "string") throw malformed("path must be a string");
+  if (verb !== "add" && verb !== "replace" && verb !== "remove")
+    throw malformed("op must be add, replace or remove");
+  if (path !== undefined && path !== null && typeof path !== "string")
+    throw malformed("path must be a string");
   if (!path && verb === "remove") throw new ScimFailure("noTarget", "remove requires a path");
   if (!path && !isObject(value)) throw malformed(`${verb} without a path requires an object`);
   return { verb, path: path || undefined, value };
@@ -40,7 +48,9 @@ function readOperation(operation: Json): PatchOperation {
 export function checkSchema(body: JsonObject, schema: string): void {
   const schemas = memberOf(body, "schemas");
   if (schemas === undefined) return;
-  const isNamed = Array.isArray(schemas) && schemas.some((name) => typeof name === "string" && name.toLowerCase() === schema.toLowerCase());
+  const isNamed =
+    Array.isArray(schemas) &&
+    schemas.some((name) => typeof name === "string" && name.toLowerCase() === schema.toLowerCase());
   if (!isNamed) throw malformed(`schemas must name ${schema}`);
 }
 

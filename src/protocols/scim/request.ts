@@ -25,7 +25,10 @@ const lengthMax = 1000;
 /** Attributes that are always shown. */
 const alwaysShown: readonly string[] = ["schemas", "id"];
 
-/** The attributes that a request includes or excludes (RFC 7644 3.9). A sub-attribute shows its complete attribute. */
+/**
+ * The attributes that a request includes or excludes (RFC 7644 3.9). A sub-attribute shows its complete
+ * attribute.
+ */
 export interface Projection {
   /** Whether the request has `attributes`. */
   readonly isNamed: boolean;
@@ -40,13 +43,19 @@ export interface Projection {
  * @throws ScimFailure `invalidValue` for both lists at once.
  */
 export function readProjection(request: FastifyRequest): Projection {
-  const [attributes, excludedAttributes] = [queryText(request, "attributes"), queryText(request, "excludedAttributes")];
+  const [attributes, excludedAttributes] = [
+    queryText(request, "attributes"),
+    queryText(request, "excludedAttributes"),
+  ];
   if (attributes !== undefined && excludedAttributes !== undefined)
     throw invalidValue("attributes", "cannot be given with excludedAttributes");
   const named = namesIn(attributes ?? excludedAttributes ?? "");
   const isShown = (name: string): boolean =>
-    named.size === 0 || alwaysShown.includes(name) || named.has(name.toLowerCase()) === (attributes !== undefined);
-  const show = (resource: object): object => Object.fromEntries(Object.entries(resource).filter(([name]) => isShown(name)));
+    named.size === 0 ||
+    alwaysShown.includes(name) ||
+    named.has(name.toLowerCase()) === (attributes !== undefined);
+  const show = (resource: object): object =>
+    Object.fromEntries(Object.entries(resource).filter(([name]) => isShown(name)));
   return { isShown, show, isNamed: attributes !== undefined };
 }
 
@@ -63,7 +72,10 @@ export const targetOf = ({ params, headers }: FastifyRequest): ScimTarget => ({
 });
 
 /** @throws ScimFailure `invalidFilter` or `invalidValue`. */
-export function pageOf<C extends object>(request: FastifyRequest, readFilter: (text: string) => Partial<C>): ScimPage<C> {
+export function pageOf<C extends object>(
+  request: FastifyRequest,
+  readFilter: (text: string) => Partial<C>,
+): ScimPage<C> {
   const filter = queryText(request, "filter");
   return {
     conditions: filter === undefined ? {} : readFilter(filter),
@@ -94,10 +106,15 @@ export function objectIn(body: Uint8Array): JsonObject {
   return parsed;
 }
 
-/** Whether `If-Match` allows a change of this version; entity tags are compared weakly, as in SCIM (RFC 7644 3.14). */
+/**
+ * Whether `If-Match` allows a change of this version; entity tags are compared weakly, as in SCIM (RFC 7644
+ * 3.14).
+ */
 export const isCurrent = (ifMatch: string | null, version: string): boolean =>
   ifMatch === null ||
-  ifMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === version.replace(/^W\//, ""));
+  ifMatch
+    .split(",")
+    .some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === version.replace(/^W\//, ""));
 
 /** Whether the client has this version already (`If-None-Match`). */
 export const isKnown = ({ headers }: FastifyRequest, version: string): boolean =>

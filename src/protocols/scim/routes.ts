@@ -30,9 +30,9 @@ export interface ScimRoutesParts extends Omit<ScimUsersParts & ScimGroupsParts, 
 }
 
 /**
- * Registers SCIM 2.0 at `/scim/v2` (RFC 7643, RFC 7644): an identity provider adds, changes and removes the members
- * and groups of a team with the team's Team User Management key as Bearer. Credential and limit are those of the equivalent
- * `team.user.*` operation (spec/decisions.md 45).
+ * Registers SCIM 2.0 at `/scim/v2` (RFC 7643, RFC 7644): an identity provider adds, changes and removes the
+ * members and groups of a team with the team's Team User Management key as Bearer. Credential and limit are
+ * those of the equivalent `team.user.*` operation (spec/decisions.md 45).
  */
 export function scimRoutes(app: FastifyInstance, parts: ScimRoutesParts): void {
   const base = `${parts.baseUrl}/scim/v2`;
@@ -52,7 +52,9 @@ export function scimRoutes(app: FastifyInstance, parts: ScimRoutesParts): void {
   });
   app.setErrorHandler((thrown, request, reply) => scim.refuse(request, reply, thrown));
   function serve(path: string, verbs: Endpoints): void {
-    const handles = Object.entries(verbs).map(([verb, endpoint]) => [verb, handleOf(endpoint, parts)] as const);
+    const handles = Object.entries(verbs).map(
+      ([verb, endpoint]) => [verb, handleOf(endpoint, parts)] as const,
+    );
     const text = (allowed: readonly string[]) => `this address accepts ${allowed.join(", ")}`;
     scim.route(app, `/scim/v2${path}`, Object.fromEntries(handles), { text });
   }
@@ -60,12 +62,19 @@ export function scimRoutes(app: FastifyInstance, parts: ScimRoutesParts): void {
   const { listUsers } = TeamUserManagementApiV2Service.method;
   for (const [path, body] of documents(base)) {
     // Escape colons: in Fastify's paths a colon begins a parameter.
-    serve(path.replaceAll(":", "::"), { GET: { method: listUsers, answer: async () => ({ status: 200, body }) } });
+    serve(path.replaceAll(":", "::"), {
+      GET: { method: listUsers, answer: async () => ({ status: 200, body }) },
+    });
   }
-  app.all("/scim/*", (request, reply) => scim.refuse(request, reply, new Failure("not_found", "unknown address")));
+  app.all("/scim/*", (request, reply) =>
+    scim.refuse(request, reply, new Failure("not_found", "unknown address")),
+  );
 }
 
-function handleOf({ method, maxBytes, answer }: Endpoint, { admit, operations, bodyLimit }: ScimRoutesParts): Handle {
+function handleOf(
+  { method, maxBytes, answer }: Endpoint,
+  { admit, operations, bodyLimit }: ScimRoutesParts,
+): Handle {
   const equivalent = operationIn(operations, method);
   const operation = restricted({ ...equivalent, maxRequestBytes: maxBytes ?? equivalent.maxRequestBytes });
   return inSteps({
@@ -99,16 +108,29 @@ const restricted = (operation: Operation): Operation => ({
   },
 });
 
-/** Reads the key from `Authorization: Bearer`. Only SCIM does this; a key in another header is a second credential. */
+/**
+ * Reads the key from `Authorization: Bearer`. Only SCIM does this; a key in another header is a second
+ * credential.
+ */
 function withKey(head: Request): Request {
   const { keys, bearer } = head.credentials;
-  return { ...head, credentials: { keys: bearer === null ? [] : [...new Set([bearer, ...keys])], bearer: null, session: null } };
+  return {
+    ...head,
+    credentials: {
+      keys: bearer === null ? [] : [...new Set([bearer, ...keys])],
+      bearer: null,
+      session: null,
+    },
+  };
 }
 
 function checkType({ headers }: FastifyRequest): void {
   const type = headers["content-type"];
   if (type !== undefined && !/^application\/(scim\+)?json\s*(;|$)/i.test(type))
-    throw new Failure("unsupported_media_type", "Content-Type: must be application/scim+json or application/json");
+    throw new Failure(
+      "unsupported_media_type",
+      "Content-Type: must be application/scim+json or application/json",
+    );
 }
 
 /** Answers a failure in SCIM's form (RFC 7644 3.12). */
@@ -127,5 +149,7 @@ function send({ request, reply, head }: Call, { status, body, headers = {} }: An
 
 /** The content type: plain JSON for clients that accept it and not SCIM's type. */
 function typeFor({ headers: { accept = "" } }: FastifyRequest): string {
-  return /\bapplication\/json\b/i.test(accept) && !/scim\+json|\*\/\*/i.test(accept) ? "application/json" : "application/scim+json";
+  return /\bapplication\/json\b/i.test(accept) && !/scim\+json|\*\/\*/i.test(accept)
+    ? "application/json"
+    : "application/scim+json";
 }

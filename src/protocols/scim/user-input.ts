@@ -3,7 +3,8 @@ import { ScimFailure } from "./failure.ts";
 import { checkSchema, malformed, readOperations } from "./patch.ts";
 
 /** A text that every database can hold. */
-export const isStorable = (value: unknown): value is string => typeof value === "string" && !value.includes("\0") && value.isWellFormed();
+export const isStorable = (value: unknown): value is string =>
+  typeof value === "string" && !value.includes("\0") && value.isWellFormed();
 
 /** Reads a boolean, also in Entra ID's form `"False"`; undefined for any other value. */
 export function booleanOf(value: unknown): boolean | undefined {
@@ -16,11 +17,11 @@ const coreSchema = /^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group):/;
 const pathForm = /^([a-z$][\w$-]*)(?:\[[^\]]*\])?(?:\.([a-z$][\w$-]*))?$/;
 
 /**
- * The attribute of a path, without its selection: `roles[primary eq "True"].value` is `roles.value`, because a member
- * has one role. Attributes of other schemas keep their full name.
+ * The attribute of a path, without its selection: `roles[primary eq "True"].value` is `roles.value`, because
+ * a member has one role. Attributes of other schemas keep their full name.
  *
- * @returns the name in lower case, because SCIM's names are case-insensitive (RFC 7643 2.1); null for an invalid path
- * (RFC 7644 3.5.2).
+ * @returns the name in lower case, because SCIM's names are case-insensitive (RFC 7643 2.1); null for an
+ * invalid path (RFC 7644 3.5.2).
  */
 export function attributeOf(path: string): string | null {
   const lower = path.trim().toLowerCase();
@@ -33,19 +34,23 @@ export function attributeOf(path: string): string | null {
 }
 
 /**
- * The input for a user by the attribute's name in lower case, for instance `name.givenname`; null removes a value.
- * Unused attributes are ignored: providers send many that a member does not have.
+ * The input for a user by the attribute's name in lower case, for instance `name.givenname`; null removes a
+ * value. Unused attributes are ignored: providers send many that a member does not have.
  */
 export type ScimUserInput = Map<string, Json>;
 
 const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
 
-/** Reads the complete user of POST and PUT. Null counts as omitted (RFC 7643 2.5), except for attributes that can be removed. */
+/**
+ * Reads the complete user of POST and PUT. Null counts as omitted (RFC 7643 2.5), except for attributes that
+ * can be removed.
+ */
 export function userInputOf(body: JsonObject): ScimUserInput {
   checkSchema(body, userSchema);
   const input: ScimUserInput = new Map();
   put(input, body);
-  for (const [name, value] of input) if (value === null && name !== "externalid" && name !== "roles") input.delete(name);
+  for (const [name, value] of input)
+    if (value === null && name !== "externalid" && name !== "roles") input.delete(name);
   return input;
 }
 
@@ -79,6 +84,7 @@ function put(input: ScimUserInput, attributes: JsonObject): void {
 }
 
 function putAttribute(input: ScimUserInput, name: string, value: Json): void {
-  if (name === "name" && isObject(value)) for (const [part, text] of Object.entries(value)) input.set(`name.${part.toLowerCase()}`, text);
+  if (name === "name" && isObject(value))
+    for (const [part, text] of Object.entries(value)) input.set(`name.${part.toLowerCase()}`, text);
   else input.set(name === "roles.value" ? "roles" : name, value);
 }

@@ -22,15 +22,18 @@ type Conditions = Pick<TeamUserFilter, "email" | "externalId" | "status">;
  *
  * @throws ScimFailure `invalidFilter` for any other filter.
  */
-export const readFilter = filterReader<Conditions>('userName eq "…", externalId eq "…" and active eq true or false', {
-  username: (value) => isStorable(value) && { email: value },
-  "emails.value": (value) => isStorable(value) && { email: value },
-  externalid: (value) => isStorable(value) && { externalId: value },
-  active(value) {
-    const active = booleanOf(value);
-    return active !== undefined && { status: active ? "active" : "inactive" };
+export const readFilter = filterReader<Conditions>(
+  'userName eq "…", externalId eq "…" and active eq true or false',
+  {
+    username: (value) => isStorable(value) && { email: value },
+    "emails.value": (value) => isStorable(value) && { email: value },
+    externalid: (value) => isStorable(value) && { externalId: value },
+    active(value) {
+      const active = booleanOf(value);
+      return active !== undefined && { status: active ? "active" : "inactive" };
+    },
   },
-});
+);
 
 /** A user in SCIM (RFC 7643 4.1). */
 export interface ScimUser {
@@ -67,13 +70,21 @@ function scimUser(user: TeamUser, base: string): ScimUser {
   };
   const location = `${base}/Users/${id}`;
   const version = versionOf(attributes);
-  return { ...attributes, meta: { resourceType: "User", created: new Date(createdAt).toISOString(), location, version } };
+  return {
+    ...attributes,
+    meta: { resourceType: "User", created: new Date(createdAt).toISOString(), location, version },
+  };
 }
 
-/** Splits a name. A team has one name for a person: its first word is the given name, the rest the family name. */
+/**
+ * Splits a name. A team has one name for a person: its first word is the given name, the rest the family
+ * name.
+ */
 function nameParts(name: string): { readonly givenName: string; readonly familyName?: string } {
   const blank = name.indexOf(" ");
-  return blank === -1 ? { givenName: name } : { givenName: name.slice(0, blank), familyName: name.slice(blank + 1) };
+  return blank === -1
+    ? { givenName: name }
+    : { givenName: name.slice(0, blank), familyName: name.slice(blank + 1) };
 }
 
 /** A weak entity tag, which changes with any shown attribute. */
@@ -92,13 +103,16 @@ export interface ScimUsersParts {
 }
 
 /**
- * Users of SCIM as members of the caller's team (spec/decisions.md 45). Each change is one transaction with an audit
- * row for each team operation in it.
+ * Users of SCIM as members of the caller's team (spec/decisions.md 45). Each change is one transaction with
+ * an audit row for each team operation in it.
  *
  * All methods throw Failure `not_found` for an id that is not in the team, or of a removed member.
  */
 export interface ScimUsers {
-  list(admission: Admission, page: ScimPage<Conditions>): Promise<{ readonly users: readonly ScimUser[]; readonly total: number }>;
+  list(
+    admission: Admission,
+    page: ScimPage<Conditions>,
+  ): Promise<{ readonly users: readonly ScimUser[]; readonly total: number }>;
   get(admission: Admission, id: string): Promise<ScimUser>;
   /** @throws Failure `already_exists` for an address or an external id that a member has. */
   create(admission: Admission, body: JsonObject): Promise<ScimUser>;
@@ -109,9 +123,13 @@ export interface ScimUsers {
 
 export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: ScimUsersParts): ScimUsers {
   const show = (user: TeamUser): ScimUser => scimUser(user, base);
-  const audit = (tx: Tx, admission: Admission, method: DescMethod) => writeAudit(tx, { ...admission, operation: operationOf(method) });
+  const audit = (tx: Tx, admission: Admission, method: DescMethod) =>
+    writeAudit(tx, { ...admission, operation: operationOf(method) });
 
-  /** Locks the space before it reads the member, so that the state that was read is valid until the change is made. */
+  /**
+   * Locks the space before it reads the member, so that the state that was read is valid until the change is
+   * made.
+   */
   async function lockMember(tx: Tx, { caller }: Admission, { id, ifMatch }: ScimTarget): Promise<TeamUser> {
     await tx.accounts.lockSpace(caller.spaceId);
     const { user } = await teamUsers.find(tx, caller, { id });
@@ -119,13 +137,22 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
     return user;
   }
 
-  const change = (admission: Admission, target: ScimTarget, fill: (user: TeamUser) => ScimUserInput): Promise<ScimUser> =>
+  const change = (
+    admission: Admission,
+    target: ScimTarget,
+    fill: (user: TeamUser) => ScimUserInput,
+  ): Promise<ScimUser> =>
     store.change(async (tx) => {
       const user = await lockMember(tx, admission, target);
       return show(await applyInput(tx, admission, user, memberInputOf(fill(user))));
     });
 
-  async function applyInput(tx: Tx, admission: Admission, user: TeamUser, requested: MemberInput): Promise<TeamUser> {
+  async function applyInput(
+    tx: Tx,
+    admission: Admission,
+    user: TeamUser,
+    requested: MemberInput,
+  ): Promise<TeamUser> {
     const { caller } = admission;
     const { id } = user;
     const changes = changesOf(user, await withoutMappedRole(tx, user, requested));
@@ -142,7 +169,11 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
 
   return {
     async list({ caller }, { conditions, startIndex, count }) {
-      const { users, total } = await teamUsers.list(store, caller, { ...conditions, limit: Math.max(count, 1), offset: startIndex - 1 });
+      const { users, total } = await teamUsers.list(store, caller, {
+        ...conditions,
+        limit: Math.max(count, 1),
+        offset: startIndex - 1,
+      });
       return { users: users.slice(0, count).map(show), total };
     },
 
@@ -153,7 +184,12 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
         const { caller } = admission;
         const { userName, externalId, active, role, name } = memberInputOf(userInputOf(body));
         if (userName === undefined) throw invalidValue("userName", "is required");
-        const made = { email: userName, role: checkGrantable(role ?? "member"), name, externalId: externalId ?? undefined };
+        const made = {
+          email: userName,
+          role: checkGrantable(role ?? "member"),
+          name,
+          externalId: externalId ?? undefined,
+        };
         const user = await teamUsers.create(tx, caller, made);
         await audit(tx, admission, createUser);
         return show(active === false ? await applyInput(tx, admission, user, { active }) : user);
@@ -166,7 +202,8 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
         return input;
       }),
 
-    patch: (admission, target, body) => change(admission, target, ({ name }) => withBothNames(patchUserInput(body), name ?? "")),
+    patch: (admission, target, body) =>
+      change(admission, target, ({ name }) => withBothNames(patchUserInput(body), name ?? "")),
 
     remove: (admission, target) =>
       store.change(async (tx) => {
@@ -178,7 +215,11 @@ export function scimUsers({ store, teamUsers, writeAudit, operationOf, base }: S
 }
 
 /** Removing the role of a person changes nothing when the person's groups give one. */
-const withoutMappedRole = async (tx: Tx, { id }: TeamUser, { role, ...requested }: MemberInput): Promise<MemberInput> =>
+const withoutMappedRole = async (
+  tx: Tx,
+  { id }: TeamUser,
+  { role, ...requested }: MemberInput,
+): Promise<MemberInput> =>
   role === null && (await tx.groups.roleOf(id)) !== null ? requested : { ...requested, role };
 
 /** Adds the current parts of the name when only one part changes. */

@@ -14,11 +14,16 @@ export type Form = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
 type Member = Form["requestedSchema"]["properties"][string];
 
 /**
- * What a protocol shows of an action: all of it; or, when it has too many characters, why it offers no decision, and where a
- * person decides.
+ * What a protocol shows of an action: all of it; or, when it has too many characters, why it offers no
+ * decision, and where a person decides.
  */
 export function showAct(waiting: Waiting): { readonly text: string; readonly isWhole: boolean } {
-  const { waiting_for_event_type: waitingForEventType, waiting_description: waitingDescription, tool, task_url } = waiting;
+  const {
+    waiting_for_event_type: waitingForEventType,
+    waiting_description: waitingDescription,
+    tool,
+    task_url,
+  } = waiting;
   // JSON of an answer has no members that are undefined.
   const text = actText({
     kind: waitingForEventType,
@@ -27,23 +32,34 @@ export function showAct(waiting: Waiting): { readonly text: string; readonly isW
   });
   if (text !== null && text.length <= roomMax) return { text, isWhole: true };
   const size =
-    text === null ? "The server does not say what it does" : `It has ${text.length} characters; at most ${roomMax} are shown here`;
-  return { text: `The agent asks for approval (${visible(waitingForEventType)}). ${size}. Decide it at ${task_url}`, isWhole: false };
+    text === null
+      ? "The server does not say what it does"
+      : `It has ${text.length} characters; at most ${roomMax} are shown here`;
+  return {
+    text: `The agent asks for approval (${visible(waitingForEventType)}). ${size}. Decide it at ${task_url}`,
+    isWhole: false,
+  };
 }
 
-/** Whether a credential can decide about actions: an app can only if its user has granted that (spec/decisions.md 130). */
+/**
+ * Whether a credential can decide about actions: an app can only if its user has granted that
+ * (spec/decisions.md 130).
+ */
 export const mayDecide = ({ credential }: Rights): boolean =>
   credential.kind === "token" ? credential.scopes.includes(dangerousScope) : credential.kind === "key";
 
-/** @throws Failure for an action that a protocol cannot show whole: a person decides there only what was shown. */
+/**
+ * @throws Failure for an action that a protocol cannot show whole: a person decides there only what was
+ * shown.
+ */
 export function checkShown(waiting: Waiting): void {
   const { text, isWhole } = showAct(waiting);
   if (!isWhole) throw new Failure("failed_precondition", text);
 }
 
 /**
- * The form for a wait: a question with its options, or an action with all its rows. Null for an action that a form cannot
- * show whole, or whose decision has members that a form cannot have.
+ * The form for a wait: a question with its options, or an action with all its rows. Null for an action that a
+ * form cannot show whole, or whose decision has members that a form cannot have.
  */
 export async function formOf(client: Client, taskId: string, waiting: Waiting): Promise<Form | null> {
   if (!isQuestion(waiting)) return approvalForm(waiting);
@@ -52,7 +68,11 @@ export async function formOf(client: Client, taskId: string, waiting: Waiting): 
 }
 
 /** An event of a task by its id; undefined when the task has none. @throws ApiError */
-export async function readEvent(client: Client, taskId: string, eventId: string): Promise<TaskEvent | undefined> {
+export async function readEvent(
+  client: Client,
+  taskId: string,
+  eventId: string,
+): Promise<TaskEvent | undefined> {
   const page = { task_id: taskId, start_event_id: eventId, limit: 1, verbose: true };
   const [event] = (await client.tasks.listMessages(page)).messages;
   return event?.id === eventId ? event : undefined;
@@ -64,8 +84,15 @@ function questionForm({ waiting_description: description }: Waiting, event: Task
   const { options = [], selection_mode: selectionMode } = questionExpectation ?? {};
   const answer: Member = { type: "string", title: options.length > 0 ? "Another answer" : "Answer" };
   const message = visible(content);
-  if (options.length === 0) return { message, requestedSchema: { type: "object", properties: { answer }, required: ["answer"] } };
-  return { message, requestedSchema: { type: "object", properties: { choice: choiceOf(options, selectionMode === "multiple"), answer } } };
+  if (options.length === 0)
+    return { message, requestedSchema: { type: "object", properties: { answer }, required: ["answer"] } };
+  return {
+    message,
+    requestedSchema: {
+      type: "object",
+      properties: { choice: choiceOf(options, selectionMode === "multiple"), answer },
+    },
+  };
 }
 
 /** The options; if one has hidden characters, with titles that show them. */
@@ -75,7 +102,9 @@ function choiceOf(choices: readonly string[], isMultiple: boolean): Member {
     const options = { type: "string" as const, enum: [...choices] };
     return isMultiple ? { type: "array", title: "Choices", items: options } : { ...options, title: "Choice" };
   }
-  return isMultiple ? { type: "array", title: "Choices", items: { anyOf: titled } } : { type: "string", title: "Choice", oneOf: titled };
+  return isMultiple
+    ? { type: "array", title: "Choices", items: { anyOf: titled } }
+    : { type: "string", title: "Choice", oneOf: titled };
 }
 
 /** The JSON Schema of a decision, as the platform writes it. */
@@ -104,12 +133,19 @@ function approvalForm(waiting: Waiting): Form | null {
   const shown = members.flatMap(([name, of]) => (of === null ? [] : [[name, of] as const]));
   return {
     message: text,
-    requestedSchema: { type: "object", properties: Object.fromEntries(shown), required: required.filter((name) => name in properties) },
+    requestedSchema: {
+      type: "object",
+      properties: Object.fromEntries(shown),
+      required: required.filter((name) => name in properties),
+    },
   };
 }
 
 /** A member of a form: only text, numbers, booleans and choices; null for others. */
-function primitive(name: string, { type, enum: values, default: usual, minLength, maxLength }: MemberSchema): Member | null {
+function primitive(
+  name: string,
+  { type, enum: values, default: usual, minLength, maxLength }: MemberSchema,
+): Member | null {
   if (type !== "string" && type !== "boolean" && type !== "integer" && type !== "number") return null;
   const facts = { enum: values, default: usual, minLength, maxLength };
   const more = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
@@ -120,12 +156,17 @@ function primitive(name: string, { type, enum: values, default: usual, minLength
 export type Decided = "decided" | "not decided";
 
 /**
- * Applies the response to a form. The person declines or closes the form: nothing is decided. The task must still wait
- * for this event, so that an answer to an earlier question is not sent.
+ * Applies the response to a form. The person declines or closes the form: nothing is decided. The task must
+ * still wait for this event, so that an answer to an earlier question is not sent.
  *
  * @throws Failure for an action that no form showed whole.
  */
-export async function applyResponse(client: Client, taskId: string, waiting: Waiting, response: unknown): Promise<Decided> {
+export async function applyResponse(
+  client: Client,
+  taskId: string,
+  waiting: Waiting,
+  response: unknown,
+): Promise<Decided> {
   const { action, content } = isObject(response) ? response : {};
   if (action !== "accept" || !isObject(content)) return "not decided";
   if (!isQuestion(waiting)) {

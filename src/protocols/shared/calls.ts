@@ -39,8 +39,14 @@ export interface Calls {
   run<T>(operation: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** The calls of one request: each is admitted and performed as on every other wire, with its limit and its audit row. */
-export function callsOf({ operations, admit, performer, report }: CallParts, { body: _, ...head }: Request): Calls {
+/**
+ * The calls of one request: each is admitted and performed as on every other wire, with its limit and its
+ * audit row.
+ */
+export function callsOf(
+  { operations, admit, performer, report }: CallParts,
+  { body: _, ...head }: Request,
+): Calls {
   const { requestId } = head;
   let observed = head.observed;
 
@@ -87,7 +93,11 @@ export function callsOf({ operations, admit, performer, report }: CallParts, { b
 }
 
 /** A failure as the client's error, with the code of v2. */
-export function errorOf({ reason, message, path, retryAfter }: Failure, operation: string, requestId: string): ApiError {
+export function errorOf(
+  { reason, message, path, retryAfter }: Failure,
+  operation: string,
+  requestId: string,
+): ApiError {
   const { status, code } = v2Answers[reason];
   return apiError({ status, code, message, operation, requestId, type: reason, param: path, retryAfter });
 }

@@ -1,7 +1,10 @@
 import { ApiError } from "../../../packages/client/src/index.ts";
 import { Failure, type Reason } from "../../core/failure.ts";
 
-/** What a call or a protocol was refused with: a failure with the code of v2 as its reason; null for any other error. */
+/**
+ * What a call or a protocol was refused with: a failure with the code of v2 as its reason; null for any other
+ * error.
+ */
 export function refusalOf(thrown: unknown): Failure | null {
   if (thrown instanceof Failure) return thrown;
   if (!(thrown instanceof ApiError)) return null;

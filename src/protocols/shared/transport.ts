@@ -1,5 +1,11 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { CallOptions, Outgoing, StreamEvent, StreamOptions, Transport } from "../../../packages/client/src/index.ts";
+import type {
+  CallOptions,
+  Outgoing,
+  StreamEvent,
+  StreamOptions,
+  Transport,
+} from "../../../packages/client/src/index.ts";
 import { failureOf } from "../../core/failure.ts";
 import { TaskEventSchema } from "../../gen/proto/task/v2/task_event_pb.ts";
 import { TextDeltaSchema, type WatchTaskResponse } from "../../gen/proto/task/v2/task_service_pb.ts";
@@ -7,12 +13,16 @@ import { compileObjectWriter } from "../../http/v2/writer.ts";
 import { type Call, type Calls, errorOf } from "./calls.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-/** There are no headers and no status: one for all answers, made on first use, because Node then loads its HTTP client. */
+/**
+ * There are no headers and no status: one for all answers, made on first use, because Node then loads its
+ * HTTP client.
+ */
 let response: Response | undefined;
 
 /**
- * Carries the calls of a client to operations in this process, for the credential of one request. Objects of v2 go in and come out; no
- * text is made of them. It reads no environment, repeats nothing and makes no idempotency key.
+ * Carries the calls of a client to operations in this process, for the credential of one request. Objects of
+ * v2 go in and come out; no text is made of them. It reads no environment, repeats nothing and makes no
+ * idempotency key.
  *
  * @param ended ends all calls.
  */
@@ -32,7 +42,8 @@ export const inProcessTransport = (calls: Calls, ended: AbortSignal): Transport 
   },
   open: () => Promise.reject(new TypeError("streams in the process have no bytes")),
   async events(request, { signal }: StreamOptions = {}) {
-    if (request.operation !== "task.watch") throw new TypeError(`${request.operation} is not a stream of this transport`);
+    if (request.operation !== "task.watch")
+      throw new TypeError(`${request.operation} is not a stream of this transport`);
     const messages = await calls.stream(callIn(request), within(ended, signal));
     return messages && eventsIn(messages, calls.requestId);
   },
@@ -47,7 +58,11 @@ const callIn = ({ operation, path, body }: Outgoing): Call => ({
 const within = (ended: AbortSignal, signal?: AbortSignal, timeoutMs?: number): AbortSignal =>
   signal === undefined && timeoutMs === undefined
     ? ended
-    : AbortSignal.any([ended, ...(signal ? [signal] : []), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])]);
+    : AbortSignal.any([
+        ended,
+        ...(signal ? [signal] : []),
+        ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
+      ]);
 
 const writeEvent = compileObjectWriter(TaskEventSchema);
 const writeDelta = compileObjectWriter(TextDeltaSchema);

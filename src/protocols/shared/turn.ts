@@ -1,4 +1,10 @@
-import type { Client, StatusDetail, Task, TaskEvent, WatchEvent } from "../../../packages/client/src/index.ts";
+import type {
+  Client,
+  StatusDetail,
+  Task,
+  TaskEvent,
+  WatchEvent,
+} from "../../../packages/client/src/index.ts";
 import { visible } from "../../core/actions/visible.ts";
 import { watchTurn } from "./caller-client.ts";
 
@@ -8,7 +14,10 @@ export interface Turn {
   readonly seq: number;
 }
 
-/** The wait of a task for its user (spec/api.md 9.3), with the page of the task, where every action can be decided. */
+/**
+ * The wait of a task for its user (spec/api.md 9.3), with the page of the task, where every action can be
+ * decided.
+ */
 export type Waiting = StatusDetail & Pick<Task, "task_url">;
 
 /** A turn as far as it went. */
@@ -34,8 +43,15 @@ const eventsMax = 500;
 /** Characters of a text in a report. */
 const reportMax = 500;
 
-/** Follows a turn until the task does not run, or the wait is over. @throws ApiError, and the reason of the client's signal */
-export async function follow(client: Client, { taskId, seq }: Turn, { enough, report, seen }: Following): Promise<Progress> {
+/**
+ * Follows a turn until the task does not run, or the wait is over. @throws ApiError, and the reason of the
+ * client's signal
+ */
+export async function follow(
+  client: Client,
+  { taskId, seq }: Turn,
+  { enough, report, seen }: Following,
+): Promise<Progress> {
   const events: TaskEvent[] = [];
   let lastSeq = seq;
   try {
@@ -57,10 +73,15 @@ export async function follow(client: Client, { taskId, seq }: Turn, { enough, re
 }
 
 /** The task as `task.detail` returns it. @throws ApiError */
-export const readTask = async (client: Client, taskId: string): Promise<Task> => (await client.tasks.detail({ task_id: taskId })).task;
+export const readTask = async (client: Client, taskId: string): Promise<Task> =>
+  (await client.tasks.detail({ task_id: taskId })).task;
 
 /** What the task waits for; null when it does not wait. */
-export const waitingOf = ({ status, status_detail, task_url }: Pick<Task, "status" | "status_detail" | "task_url">): Waiting | null =>
+export const waitingOf = ({
+  status,
+  status_detail,
+  task_url,
+}: Pick<Task, "status" | "status_detail" | "task_url">): Waiting | null =>
   status === "waiting" && status_detail ? { ...status_detail, task_url } : null;
 
 /** The text of an event of a message or of a reasoning; empty for other events. */
@@ -79,7 +100,8 @@ export function textOf(event: TaskEvent): string {
   }
 }
 
-const reportOf = (item: WatchEvent): string => visible((item.type === "text_delta" ? item.text : briefOf(item)).slice(-reportMax));
+const reportOf = (item: WatchEvent): string =>
+  visible((item.type === "text_delta" ? item.text : briefOf(item)).slice(-reportMax));
 
 /** A short text for an event; empty for one that says nothing. */
 function briefOf(event: TaskEvent): string {

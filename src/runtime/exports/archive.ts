@@ -1,5 +1,10 @@
 import type { Clock } from "../../core/clock.ts";
-import type { ArchiveQuery, ArchiveRows, PackedMember, PackedSkill } from "../../core/exports/archive-rows.ts";
+import type {
+  ArchiveQuery,
+  ArchiveRows,
+  PackedMember,
+  PackedSkill,
+} from "../../core/exports/archive-rows.ts";
 import type { DataExport } from "../../core/exports/export.ts";
 import type { Blobs } from "../../core/files/blob.ts";
 import { fileAt } from "../../core/files/file.ts";
@@ -18,14 +23,25 @@ import {
   withMembers,
 } from "./json.ts";
 import { filesOf, type SessionFile, sessionRow, sessionsOf, tasksOf } from "./sessions.ts";
-import { agentRows, configRow, connectorRows, grantRows, type SettingStore, scheduleRows, webhookRows } from "./settings.ts";
+import {
+  agentRows,
+  configRow,
+  connectorRows,
+  grantRows,
+  type SettingStore,
+  scheduleRows,
+  webhookRows,
+} from "./settings.ts";
 import { type SiteStore, siteEntries, siteRows } from "./websites.ts";
 import { bytesOf, type Entry, entryName, type OnStep, type Packing, skillEntryName } from "./zip.ts";
 
 /** The number of skills per page. */
 const skillsMax = 100;
 
-async function* skillsOf(rows: Pick<ArchiveRows, "skills">, selection: ArchiveQuery): AsyncGenerator<PackedSkill> {
+async function* skillsOf(
+  rows: Pick<ArchiveRows, "skills">,
+  selection: ArchiveQuery,
+): AsyncGenerator<PackedSkill> {
   for (let after: PackedSkill | null = null; ; ) {
     const page: readonly PackedSkill[] = await rows.skills(selection, after, skillsMax);
     yield* page;
@@ -39,7 +55,8 @@ async function* skillRows(
   selection: ArchiveQuery,
   writers: Pick<Writers, "skill">,
 ): AsyncGenerator<AsyncIterable<string>> {
-  for await (const skill of skillsOf(rows, selection)) yield onePart(withMembers(writers.skill(skill), skillRow(skill)));
+  for await (const skill of skillsOf(rows, selection))
+    yield onePart(withMembers(writers.skill(skill), skillRow(skill)));
 }
 
 /** The stored ZIP of each skill that is not deleted. It is streamed, and never complete in memory. */
@@ -62,7 +79,9 @@ export interface ArchiveParts {
   readonly writers: Writers;
 }
 
-/** The parts of each scope, in addition to `user.json`, which names the person (spec/enterprise.md 6.2, 6.6). */
+/**
+ * The parts of each scope, in addition to `user.json`, which names the person (spec/enterprise.md 6.2, 6.6).
+ */
 const parts = {
   full: ["person", "skills", "projects", "websites", "sessions"],
   tasks: ["sessions"],
@@ -75,16 +94,27 @@ const parts = {
 /** Entries that are empty, because the platform does not store such data. */
 const emptyEntries = ["user_knowledge"];
 
-const packs = ({ scope }: DataExport, part: (typeof parts)["full"][number]): boolean => (parts[scope] as readonly string[]).includes(part);
+const packs = ({ scope }: DataExport, part: (typeof parts)["full"][number]): boolean =>
+  (parts[scope] as readonly string[]).includes(part);
 
 /** Whether the archive contains the bytes of files. */
-const packsFiles = ({ scope, filter }: DataExport): boolean => filter.includeFiles || scope === "tasks_with_attachments";
+const packsFiles = ({ scope, filter }: DataExport): boolean =>
+  filter.includeFiles || scope === "tasks_with_attachments";
 
-/** Tasks chosen by id have no time limits. Otherwise the archive contains only data from before the request, so that the export ends. */
+/**
+ * Tasks chosen by id have no time limits. Otherwise the archive contains only data from before the request,
+ * so that the export ends.
+ */
 function selectionOf({ spaceId, accountId, scope, createdAt, filter }: DataExport): ArchiveQuery {
   const theirs = { spaceId, accountId, includeDeleted: filter.includeDeleted };
-  if (scope === "custom_session_ids") return { ...theirs, startTime: null, endTime: null, ids: filter.sessionIds };
-  return { ...theirs, startTime: filter.startTime, endTime: Math.min(filter.endTime ?? createdAt, createdAt), ids: null };
+  if (scope === "custom_session_ids")
+    return { ...theirs, startTime: null, endTime: null, ids: filter.sessionIds };
+  return {
+    ...theirs,
+    startTime: filter.startTime,
+    endTime: Math.min(filter.endTime ?? createdAt, createdAt),
+    ids: null,
+  };
 }
 
 /** The websites of an archive: those of `webdev_project_uids`, or all. */
@@ -132,7 +162,11 @@ async function* entries(parts: ArchiveParts, requested: DataExport, onStep: OnSt
   if (packs(requested, "sessions")) yield* sessionEntries(parts, requested, onStep);
 }
 
-async function* settingEntries({ store, writers }: ArchiveParts, requested: DataExport, latest: readonly PackedMember[]) {
+async function* settingEntries(
+  { store, writers }: ArchiveParts,
+  requested: DataExport,
+  latest: readonly PackedMember[],
+) {
   yield json("user_client_config", plainRows(latest.flatMap(configRow)));
   yield json("user_personalization", agentRows(store, requested, writers));
   yield json("connector", connectorRows(store, requested, writers));
@@ -140,7 +174,11 @@ async function* settingEntries({ store, writers }: ArchiveParts, requested: Data
   yield json("notifications", webhookRows(store, requested, selectionOf(requested), writers));
 }
 
-async function* sessionEntries(parts: ArchiveParts, requested: DataExport, onStep: OnStep): AsyncGenerator<Entry> {
+async function* sessionEntries(
+  parts: ArchiveParts,
+  requested: DataExport,
+  onStep: OnStep,
+): AsyncGenerator<Entry> {
   const { store, writers } = parts;
   const selection = selectionOf(requested);
   const tasks = () => tasksOf(store.archives, selection);
@@ -154,7 +192,8 @@ async function* sessionEntries(parts: ArchiveParts, requested: DataExport, onSte
     }
   }
   async function* fileRows() {
-    for await (const page of tasks()) for await (const file of filesOf(store.archives, page)) yield onePart(fileRow(file, parts));
+    for await (const page of tasks())
+      for await (const file of filesOf(store.archives, page)) yield onePart(fileRow(file, parts));
   }
   yield json("session_info", sessionRows());
   yield json("session_file_info", fileRows());
@@ -168,13 +207,18 @@ async function* sessionEntries(parts: ArchiveParts, requested: DataExport, onSte
   }
 }
 
-async function* projectRows({ store, writers }: ArchiveParts, { spaceId, accountId, createdAt, scope, filter }: DataExport) {
+async function* projectRows(
+  { store, writers }: ArchiveParts,
+  { spaceId, accountId, createdAt, scope, filter }: DataExport,
+) {
   const { startTime, endTime, projectUids } = filter;
   const [from, to] = [startTime ?? 0, Math.min(endTime ?? createdAt, createdAt)];
-  const isIncluded = (id: string) => scope !== "project" || projectUids.length === 0 || projectUids.includes(id);
+  const isIncluded = (id: string) =>
+    scope !== "project" || projectUids.length === 0 || projectUids.includes(id);
   const projects = await store.projects.list({ spaceId, accountId });
   for (const project of projects.toReversed()) {
-    if (isIncluded(project.id) && project.createdAt >= from && project.createdAt <= to) yield onePart(writers.project(project));
+    if (isIncluded(project.id) && project.createdAt >= from && project.createdAt <= to)
+      yield onePart(writers.project(project));
   }
 }
 
@@ -189,7 +233,10 @@ function fileRow({ taskId, attachment, kept }: SessionFile, { clock, writers }: 
 }
 
 /** Null for a file whose bytes no longer exist. */
-async function attachmentEntry({ taskId, attachment, kept }: SessionFile, { blobs, clock }: ArchiveParts): Promise<Entry | null> {
+async function attachmentEntry(
+  { taskId, attachment, kept }: SessionFile,
+  { blobs, clock }: ArchiveParts,
+): Promise<Entry | null> {
   const file = kept && fileAt(kept, clock.now());
   if (file?.status !== "uploaded" || file.blobId === null) return null;
   const bytes = await bytesOf(blobs, file.blobId);

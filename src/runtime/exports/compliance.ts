@@ -13,7 +13,10 @@ export interface ComplianceStore {
   readonly accounts: { teamOf(spaceId: string): Promise<{ id: string } | null> };
 }
 
-/** The archive contains only steps from before the request, so that the export ends and the next one can begin there. */
+/**
+ * The archive contains only steps from before the request, so that the export ends and the next one can begin
+ * there.
+ */
 const queryOf = ({ spaceId, createdAt, filter }: ComplianceExport): StepQuery => ({
   spaceId,
   user: filter.user,
@@ -23,7 +26,10 @@ const queryOf = ({ spaceId, createdAt, filter }: ComplianceExport): StepQuery =>
   endTime: Math.min(filter.endTime ?? createdAt, createdAt),
 });
 
-/** Packs the steps of agents in a team: one `events.ndjson` (spec/enterprise.md 8.5). Memory holds a page of events. */
+/**
+ * Packs the steps of agents in a team: one `events.ndjson` (spec/enterprise.md 8.5). Memory holds a page of
+ * events.
+ */
 export function packCompliance(store: ComplianceStore, requested: ComplianceExport): Packing {
   const query = queryOf(requested);
   let count = 0;
@@ -66,23 +72,39 @@ async function* sessionLines(
   teamId: string,
 ): AsyncGenerator<string> {
   // A call is exported in the window of its first event, so that every window gives the same result.
-  const approvalIds = names.includes("tool_call") ? await readApprovalIds(rows, query, session) : new Set<string>();
-  for await (const event of pages(session, (afterSeq) => rows.events(query, session.id, afterSeq, session.lastSeq))) {
+  const approvalIds = names.includes("tool_call")
+    ? await readApprovalIds(rows, query, session)
+    : new Set<string>();
+  for await (const event of pages(session, (afterSeq) =>
+    rows.events(query, session.id, afterSeq, session.lastSeq),
+  )) {
     for (const step of stepsOf(event, approvalIds)) {
       if (names.includes(step.name)) yield stepLine({ step, event, session, teamId, includePayload });
     }
   }
 }
 
-/** The tool uses that requested a confirmation before the window. Their number is limited by the number of confirmations. */
-async function readApprovalIds(rows: StepRows, query: StepQuery, session: PackedSession): Promise<Set<string>> {
+/**
+ * The tool uses that requested a confirmation before the window. Their number is limited by the number of
+ * confirmations.
+ */
+async function readApprovalIds(
+  rows: StepRows,
+  query: StepQuery,
+  session: PackedSession,
+): Promise<Set<string>> {
   const approvalIds = new Set<string>();
-  for await (const event of pages(session, (afterSeq) => rows.approvalRequests(query, session.id, afterSeq, session.lastSeq)))
+  for await (const event of pages(session, (afterSeq) =>
+    rows.approvalRequests(query, session.id, afterSeq, session.lastSeq),
+  ))
     stepsOf(event, approvalIds);
   return approvalIds;
 }
 
-async function* pages({ lastSeq }: PackedSession, read: (afterSeq: number) => Promise<readonly TaskEvent[]>): AsyncGenerator<TaskEvent> {
+async function* pages(
+  { lastSeq }: PackedSession,
+  read: (afterSeq: number) => Promise<readonly TaskEvent[]>,
+): AsyncGenerator<TaskEvent> {
   for (let seq = 0; seq < lastSeq; ) {
     const page = await read(seq);
     yield* page;

@@ -54,12 +54,18 @@ export function startExporter(parts: ExporterParts): Dispatcher {
   async function round({ free }: Places) {
     if (free <= 0) return { taken: [], more: false };
     const now = clock.now();
-    const due = (await store.exports.unclaimed(now, free + made.size)).filter((id) => !made.has(id)).slice(0, free);
-    const claimed = await Promise.all(due.map((id) => store.change((tx) => tx.exports.claim(id, now, now + leaseMs))));
+    const due = (await store.exports.unclaimed(now, free + made.size))
+      .filter((id) => !made.has(id))
+      .slice(0, free);
+    const claimed = await Promise.all(
+      due.map((id) => store.change((tx) => tx.exports.claim(id, now, now + leaseMs))),
+    );
     return { taken: claimed.filter((one) => one !== null), more: claimed.includes(null) };
   }
 
-  /** Stops the work on exports that were cancelled, deleted or taken over, also during a step of any duration. */
+  /**
+   * Stops the work on exports that were cancelled, deleted or taken over, also during a step of any duration.
+   */
   async function stopLost(): Promise<void> {
     for (const { claimed, lost } of made.values()) if (await isLost(store, claimed)) lost.abort(lostClaim());
   }
@@ -105,7 +111,9 @@ async function make(parts: ExporterParts, claimed: Export, { stopping, lost }: M
   const fail = (error: string) => store.change((tx) => tx.exports.fail(id, fence, error, clock.now()));
   if (claims > claimsMax) {
     log("error", "an export failed: its process died each time", { id });
-    return void (await fail(`the archive could not be made: the server stopped ${claimsMax} times while making it`));
+    return void (await fail(
+      `the archive could not be made: the server stopped ${claimsMax} times while making it`,
+    ));
   }
   log("info", "an export has begun", { id, claims });
   try {
@@ -114,13 +122,15 @@ async function make(parts: ExporterParts, claimed: Export, { stopping, lost }: M
   } catch (thrown) {
     if (stopping.aborted) {
       await store.change(async (tx) => {
-        if (await tx.exports.release(id, fence)) await tx.jobs.put({ kind: "export", key: id, runAt: clock.now() });
+        if (await tx.exports.release(id, fence))
+          await tx.jobs.put({ kind: "export", key: id, runAt: clock.now() });
       });
       return log("info", "an export was released", { id });
     }
     if (await isLost(store, claimed)) return log("info", "an export was ended or taken over", { id });
     log("error", "making an export failed", { id, claims, cause: thrown });
-    if (claims < claimsMax) return void (await store.change((tx) => postpone(tx, claimed, clock.now() + retryMs * claims)));
+    if (claims < claimsMax)
+      return void (await store.change((tx) => postpone(tx, claimed, clock.now() + retryMs * claims)));
     await fail(`the archive could not be made in ${claimsMax} attempts: ${failureOf(thrown).message}`);
   }
 }
@@ -132,11 +142,16 @@ async function isLost({ exports }: Pick<Tx, "exports">, { id, fence }: Export): 
 
 /** Keeps the claim until the next attempt, so that no other process makes one before. */
 async function postpone(tx: Tx, { id, fence }: Export, until: number): Promise<void> {
-  if (await tx.exports.progress(id, fence, { done: 0, total: 0 }, until)) await tx.jobs.put({ kind: "export", key: id, runAt: until });
+  if (await tx.exports.progress(id, fence, { done: 0, total: 0 }, until))
+    await tx.jobs.put({ kind: "export", key: id, runAt: until });
 }
 
 /** @throws the error that prevents the archive. Then its bytes are deleted. */
-async function attempt(parts: ExporterParts, requested: Export, signal: AbortSignal): Promise<ExportProgress> {
+async function attempt(
+  parts: ExporterParts,
+  requested: Export,
+  signal: AbortSignal,
+): Promise<ExportProgress> {
   const { store, clock, writer, cipher, random } = parts;
   const { id, fence } = requested;
   const packing = packingOf(parts, requested);
@@ -147,14 +162,21 @@ async function attempt(parts: ExporterParts, requested: Export, signal: AbortSig
   let writtenAt = clock.monotonic();
   async function onStep(): Promise<void> {
     signal.throwIfAborted();
-    // The total does not include tasks created in the meantime, but it includes tasks deleted in the meantime.
+    // The total does not include tasks created in the meantime, but it includes tasks deleted in the
+    // meantime.
     progress.done = Math.min(progress.done + 1, progress.total);
     if (clock.monotonic() - writtenAt < progressMs) return;
     writtenAt = clock.monotonic();
     await store.change((tx) => hold(tx, clock.now() + leaseMs));
   }
 
-  const plain = meter({ max: Number.POSITIVE_INFINITY, length: null, isComplete: () => true, digests: [], admit: () => undefined });
+  const plain = meter({
+    max: Number.POSITIVE_INFINITY,
+    length: null,
+    isComplete: () => true,
+    digests: [],
+    admit: () => undefined,
+  });
   const sealed = createSeal(cipher, id, random);
   const archive = createZip(packing.entries(onStep), new Date(requested.createdAt));
   // Attach error handlers early; readers still see the error.
@@ -163,7 +185,14 @@ async function attempt(parts: ExporterParts, requested: Export, signal: AbortSig
     pipeOneWay(archive, plain.through);
     pipeOneWay(plain.through, sealed);
     const max = Number.POSITIVE_INFINITY;
-    const written = await writer.write({ bytes: sealed, length: null, accountId: null, max, signal, onRenew: hold });
+    const written = await writer.write({
+      bytes: sealed,
+      length: null,
+      accountId: null,
+      max,
+      signal,
+      onRenew: hold,
+    });
     await keep(parts, requested, written, { ...plain.result(), eventCount: packing.eventCount() });
     return { done: progress.total, total: progress.total };
   } catch (thrown) {
@@ -184,7 +213,9 @@ async function keep(
   try {
     await store.change(async (tx) => {
       await writer.settle(tx, written, clock.now() + leaseMs);
-      const isOurs = (await tx.exports.complete(id, fence, { blobId, ...archive }, clock.now())) && (await tx.blobs.keep(blobId));
+      const isOurs =
+        (await tx.exports.complete(id, fence, { blobId, ...archive }, clock.now())) &&
+        (await tx.blobs.keep(blobId));
       if (!isOurs) throw lostClaim();
     });
   } catch (thrown) {

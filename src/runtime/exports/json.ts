@@ -53,7 +53,10 @@ export const identityRow = ({ accountId, identity }: PackedMember): JsonObject[]
   identity === null ? [] : [{ user_id: accountId, issuer: identity.issuer, subject: identity.subject }];
 
 /** `team.json` */
-export const teamRow = ({ teamId, teamName }: PackedMember): JsonObject => ({ team_uid: teamId, name: teamName });
+export const teamRow = ({ teamId, teamName }: PackedMember): JsonObject => ({
+  team_uid: teamId,
+  name: teamName,
+});
 
 /** `team_user_relation.json`: a membership, with the values of team.v2. */
 export const membershipRow = (member: PackedMember): JsonObject => ({
@@ -93,7 +96,10 @@ export async function* jsonArray(rows: AsyncIterable<AsyncIterable<string>>): As
   yield before === "[\n" ? "[]\n" : "\n]\n";
 }
 
-/** The same text in larger chunks, as UTF-8. Other work of the process runs between them: reading and writing of rows in memory never pauses. */
+/**
+ * The same text in larger chunks, as UTF-8. Other work of the process runs between them: reading and writing
+ * of rows in memory never pauses.
+ */
 export async function* toChunks(text: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let held = "";
   for await (const part of text) {
@@ -116,4 +122,5 @@ export async function* onePart(text: string): AsyncGenerator<string> {
 }
 
 /** A written row, with additional members. */
-export const withMembers = (row: string, more: JsonObject): string => `${row.slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+export const withMembers = (row: string, more: JsonObject): string =>
+  `${row.slice(0, -1)},${JSON.stringify(more).slice(1)}`;

@@ -15,7 +15,10 @@ export interface SessionFile {
 }
 
 /** The tasks that an archive packs, oldest first. */
-export async function* tasksOf(rows: ArchiveRows, selection: ArchiveQuery): AsyncGenerator<readonly PackedTask[]> {
+export async function* tasksOf(
+  rows: ArchiveRows,
+  selection: ArchiveQuery,
+): AsyncGenerator<readonly PackedTask[]> {
   for (let after: PackedTask | null = null; ; ) {
     const page: readonly PackedTask[] = await rows.tasks(selection, after, tasksMax);
     if (page.length > 0) yield page;
@@ -40,9 +43,14 @@ export async function* sessionsOf(rows: ArchiveRows, page: readonly PackedTask[]
 }
 
 /** A task's record with its events (`session_info.json`), in parts. */
-export async function* sessionRow({ task, events }: Session, writers: Writers, withFiles: boolean): AsyncGenerator<string> {
+export async function* sessionRow(
+  { task, events }: Session,
+  writers: Writers,
+  withFiles: boolean,
+): AsyncGenerator<string> {
   const record = writers.record(task);
-  const labels = Object.keys(task.metadata).length === 0 ? "" : `,"metadata":${JSON.stringify(task.metadata)}`;
+  const labels =
+    Object.keys(task.metadata).length === 0 ? "" : `,"metadata":${JSON.stringify(task.metadata)}`;
   const turn = task.turnRequest === null ? "" : `,"turn":${JSON.stringify(task.turnRequest)}`;
   yield `${record.slice(0, -1)}${labels}${turn},"events":[`;
   let comma = "";
@@ -60,13 +68,19 @@ export async function* filesOf(rows: ArchiveRows, tasks: readonly PackedTask[]):
     const seen = new Set<string>();
     for await (const event of eventsOf(task, rows.eventsWithFiles)) {
       const fresh = attachmentsOf(event).filter(({ fileId }) => !seen.has(fileId) && seen.add(fileId));
-      const kept = new Map((await rows.files(fresh.map(({ fileId }) => fileId))).map((file) => [file.id, file]));
-      for (const attachment of fresh) yield { taskId: task.id, attachment, kept: kept.get(attachment.fileId) ?? null };
+      const kept = new Map(
+        (await rows.files(fresh.map(({ fileId }) => fileId))).map((file) => [file.id, file]),
+      );
+      for (const attachment of fresh)
+        yield { taskId: task.id, attachment, kept: kept.get(attachment.fileId) ?? null };
     }
   }
 }
 
-async function* eventsOf({ id, lastSeq }: PackedTask, read: ArchiveRows["events"]): AsyncGenerator<TaskEvent> {
+async function* eventsOf(
+  { id, lastSeq }: PackedTask,
+  read: ArchiveRows["events"],
+): AsyncGenerator<TaskEvent> {
   for (let seq = 0; seq < lastSeq; ) {
     const page = await read(id, seq, lastSeq);
     yield* page;
@@ -77,7 +91,9 @@ async function* eventsOf({ id, lastSeq }: PackedTask, read: ArchiveRows["events"
 }
 
 const attachmentsOf = (event: TaskEvent): readonly Attachment[] =>
-  event.type === "user_message" || event.type === "assistant_message" ? (event.payload.attachments ?? []) : [];
+  event.type === "user_message" || event.type === "assistant_message"
+    ? (event.payload.attachments ?? [])
+    : [];
 
 function entryOf(event: TaskEvent, fileId: string): string {
   const attachment = attachmentsOf(event).find((one) => one.fileId === fileId);

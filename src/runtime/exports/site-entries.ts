@@ -4,12 +4,16 @@ import { toSafeId, toSafePart } from "./zip.ts";
 /** Where the bytes of a website's files are in an archive. */
 export interface SiteEntries {
   /** The entry of a file's bytes; `isNew` for the first file with these bytes. */
-  place(checkpointId: string, file: Pick<CheckpointFile, "path" | "sha256">): { name: string; isNew: boolean };
+  place(
+    checkpointId: string,
+    file: Pick<CheckpointFile, "path" | "sha256">,
+  ): { name: string; isNew: boolean };
 }
 
 /**
- * Names the entries of one website. Equal bytes have one entry, under the path of the first file that has them, so that
- * an archive is not larger than the stored website. The same calls in the same order give the same names.
+ * Names the entries of one website. Equal bytes have one entry, under the path of the first file that has
+ * them, so that an archive is not larger than the stored website. The same calls in the same order give the
+ * same names.
  */
 export function createSiteEntries(websiteId: string): SiteEntries {
   const folder = `websites/${toSafeId(websiteId)}`;
@@ -31,7 +35,9 @@ export function createSiteEntries(websiteId: string): SiteEntries {
   };
 }
 
-/** The paths of one folder. Two paths that some system cannot unpack next to each other are not both taken. */
+/**
+ * The paths of one folder. Two paths that some system cannot unpack next to each other are not both taken.
+ */
 function createPaths(): { take(parts: readonly string[]): boolean } {
   const files = new Set<string>();
   const folders = new Set<string>();

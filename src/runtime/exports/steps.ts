@@ -59,7 +59,8 @@ interface Step {
  * | `tool_used`, `pending_confirmation` | TOOL_CALL, once for a use, even if it asks several times |
  * | `tool_used`, any other status | TOOL_CALL, unless the use has asked before, and TOOL_RESULT |
  *
- * @param approvalIds ids of the task's uses that have requested a confirmation. The function adds the event's use.
+ * @param approvalIds ids of the task's uses that have requested a confirmation. The function adds the event's
+ * use.
  */
 export function stepsOf(event: TaskEvent, approvalIds: Set<string>): readonly Step[] {
   switch (event.type) {
@@ -116,7 +117,8 @@ const parts = (content: string, attachments: readonly Attachment[]): JsonObject[
   })),
 ];
 
-const modalityOf = (contentType: string): string => /^(image|audio|video)\//.exec(contentType)?.[1] ?? "document";
+const modalityOf = (contentType: string): string =>
+  /^(image|audio|video)\//.exec(contentType)?.[1] ?? "document";
 
 type Use = EventPayloads["tool_used"];
 
@@ -131,7 +133,9 @@ function use(payload: Use, approvalIds: Set<string>): readonly Step[] {
 /** The call of a completed use was successful, independent of its result. */
 const call = (payload: Use): Step => ({
   name: "tool_call",
-  ...(payload.status === "pending_confirmation" ? ({ outcome: "UNKNOWN", severity: "INFO" } as const) : success),
+  ...(payload.status === "pending_confirmation"
+    ? ({ outcome: "UNKNOWN", severity: "INFO" } as const)
+    : success),
   attributes: toolOf(payload),
   content: argumentsOf(payload),
 });
@@ -140,7 +144,10 @@ const results = {
   success: { ...success, attributes: {} },
   error: { outcome: "FAILURE", severity: "ERROR", attributes: { errorType: "tool_error" } },
   rollback: { outcome: "FAILURE", severity: "WARN", attributes: { errorType: "rollback" } },
-} as const satisfies Record<Exclude<Use["status"], "pending_confirmation">, Pick<Step, "outcome" | "severity" | "attributes">>;
+} as const satisfies Record<
+  Exclude<Use["status"], "pending_confirmation">,
+  Pick<Step, "outcome" | "severity" | "attributes">
+>;
 
 function result(payload: Use): Step {
   const { status, result: returned, brief, description } = payload;
@@ -186,14 +193,23 @@ export interface StepContext {
   readonly includePayload: boolean;
 }
 
-/** A line of `events.ndjson` (spec/enterprise.md 8.5, 13 row 34). Events are stored when they happen, so both times are equal. */
+/**
+ * A line of `events.ndjson` (spec/enterprise.md 8.5, 13 row 34). Events are stored when they happen, so both
+ * times are equal.
+ */
 export function stepLine({ step, event, session, teamId, includePayload }: StepContext): string {
   const { name, outcome, severity, attributes, content } = step;
   // Only a result can be the second step of its event.
   const eventId = stepUlid({ ...event, part: name === "tool_result" ? 1 : 0 });
   const occurredAt = new Date(event.timestamp).toISOString();
   const wireName = name.toUpperCase();
-  const actor = { eventId, schemaVersion, eventName: `EVENT_NAME_${wireName}`, outcome, userId: session.accountId };
+  const actor = {
+    eventId,
+    schemaVersion,
+    eventName: `EVENT_NAME_${wireName}`,
+    outcome,
+    userId: session.accountId,
+  };
   const context = { teamUid: teamId, sessionUid: session.id, occurredAt, ingestedAt: occurredAt };
   const line: JsonObject = {
     event_id: eventId,

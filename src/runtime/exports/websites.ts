@@ -12,7 +12,10 @@ const sitesMax = 100;
 
 export type SiteStore = Pick<Tx, "archives" | "checkpoints">;
 
-async function* sitesOf({ archives }: Pick<Tx, "archives">, selection: ArchiveQuery): AsyncGenerator<PackedWebsite> {
+async function* sitesOf(
+  { archives }: Pick<Tx, "archives">,
+  selection: ArchiveQuery,
+): AsyncGenerator<PackedWebsite> {
   for (let after: PackedWebsite | null = null; ; ) {
     const page: readonly PackedWebsite[] = await archives.websites(selection, after, sitesMax);
     yield* page;
@@ -22,8 +25,12 @@ async function* sitesOf({ archives }: Pick<Tx, "archives">, selection: ArchiveQu
 }
 
 /** The checkpoints of a website with their files, oldest first. */
-async function* checkpointsOf({ archives, checkpoints }: SiteStore, { id }: PackedWebsite): AsyncGenerator<PackedCheckpoint> {
-  for (const checkpoint of (await checkpoints.list(id)).toReversed()) yield { checkpoint, files: await archives.siteFiles(checkpoint.id) };
+async function* checkpointsOf(
+  { archives, checkpoints }: SiteStore,
+  { id }: PackedWebsite,
+): AsyncGenerator<PackedCheckpoint> {
+  for (const checkpoint of (await checkpoints.list(id)).toReversed())
+    yield { checkpoint, files: await archives.siteFiles(checkpoint.id) };
 }
 
 interface PackedCheckpoint {
@@ -32,7 +39,11 @@ interface PackedCheckpoint {
 }
 
 /** The rows of `website.json`: each website with its checkpoints, and the entries of their files. */
-export async function* siteRows(store: SiteStore, selection: ArchiveQuery, writers: Writers): AsyncGenerator<AsyncIterable<string>> {
+export async function* siteRows(
+  store: SiteStore,
+  selection: ArchiveQuery,
+  writers: Writers,
+): AsyncGenerator<AsyncIterable<string>> {
   for await (const site of sitesOf(store, selection)) yield siteRow(store, site, writers);
 }
 

@@ -15,10 +15,15 @@ export async function bytesOf(blobs: Pick<Blobs, "read">, blobId: string): Promi
   }
 }
 
-/** The maximum length of a file's name in bytes of UTF-8: every file system accepts it with the file's id before it. */
+/**
+ * The maximum length of a file's name in bytes of UTF-8: every file system accepts it with the file's id
+ * before it.
+ */
 const nameBytes = 180;
 
-/** Characters that some system interprets as a separator, drive, wildcard or device, and invisible characters. */
+/**
+ * Characters that some system interprets as a separator, drive, wildcard or device, and invisible characters.
+ */
 const unsafe = /[/\\:*?"<>|\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
@@ -84,7 +89,8 @@ export function createZip(entries: AsyncIterable<Entry>, mtime: Date): Readable 
   const output = zip.outputStream as Readable;
   const over = new AbortController();
   output.once("close", () => over.abort());
-  const fail = (thrown: unknown) => output.destroy(thrown instanceof Error ? thrown : new Error("packing failed", { cause: thrown }));
+  const fail = (thrown: unknown) =>
+    output.destroy(thrown instanceof Error ? thrown : new Error("packing failed", { cause: thrown }));
   zip.on("error", fail);
 
   async function add({ name, bytes, size, compress }: Entry): Promise<void> {

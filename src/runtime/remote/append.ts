@@ -24,10 +24,12 @@ export interface AppendResult {
 type Numbers = ReadonlyMap<string, number>;
 
 /**
- * Writes the events that the turn does not have so far, in one change. Returns the numbers of all sent events. The first
- * attempt assumes that all events are new. It is rolled back if one exists, and then the existing keys are read.
+ * Writes the events that the turn does not have so far, in one change. Returns the numbers of all sent
+ * events. The first attempt assumes that all events are new. It is rolled back if one exists, and then the
+ * existing keys are read.
  *
- * @throws RunLost when the worker has lost the run, Failure `already_exists` for a known key with other content.
+ * @throws RunLost when the worker has lost the run, Failure `already_exists` for a known key with other
+ * content.
  */
 export async function appendSent(
   parts: UploadParts,
@@ -56,18 +58,31 @@ interface Sending {
   readonly spent: ReportedUsage;
 }
 
-async function appendNew(parts: UploadParts, { task, workerId, sent, spent }: Sending, known: Numbers): Promise<AppendResult> {
+async function appendNew(
+  parts: UploadParts,
+  { task, workerId, sent, spent }: Sending,
+  known: Numbers,
+): Promise<AppendResult> {
   const { store, clock } = parts;
   const { id: taskId, consumedSeq, fence } = task;
-  const newEvents = [...new Map(sent.filter(({ key }) => !known.has(key)).map((each) => [each.key, each])).values()];
+  const newEvents = [
+    ...new Map(sent.filter(({ key }) => !known.has(key)).map((each) => [each.key, each])).values(),
+  ];
   const numbers = new Map(known);
   const keep = async (tx: Tx, after: WrittenTask): Promise<WrittenTask> => {
     const keyed = newEvents.map(
-      ({ key, digest }, i): KeyedEvent => ({ taskId, turn: consumedSeq, key, digest, seq: after.lastSeq - newEvents.length + 1 + i }),
+      ({ key, digest }, i): KeyedEvent => ({
+        taskId,
+        turn: consumedSeq,
+        key,
+        digest,
+        seq: after.lastSeq - newEvents.length + 1 + i,
+      }),
     );
     if ((await tx.workerEvents.insert(keyed)) < keyed.length) throw new Repeated();
     for (const { key, seq } of keyed) numbers.set(key, seq);
-    for (const { site } of newEvents) if (site) await deleteUsedUpload(tx, clock.now(), task, workerId, site.uploadId);
+    for (const { site } of newEvents)
+      if (site) await deleteUsedUpload(tx, clock.now(), task, workerId, site.uploadId);
     return after;
   };
   const run = { taskId, workerId, fence };
@@ -81,45 +96,72 @@ async function appendNew(parts: UploadParts, { task, workerId, sent, spent }: Se
       const events = await attachFiles(parts, task, workerId, newEvents);
       ({ overdrawn } = await append(task, stagedProgress(events, spent), parts, guard));
     } catch (thrown) {
-      // Another call with the same key may have used the uploads of this one, or the last subtask that is allowed.
-      throw thrown instanceof Failure && (await knownNumbers(store, task, sent)).size > known.size ? new Repeated() : thrown;
+      // Another call with the same key may have used the uploads of this one, or the last subtask that is
+      // allowed.
+      throw thrown instanceof Failure && (await knownNumbers(store, task, sent)).size > known.size
+        ? new Repeated()
+        : thrown;
     }
   }
   return { numbers: sent.map(({ key }) => numbers.get(key) ?? 0), overdrawn };
 }
 
-/** The numbers of the events that the turn already has. @throws Failure `already_exists` for a known key with other content. */
-async function knownNumbers(store: Tx, { id, consumedSeq }: Task, sent: readonly SentEvent[]): Promise<Numbers> {
+/**
+ * The numbers of the events that the turn already has. @throws Failure `already_exists` for a known key with
+ * other content.
+ */
+async function knownNumbers(
+  store: Tx,
+  { id, consumedSeq }: Task,
+  sent: readonly SentEvent[],
+): Promise<Numbers> {
   const written = await store.workerEvents.find(id, consumedSeq, [...new Set(sent.map(({ key }) => key))]);
   checkDigests(sent, new Map(written.map(({ key, digest }) => [key, digest])));
   return new Map(written.map(({ key, seq }) => [key, seq]));
 }
 
-/** @param known the digests of written events, by key. @throws Failure `already_exists` for a key with two contents. */
+/**
+ * @param known the digests of written events, by key. @throws Failure `already_exists` for a key with two
+ * contents.
+ */
 function checkDigests(sent: readonly SentEvent[], known: ReadonlyMap<string, string>): void {
   const digests = new Map(known);
   for (const [i, { key, digest }] of sent.entries()) {
     const first = digests.get(key) ?? digest;
-    if (first !== digest) throw new Failure("already_exists", `events[${i}].key: the turn has ${key} already, with other content`);
+    if (first !== digest)
+      throw new Failure(
+        "already_exists",
+        `events[${i}].key: the turn has ${key} already, with other content`,
+      );
     digests.set(key, first);
   }
 }
 
-async function attachFiles({ store, clock, openSite }: UploadParts, task: Task, workerId: string, sent: readonly SentEvent[]) {
+async function attachFiles(
+  { store, clock, openSite }: UploadParts,
+  task: Task,
+  workerId: string,
+  sent: readonly SentEvent[],
+) {
   const now = clock.now();
   const events: AgentEvent<StagedFile>[] = [];
   for (const { event, uploadIds, site, subtask } of sent) {
-    if (event.type === "assistant_message") events.push({ ...event, files: await findUploads(store, now, task, workerId, uploadIds) });
+    if (event.type === "assistant_message")
+      events.push({ ...event, files: await findUploads(store, now, task, workerId, uploadIds) });
     else if (event.type !== "tool_used") events.push(event);
     else {
-      const openedSite = site && (await openSite(site, (await findUpload(store, now, task, workerId, site.uploadId)).staged));
+      const openedSite =
+        site && (await openSite(site, (await findUpload(store, now, task, workerId, site.uploadId)).staged));
       events.push({ ...event, ...(subtask && { subtask }), ...(openedSite && { site: openedSite }) });
     }
   }
   return events;
 }
 
-export const stagedProgress = (events: StagedProgress["events"], { credits, usage }: ReportedUsage): StagedProgress => ({
+export const stagedProgress = (
+  events: StagedProgress["events"],
+  { credits, usage }: ReportedUsage,
+): StagedProgress => ({
   events,
   credits,
   ...(usage === null ? {} : { usage }),

@@ -22,7 +22,12 @@ import type { UploadParts } from "./uploads.ts";
  *
  * @throws RunLost, Failure as for `RemoteRuns.startSubtask`.
  */
-export async function startSubtask(parts: UploadParts, task: Task, workerId: string, input: SubtaskInput): Promise<StartedSubtask> {
+export async function startSubtask(
+  parts: UploadParts,
+  task: Task,
+  workerId: string,
+  input: SubtaskInput,
+): Promise<StartedSubtask> {
   checkDepth(task);
   const { key, digest, message } = input;
   messageText({ texts: [message] }, "message");
@@ -48,7 +53,13 @@ const subtaskEvent = ({ id, message }: { id: string; message: string }): NewEven
 
 /** The id of the subtask that an event has begun: that of the first call with the event's key. */
 async function subtaskIn(store: Tx, taskId: string, seq: number): Promise<string> {
-  const [event] = await store.events.list(taskId, { afterSeq: seq - 1, beforeSeq: seq + 1, order: "asc", limit: 1, verbose: true });
+  const [event] = await store.events.list(taskId, {
+    afterSeq: seq - 1,
+    beforeSeq: seq + 1,
+    order: "asc",
+    limit: 1,
+    verbose: true,
+  });
   if (event?.type !== "tool_used") throw new Error("the event of a subtask is gone");
   return event.payload.actionId;
 }
@@ -59,8 +70,8 @@ interface CallParts {
 }
 
 /**
- * Calls a tool for a worker that holds the task. A tool that needs approval is called once for each time the user has
- * accepted this call in this turn.
+ * Calls a tool for a worker that holds the task. A tool that needs approval is called once for each time the
+ * user has accepted this call in this turn.
  *
  * @throws Failure `failed_precondition` naming `tool` or `connector_id`, `not_found`.
  */
@@ -87,8 +98,15 @@ export async function callTool(parts: CallParts, task: Task, call: ToolCall, sig
   }
 }
 
-/** Calls the tool with an approval. The approval is consumed before the call, so a later call needs a new one. */
-async function callAgreed({ store, connectors }: CallParts, task: Task, call: ToolCall, signal: AbortSignal): Promise<UseOutcome | Asks> {
+/**
+ * Calls the tool with an approval. The approval is consumed before the call, so a later call needs a new one.
+ */
+async function callAgreed(
+  { store, connectors }: CallParts,
+  task: Task,
+  call: ToolCall,
+  signal: AbortSignal,
+): Promise<UseOutcome | Asks> {
   const agreed = await takeApproval(store, task, call);
   if (agreed === null) return { kind: "ask" };
   const outcome = await connectors.call(task, { ...call, approved: agreed.definition }, signal);
@@ -104,20 +122,34 @@ interface Asks {
 async function takeApproval(store: Store, { id, consumedSeq }: Task, call: ToolCall) {
   for (const { kind, state, seq } of await store.actions.after(id, consumedSeq)) {
     if (kind !== "connectorAction" || state !== "accepted") continue;
-    const [event] = await store.events.list(id, { afterSeq: seq - 1, beforeSeq: seq + 1, order: "asc", limit: 1, verbose: true });
-    const definition = event?.type === "tool_used" ? approvedDefinition(event.payload.params ?? {}, call) : null;
-    if (definition !== null && (await store.change((tx) => tx.actions.markUsed(id, seq)))) return { definition, seq };
+    const [event] = await store.events.list(id, {
+      afterSeq: seq - 1,
+      beforeSeq: seq + 1,
+      order: "asc",
+      limit: 1,
+      verbose: true,
+    });
+    const definition =
+      event?.type === "tool_used" ? approvedDefinition(event.payload.params ?? {}, call) : null;
+    if (definition !== null && (await store.change((tx) => tx.actions.markUsed(id, seq))))
+      return { definition, seq };
   }
   return null;
 }
 
-/** Binds a worker's `connectorAction` to the tool's current definition: a tool that changes later is not called. */
+/**
+ * Binds a worker's `connectorAction` to the tool's current definition: a tool that changes later is not
+ * called.
+ */
 export async function bindToTool(tx: Tx, task: Task, params: JsonObject): Promise<JsonObject> {
   const { definition: _own, ...request } = params;
   const { connector, tool, input = {} } = request;
   if (typeof connector !== "string" || typeof tool !== "string" || !isObject(input)) return request;
   const current = await toolOf(tx, task, { uid: connector, tool });
   return current
-    ? { ...request, ...approvalParams({ uid: connector, tool, input }, definitionOf(current.connector, current.tool)) }
+    ? {
+        ...request,
+        ...approvalParams({ uid: connector, tool, input }, definitionOf(current.connector, current.tool)),
+      }
     : request;
 }

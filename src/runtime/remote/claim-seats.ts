@@ -14,8 +14,8 @@ type SeatClaim = Omit<Claimant, "nodeId">;
 export type Seated<S extends Seat> = ClaimedTurn & { readonly waiter: S };
 
 /**
- * Assigns one task per seat, in the order of the seats. Seats of revoked credentials get none: then the tasks go to the others.
- * A candidate that has changed since it was read is left out.
+ * Assigns one task per seat, in the order of the seats. Seats of revoked credentials get none: then the tasks
+ * go to the others. A candidate that has changed since it was read is left out.
  */
 export async function claimSeats<S extends Seat>(
   tx: Tx,
@@ -65,7 +65,10 @@ async function claimInOrder<S extends Seat>(
   });
   const seatOf = new Map(pairs.map(({ task, seat }) => [task.id, seat]));
   // A turn that continues, after a lost run for example, counts its claims.
-  const [first, again] = [pairs.filter(({ task }) => task.claims === 0), pairs.filter(({ task }) => task.claims > 0)];
+  const [first, again] = [
+    pairs.filter(({ task }) => task.claims === 0),
+    pairs.filter(({ task }) => task.claims > 0),
+  ];
   const turns = [...(await tx.workerRuns.claim(first, by.now)), ...(await claimAgain(tx, again, by))];
   return turns.flatMap((turn) => {
     const waiter = seatOf.get(turn.task.id);
@@ -84,7 +87,8 @@ async function claimAgain(
   const turns: ClaimedTurn[] = [];
   for (const { task: candidate, workerId } of pairs.toSorted((a, b) => (a.task.id < b.task.id ? -1 : 1))) {
     if (!live.has(workerId)) continue;
-    for (const task of await claimTasks(tx, [candidate], { ...by, nodeId: workerNode(workerId) })) turns.push({ task, workerId });
+    for (const task of await claimTasks(tx, [candidate], { ...by, nodeId: workerNode(workerId) }))
+      turns.push({ task, workerId });
   }
   await tx.workerRuns.put(turns.map((turn) => newRun(turn, by.now)));
   return turns;

@@ -15,10 +15,14 @@ import { claimSeats } from "./claim-seats.ts";
 /** Assigns tasks to the remote workers that poll for them. */
 export interface Dispatch {
   /**
-   * Claims the next matching tasks for the worker, within the limits. Returns none when none arrives in time, when the worker has
-   * closed the call, and when the process drains.
+   * Claims the next matching tasks for the worker, within the limits. Returns none when none arrives in time,
+   * when the worker has closed the call, and when the process drains.
    */
-  next(worker: { id: string; filter: QueueFilter }, limits: PollLimits, gone: AbortSignal): Promise<readonly ClaimedTurn[]>;
+  next(
+    worker: { id: string; filter: QueueFilter },
+    limits: PollLimits,
+    gone: AbortSignal,
+  ): Promise<readonly ClaimedTurn[]>;
   /** Ends all waits. Resolves when all current claims have ended. */
   drain(): Promise<void>;
 }
@@ -48,17 +52,26 @@ interface Queue {
   readonly alone: Run;
 }
 
-/** Kinds of jobs after which a task may wait for a worker: `run` when a task was released, or was left to other processes. */
+/**
+ * Kinds of jobs after which a task may wait for a worker: `run` when a task was released, or was left to
+ * other processes.
+ */
 const wakes: ReadonlySet<string> = new Set([workerNeeded, "run"]);
 const lookMs = 1_000;
 /** The most tasks claimed in one change. */
 const batchMax = 32;
 
 /**
- * One notification of a task starts one look for all polls with the same filter, and as many tasks are claimed as there
- * are polls: a task does not wake every poll. It also looks every second.
+ * One notification of a task starts one look for all polls with the same filter, and as many tasks are
+ * claimed as there are polls: a task does not wake every poll. It also looks every second.
  */
-export function startDispatch({ store, clock, log, publishTask, observe = unobserved }: DispatchParts): Dispatch {
+export function startDispatch({
+  store,
+  clock,
+  log,
+  publishTask,
+  observe = unobserved,
+}: DispatchParts): Dispatch {
   const queues = new Map<string, Queue>();
   const stopping = new AbortController();
 
@@ -97,7 +110,12 @@ export function startDispatch({ store, clock, log, publishTask, observe = unobse
   function queueFor(filter: QueueFilter): Queue {
     const key = JSON.stringify(filter);
     const alone = mutex();
-    const created: Queue = { filter, waiters: new Set(), look: coalesce(() => round(key, created), alone), alone };
+    const created: Queue = {
+      filter,
+      waiters: new Set(),
+      look: coalesce(() => round(key, created), alone),
+      alone,
+    };
     const queue = queues.get(key) ?? created;
     queues.set(key, queue);
     return queue;
@@ -107,7 +125,10 @@ export function startDispatch({ store, clock, log, publishTask, observe = unobse
     for (const { look } of queues.values()) void look();
   }
 
-  const unsubscribes = [store.feed.onJob((kind) => wakes.has(kind) && lookAtAll()), store.feed.onLost(lookAtAll)];
+  const unsubscribes = [
+    store.feed.onJob((kind) => wakes.has(kind) && lookAtAll()),
+    store.feed.onLost(lookAtAll),
+  ];
   const timedLooks = poll(clock, lookMs, stopping.signal, log, async function lookForWorkers() {
     lookAtAll();
   });
@@ -130,7 +151,8 @@ export function startDispatch({ store, clock, log, publishTask, observe = unobse
       };
       const leave = () => void waiter.take([]);
       queue.waiters.add(waiter);
-      for (const signal of [gone, stopping.signal]) signal.addEventListener("abort", leave, { signal: stop.signal });
+      for (const signal of [gone, stopping.signal])
+        signal.addEventListener("abort", leave, { signal: stop.signal });
       // The first look is completed, however short the wait is.
       const first = queue.look();
       void (async () => {
@@ -149,7 +171,9 @@ export function startDispatch({ store, clock, log, publishTask, observe = unobse
   };
 }
 
-/** One entry for each task that these polls can take: the first task of each poll before the second of any. */
+/**
+ * One entry for each task that these polls can take: the first task of each poll before the second of any.
+ */
 function seatsOf(waiters: readonly Waiter[]): readonly Waiter[] {
   const seats: Waiter[] = [];
   for (let n = 0, more = waiters; more.length > 0 && seats.length < batchMax; n += 1) {

@@ -12,7 +12,10 @@ import { bindToTool } from "./call-tool.ts";
 import { releaseRun } from "./held-run.ts";
 import { adoptUploads, findUploads, type UploadParts } from "./uploads.ts";
 
-/** Ends a worker's run whose budget is spent. A message that arrived in the meantime waits for the next run. @throws RunLost */
+/**
+ * Ends a worker's run whose budget is spent. A message that arrived in the meantime waits for the next run.
+ * @throws RunLost
+ */
 export async function endSpentRun(parts: EndingParts, task: Task, workerId: string): Promise<void> {
   const run = { taskId: task.id, fence: task.fence, workerId };
   async function follow(tx: Tx, next: Task | null): Promise<null> {
@@ -33,20 +36,30 @@ export interface EndResult {
 }
 
 /**
- * Finds the result of an earlier ending of this run. Returns null without one, and when the next turn is no longer the
- * worker's.
+ * Finds the result of an earlier ending of this run. Returns null without one, and when the next turn is no
+ * longer the worker's.
  *
  * @throws Failure `already_exists` when the earlier ending has other content.
  */
-export async function findEarlierEnding(store: Tx, workerId: string, { taskId, fence }: RunRef, digest: string): Promise<EndResult | null> {
+export async function findEarlierEnding(
+  store: Tx,
+  workerId: string,
+  { taskId, fence }: RunRef,
+  digest: string,
+): Promise<EndResult | null> {
   const record = await store.workerEvents.findInAnyTurn(taskId, endingKey(fence));
   if (record === null || !record.digest.startsWith(`${workerId} `)) return null;
   const value = record.digest.slice(workerId.length + 1);
-  if (!value.endsWith(digest)) throw new Failure("already_exists", "the run was finished already, with other content");
+  if (!value.endsWith(digest))
+    throw new Failure("already_exists", "the run was finished already, with other content");
   if (value.startsWith(endPrefix)) return { next: null };
   const task = await store.tasks.byId(taskId);
   // The next turn has the next fence, unless another worker had the task in between.
-  const isNext = task !== null && task.fence === fence + 1 && task.status === "running" && task.nodeId === workerNode(workerId);
+  const isNext =
+    task !== null &&
+    task.fence === fence + 1 &&
+    task.status === "running" &&
+    task.nodeId === workerNode(workerId);
   return isNext ? { next: task } : null;
 }
 
@@ -59,8 +72,8 @@ export interface SentEnding {
 }
 
 /**
- * Ends the turn: the task leaves `running`, or its next turn begins with a new fence. The same change records the ending,
- * so that a repeated call is recognized. @throws RunLost
+ * Ends the turn: the task leaves `running`, or its next turn begins with a new fence. The same change records
+ * the ending, so that a repeated call is recognized. @throws RunLost
  */
 export async function finishSent(
   parts: UploadParts,
@@ -75,14 +88,25 @@ export async function finishSent(
     const next = isServed ? await continueRun(tx, nextTask) : null;
     if (nextTask !== null && !isServed) await releaseWorkerRun(tx, run, clock.now());
     const record = `${workerId} ${isServed ? nextPrefix : endPrefix}${digest}`;
-    if (outcome.kind === "fail") await tx.workers.recordFailure({ workerId, taskId: task.id, kind: "error", at: clock.now() }, task.fence);
-    await tx.workerEvents.record({ taskId: task.id, turn: task.consumedSeq, key: endingKey(task.fence), seq: 0, digest: record });
+    if (outcome.kind === "fail")
+      await tx.workers.recordFailure(
+        { workerId, taskId: task.id, kind: "error", at: clock.now() },
+        task.fence,
+      );
+    await tx.workerEvents.record({
+      taskId: task.id,
+      turn: task.consumedSeq,
+      key: endingKey(task.fence),
+      seq: 0,
+      digest: record,
+    });
     return next;
   }
   /** Raises the fence for the next turn, so that late calls for the ended turn fail. */
   async function continueRun(tx: Tx, { id: taskId, fence }: Task): Promise<Task | null> {
     const now = clock.now();
-    const next = (await tx.tasks.advance(taskId, { now, when: { fence }, set: { raiseFence: true } }))?.task ?? null;
+    const next =
+      (await tx.tasks.advance(taskId, { now, when: { fence }, set: { raiseFence: true } }))?.task ?? null;
     if (next) await tx.workerRuns.put([newRun({ task: next, workerId }, now)]);
     return next;
   }
@@ -92,14 +116,20 @@ export async function finishSent(
   return { next: await endTurn(task, stagedProgress([], spent), ending, briefing, parts, guard) };
 }
 
-async function outcomeOf({ store, clock }: UploadParts, task: Task, workerId: string, outcome: SentOutcome): Promise<EndingOutcome> {
+async function outcomeOf(
+  { store, clock }: UploadParts,
+  task: Task,
+  workerId: string,
+  outcome: SentOutcome,
+): Promise<EndingOutcome> {
   if (outcome.kind === "confirm" && outcome.action === "connectorAction")
     return { ...outcome, params: await bindToTool(store, task, outcome.params ?? {}) };
   if (outcome.kind === "confirm" && outcome.action === "scheduleCreate") {
     const { params = {}, memo } = outcome;
     return { ...scheduleApproval(params, "confirm.params", clock.now()), ...defined({ memo }) };
   }
-  if (outcome.kind === "wait") await checkWait(store, task, outcome, { subtasksAt: "wait.task_ids", timeoutAt: "wait.timeout_seconds" });
+  if (outcome.kind === "wait")
+    await checkWait(store, task, outcome, { subtasksAt: "wait.task_ids", timeoutAt: "wait.timeout_seconds" });
   if (outcome.kind !== "finish") return outcome;
   const { uploadIds, ...ending } = outcome;
   return { ...ending, files: await findUploads(store, clock.now(), task, workerId, uploadIds) };

@@ -29,7 +29,10 @@ export async function sweepWorkerRuns({ store, clock, observe }: SweepParts): Pr
         if (!(await tx.workerRuns.remove(run, now))) continue;
         removed += 1;
         await releaseWorkerRun(tx, run, now);
-        await tx.workers.recordFailure({ workerId: run.workerId, taskId: run.taskId, kind: "lease", at: now }, run.fence);
+        await tx.workers.recordFailure(
+          { workerId: run.workerId, taskId: run.taskId, kind: "lease", at: now },
+          run.fence,
+        );
       }
       return removed;
     });
@@ -39,13 +42,23 @@ export async function sweepWorkerRuns({ store, clock, observe }: SweepParts): Pr
 }
 
 /** The failure of calls for a run that the worker has lost: another worker has it, or none. */
-export const lostRun = (): Failure => new Failure("failed_precondition", "fence: the run is no longer yours", { path: "fence" });
+export const lostRun = (): Failure =>
+  new Failure("failed_precondition", "fence: the run is no longer yours", { path: "fence" });
 
 /** The task of a run that a worker names, and whether the worker holds the run. */
-export type RunValidity = { readonly task: Task; readonly held: boolean } | { readonly task: null; readonly held: false };
+export type RunValidity =
+  | { readonly task: Task; readonly held: boolean }
+  | { readonly task: null; readonly held: false };
 
-/** @throws Failure `not_found` for a task of another space, and for a deleted task of which the worker had no run. */
-export async function checkRun(store: Tx, { spaceId, credential }: RemoteWorker, { taskId, fence }: RunRef): Promise<RunValidity> {
+/**
+ * @throws Failure `not_found` for a task of another space, and for a deleted task of which the worker had no
+ * run.
+ */
+export async function checkRun(
+  store: Tx,
+  { spaceId, credential }: RemoteWorker,
+  { taskId, fence }: RunRef,
+): Promise<RunValidity> {
   const task = await store.tasks.byId(taskId);
   if (task === null) {
     const run = await store.workerRuns.find(taskId);
@@ -53,10 +66,16 @@ export async function checkRun(store: Tx, { spaceId, credential }: RemoteWorker,
     throw notFound("task");
   }
   if (task.spaceId !== spaceId) throw notFound("task");
-  return { task, held: task.fence === fence && task.status === "running" && task.nodeId === workerNode(credential.id) };
+  return {
+    task,
+    held: task.fence === fence && task.status === "running" && task.nodeId === workerNode(credential.id),
+  };
 }
 
-/** Returns the task of a held run. @throws Failure `failed_precondition` naming `fence`, `not_found` as for `checkRun`. */
+/**
+ * Returns the task of a held run. @throws Failure `failed_precondition` naming `fence`, `not_found` as for
+ * `checkRun`.
+ */
 export async function requireHeldTask(store: Tx, worker: RemoteWorker, run: RunRef): Promise<Task> {
   const { task, held } = await checkRun(store, worker, run);
   if (!held) throw lostRun();

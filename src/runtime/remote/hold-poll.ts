@@ -20,9 +20,14 @@ const recheckMs = 5_000;
 /**
  * Holds a poll until there are tasks for it.
  *
- * @throws Failure `resource_exhausted` when the credential holds too many polls, and any failure that a new call would get.
+ * @throws Failure `resource_exhausted` when the credential holds too many polls, and any failure that a new
+ * call would get.
  */
-export type HoldPoll = (call: OpenCall, worker: { id: string; filter: QueueFilter }, limits: PollLimits) => Promise<readonly ClaimedTurn[]>;
+export type HoldPoll = (
+  call: OpenCall,
+  worker: { id: string; filter: QueueFilter },
+  limits: PollLimits,
+) => Promise<readonly ClaimedTurn[]>;
 
 export function createHoldPoll({ dispatch, clock, pollsMax, pollMs }: PollsParts): HoldPoll {
   const open = new Map<string, number>();
@@ -42,7 +47,9 @@ export function createHoldPoll({ dispatch, clock, pollsMax, pollMs }: PollsParts
   return async (call, worker, { max, waitMs }) => {
     const count = open.get(worker.id) ?? 0;
     if (count >= pollsMax)
-      throw new Failure("resource_exhausted", `${pollsMax} polls of this credential are held already`, { retryAfter: 1 });
+      throw new Failure("resource_exhausted", `${pollsMax} polls of this credential are held already`, {
+        retryAfter: 1,
+      });
     open.set(worker.id, count + 1);
     const stop = new AbortController();
     let failure: unknown;

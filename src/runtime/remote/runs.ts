@@ -4,8 +4,19 @@ import type { EventPayloads } from "../../core/tasks/event.ts";
 import type { ProfileLabels } from "../../core/tasks/profile-settings.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import { holdStep } from "../../core/usage/spend.ts";
-import type { RemoteRun, RemoteRuns, RemoteWorker, RunRef, WantedRuns } from "../../core/workers/remote-run.ts";
-import { type ClaimedTurn, type KnownInput, releaseWorkerRun, workerLeaseMs } from "../../core/workers/worker-run.ts";
+import type {
+  RemoteRun,
+  RemoteRuns,
+  RemoteWorker,
+  RunRef,
+  WantedRuns,
+} from "../../core/workers/remote-run.ts";
+import {
+  type ClaimedTurn,
+  type KnownInput,
+  releaseWorkerRun,
+  workerLeaseMs,
+} from "../../core/workers/worker-run.ts";
 import { RunLost } from "../steps.ts";
 import { openTurn, type TurnParts } from "../turn.ts";
 import { appendSent } from "./append.ts";
@@ -19,7 +30,10 @@ import { openUpload, type UploadParts } from "./uploads.ts";
 import { readWaits } from "./waits.ts";
 import { textForwarder, type WriteTextParts } from "./write-text.ts";
 
-export interface RemoteRunsParts extends UploadParts, WriteTextParts, Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
+export interface RemoteRunsParts
+  extends UploadParts,
+    WriteTextParts,
+    Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
   readonly dispatch: Dispatch;
   readonly connectors: ConnectorUses;
   readonly remoteProfiles: readonly string[];
@@ -37,7 +51,8 @@ const messagesMax = 100;
 /** @throws Failure `permission_denied` for a name that the credential does not have. */
 function checkOwned(field: keyof WantedRuns, wanted: readonly string[], owned: readonly string[]): void {
   const foreign = wanted.findIndex((name) => !owned.includes(name));
-  if (foreign >= 0) throw new Failure("permission_denied", `${field}[${foreign}]: is not one of this credential's ${field}`);
+  if (foreign >= 0)
+    throw new Failure("permission_denied", `${field}[${foreign}]: is not one of this credential's ${field}`);
 }
 
 /** The runs of remote workers. Claims, fences and endings are the same as for runs of this process. */
@@ -50,7 +65,20 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     const turn = await openTurn(parts, task, new AbortController().signal, known);
     const keyed = turn.written.length === 0 ? [] : await store.workerEvents.find(task.id, task.consumedSeq);
     const keys = new Map(keyed.map(({ seq, key }) => [seq, key]));
-    const { taskId, title, locale, profile, instruction, interactive, history, asked, decisions, outputSchema, memo, claim } = turn;
+    const {
+      taskId,
+      title,
+      locale,
+      profile,
+      instruction,
+      interactive,
+      history,
+      asked,
+      decisions,
+      outputSchema,
+      memo,
+      claim,
+    } = turn;
     return {
       taskId,
       title,
@@ -80,12 +108,17 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
   const servedBy = ({ profiles, labels }: WantedRuns): readonly string[] =>
     remoteProfiles.filter(
       (profile) =>
-        (profiles.length === 0 || profiles.includes(profile)) && (profileLabels[profile] ?? []).every((label) => labels.includes(label)),
+        (profiles.length === 0 || profiles.includes(profile)) &&
+        (profileLabels[profile] ?? []).every((label) => labels.includes(label)),
     );
 
   /** The profiles that a poll may get. A poll can only narrow what its credential has. */
   function pollProfiles({ credential }: RemoteWorker, wanted: WantedRuns): readonly string[] {
-    checkOwned("profiles", wanted.profiles, credential.profiles.length === 0 ? wanted.profiles : credential.profiles);
+    checkOwned(
+      "profiles",
+      wanted.profiles,
+      credential.profiles.length === 0 ? wanted.profiles : credential.profiles,
+    );
     checkOwned("labels", wanted.labels, credential.labels);
     const labels = wanted.labels.length === 0 ? credential.labels : wanted.labels;
     return servedBy({ profiles: credential.profiles, labels }).filter(
@@ -93,9 +126,18 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     );
   }
 
-  async function newMessages({ id, consumedSeq, messageSeq }: Task): Promise<readonly EventPayloads["user_message"][]> {
+  async function newMessages({
+    id,
+    consumedSeq,
+    messageSeq,
+  }: Task): Promise<readonly EventPayloads["user_message"][]> {
     if (messageSeq <= consumedSeq) return [];
-    const events = await store.events.list(id, { afterSeq: consumedSeq, order: "desc", limit: messagesMax, verbose: false });
+    const events = await store.events.list(id, {
+      afterSeq: consumedSeq,
+      order: "desc",
+      limit: messagesMax,
+      verbose: false,
+    });
     return events.toReversed().flatMap((event) => (event.type === "user_message" ? [event.payload] : []));
   }
 
@@ -107,7 +149,8 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
   /** The run of a claimed turn; null when a budget is spent: then it ends. */
   async function beginRun({ task, workerId, known }: ClaimedTurn): Promise<RemoteRun | null> {
     const { ids, budgetStep = 0 } = parts;
-    const holds = known?.mayHaveBudgets === false ? [] : holdStep({ store, clock, ids, step: budgetStep }, task);
+    const holds =
+      known?.mayHaveBudgets === false ? [] : holdStep({ store, clock, ids, step: budgetStep }, task);
     const [run, held] = await Promise.all([runOf(task, known), holds]);
     if (held !== null) return run;
     await endSpentRun(parts, task, workerId).catch((thrown: unknown) => {
@@ -125,7 +168,12 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
     });
   }
 
-  async function finishHeld(task: Task, worker: RemoteWorker, run: RunRef, sent: Omit<SentEnding, "serves">): Promise<EndResult> {
+  async function finishHeld(
+    task: Task,
+    worker: RemoteWorker,
+    run: RunRef,
+    sent: Omit<SentEnding, "serves">,
+  ): Promise<EndResult> {
     const { id } = worker.credential;
     const serves = (profile: string) => servedBy(worker.credential).includes(profile);
     try {
@@ -156,7 +204,9 @@ export function remoteRuns(parts: RemoteRunsParts): RemoteRuns {
 
     async append(worker, run, events, spent) {
       const task = await requireHeldTask(store, worker, run);
-      const { numbers, overdrawn } = await mapLostRun(appendSent(parts, task, worker.credential.id, events, spent));
+      const { numbers, overdrawn } = await mapLostRun(
+        appendSent(parts, task, worker.credential.id, events, spent),
+      );
       if (overdrawn) await mapLostRun(endSpentRun(parts, task, worker.credential.id));
       return { numbers, stop: overdrawn ? "spent" : null };
     },

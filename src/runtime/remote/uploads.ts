@@ -23,7 +23,8 @@ import type { EndingParts } from "../ending.ts";
 /**
  * Reads the website in a worker's ZIP and stages its files: the change that writes its event keeps them.
  *
- * @throws Failure `invalid_argument` for a ZIP that breaks a rule for skills' ZIPs, and for files that a website may not have.
+ * @throws Failure `invalid_argument` for a ZIP that breaks a rule for skills' ZIPs, and for files that a
+ * website may not have.
  */
 type OpenSite = (site: Omit<SentSite, "uploadId">, archive: Staged) => Promise<NewSite<StagedFile>>;
 
@@ -45,9 +46,17 @@ export function createSiteOpener({
 
   return ({ at, title, message }, { blobId, bytes }) =>
     exclusive(async () => {
-      if (bytes > archiveBytesMax) throw invalidArgument(`${at}.upload_id`, "a ZIP of a website has at most 50 MB");
+      if (bytes > archiveBytesMax)
+        throw invalidArgument(`${at}.upload_id`, "a ZIP of a website has at most 50 MB");
       const unzipped = await unzip(`${at}.upload_id`, await buffer(await blobs.read(blobId)), "website");
-      checkSiteAt({ title, message, files: unzipped.map(({ path, bytes: content }) => ({ path, bytes: content.byteLength })) }, at);
+      checkSiteAt(
+        {
+          title,
+          message,
+          files: unzipped.map(({ path, bytes: content }) => ({ path, bytes: content.byteLength })),
+        },
+        at,
+      );
       const files = [];
       for (const file of unzipped) files.push(await stage(file));
       return { title, message, files };
@@ -58,7 +67,9 @@ function checkSiteAt(site: Parameters<typeof checkSite>[0], at: string): void {
   try {
     checkSite(site);
   } catch (thrown) {
-    throw thrown instanceof Failure ? renameField(thrown, (path) => `${at}.${path === "files" ? "upload_id" : path}`) : thrown;
+    throw thrown instanceof Failure
+      ? renameField(thrown, (path) => `${at}.${path === "files" ? "upload_id" : path}`)
+      : thrown;
   }
 }
 
@@ -74,7 +85,10 @@ export interface UploadParts extends EndingParts {
   readonly quota: number;
 }
 
-/** Creates an upload of a run. It belongs to the worker and the task until an event uses it or its 48 hours are over. */
+/**
+ * Creates an upload of a run. It belongs to the worker and the task until an event uses it or its 48 hours
+ * are over.
+ */
 export async function openUpload(
   parts: UploadParts,
   task: Task,
@@ -82,7 +96,8 @@ export async function openUpload(
   { filename, contentType, content, signal }: SentFile,
 ): Promise<{ uploadId: string; url: string | null }> {
   const { store, clock, ids, links, quota } = parts;
-  if (content !== null && content.length > inlineMax) throw invalidArgument("content", "must be at most 1 MiB: use PUT for larger files");
+  if (content !== null && content.length > inlineMax)
+    throw invalidArgument("content", "must be at most 1 MiB: use PUT for larger files");
   // The window ends on a full second, because the address has its end in seconds.
   const uploadUntil = Math.ceil(clock.now() / 1000) * 1000 + windowMs;
   const slot: StoredFile = {
@@ -131,7 +146,17 @@ async function keepInline(
 }
 
 /** Drops the members that only a staged file has. */
-const withoutStaging = ({ id, accountId, spaceId, clientId, taskId, filename, contentType, status, ...rest }: StoredFile): StoredFile => ({
+const withoutStaging = ({
+  id,
+  accountId,
+  spaceId,
+  clientId,
+  taskId,
+  filename,
+  contentType,
+  status,
+  ...rest
+}: StoredFile): StoredFile => ({
   id,
   accountId,
   spaceId,
@@ -151,7 +176,10 @@ const withoutStaging = ({ id, accountId, spaceId, clientId, taskId, filename, co
   deletedAt: rest.deletedAt,
 });
 
-/** Finds a worker's uploads for this task. @throws Failure `not_found` for an upload that is unknown, unfinished or deleted. */
+/**
+ * Finds a worker's uploads for this task. @throws Failure `not_found` for an upload that is unknown,
+ * unfinished or deleted.
+ */
 export async function findUploads(
   store: Tx,
   now: number,
@@ -165,8 +193,19 @@ export async function findUploads(
 }
 
 /** Finds one upload. @throws Failure `not_found` as for `findUploads`. */
-export async function findUpload(store: Tx, now: number, task: Task, workerId: string, id: string): Promise<StagedFile> {
-  const { blobId, bytes, sha256, filename, contentType } = ownUpload(await store.files.byId(id), task, workerId, now);
+export async function findUpload(
+  store: Tx,
+  now: number,
+  task: Task,
+  workerId: string,
+  id: string,
+): Promise<StagedFile> {
+  const { blobId, bytes, sha256, filename, contentType } = ownUpload(
+    await store.files.byId(id),
+    task,
+    workerId,
+    now,
+  );
   return { staged: { blobId, bytes, sha256 }, name: { filename, contentType } };
 }
 
@@ -177,8 +216,16 @@ function ownUpload(file: StoredFile | null, task: Task, workerId: string, now: n
   return { blobId, bytes, sha256, filename, contentType };
 }
 
-/** Deletes a worker's upload for this task after its use. @throws Failure `not_found` as for `findUploads`. */
-export async function deleteUsedUpload(tx: Tx, now: number, task: Pick<Task, "id">, workerId: string, uploadId: string): Promise<void> {
+/**
+ * Deletes a worker's upload for this task after its use. @throws Failure `not_found` as for `findUploads`.
+ */
+export async function deleteUsedUpload(
+  tx: Tx,
+  now: number,
+  task: Pick<Task, "id">,
+  workerId: string,
+  uploadId: string,
+): Promise<void> {
   const blobId = await tx.files.deleteWorkerUpload({ id: uploadId, taskId: task.id, from: workerId }, now);
   if (blobId === null) throw notFound("upload");
   await tx.blobs.drop([blobId]);
@@ -188,7 +235,11 @@ export async function deleteUsedUpload(tx: Tx, now: number, task: Pick<Task, "id
 export const adoptUploads =
   (clock: Pick<Clock, "now">, workerId: string): Staging["keepArtifact"] =>
   async (tx, { id: taskId, accountId, clientId }, { blobId }) => {
-    const file = await tx.files.adoptWorkerUpload({ blobId, taskId, from: workerId }, { accountId, clientId }, clock.now());
+    const file = await tx.files.adoptWorkerUpload(
+      { blobId, taskId, from: workerId },
+      { accountId, clientId },
+      clock.now(),
+    );
     if (!file) throw notFound("upload");
     await tx.blobs.releaseQuota(blobId);
     return file;

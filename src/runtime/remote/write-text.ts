@@ -32,7 +32,9 @@ interface Pace {
  *
  * The function throws Failure `rate_limited` for more than 20 parts a second, and those of `requireHeldTask`.
  */
-export function textForwarder(parts: WriteTextParts): (worker: RemoteWorker, run: RunRef, sent: SentText) => Promise<ShownText> {
+export function textForwarder(
+  parts: WriteTextParts,
+): (worker: RemoteWorker, run: RunRef, sent: SentText) => Promise<ShownText> {
   const { store, clock, texts } = parts;
   const paceOf = createPaces(clock);
 
@@ -42,7 +44,10 @@ export function textForwarder(parts: WriteTextParts): (worker: RemoteWorker, run
     const end = offset + text.length;
     // An empty first part only asks whether the task has a watcher.
     if (end > textBytesMax || end === 0) return end;
-    const isWritten = offset === 0 && key !== "" && (await store.workerEvents.find(task.id, task.consumedSeq, [key])).length > 0;
+    const isWritten =
+      offset === 0 &&
+      key !== "" &&
+      (await store.workerEvents.find(task.id, task.consumedSeq, [key])).length > 0;
     return isWritten ? end : texts.forward(deltaOf(task, sent));
   }
 
@@ -50,7 +55,9 @@ export function textForwarder(parts: WriteTextParts): (worker: RemoteWorker, run
     const task = await requireHeldTask(store, worker, run);
     const pace = paceOf(`${task.id} ${task.fence}`);
     if (pace.calls > partsPerSecond)
-      throw new Failure("rate_limited", `a run sends at most ${partsPerSecond} parts of its texts a second`, { retryAfter: 1 });
+      throw new Failure("rate_limited", `a run sends at most ${partsPerSecond} parts of its texts a second`, {
+        retryAfter: 1,
+      });
     if (clock.monotonic() - pace.renewedAt >= renewEveryMs) {
       pace.renewedAt = clock.monotonic();
       const key = { taskId: task.id, fence: task.fence, workerId: worker.credential.id };
@@ -86,8 +93,17 @@ function createPaces(clock: Pick<Clock, "monotonic">): (run: string) => Pace {
 
 function deltaOf({ id: taskId, fence, consumedSeq, lastSeq }: Task, sent: SentText): TextDelta {
   const { type, attempt, offset, text } = sent;
-  return { taskId, type, afterSeq: lastSeq, offset, text, attempt: attemptOf(fence, attempt), key: messageKey(consumedSeq, sent.key) };
+  return {
+    taskId,
+    type,
+    afterSeq: lastSeq,
+    offset,
+    text,
+    attempt: attemptOf(fence, attempt),
+    key: messageKey(consumedSeq, sent.key),
+  };
 }
 
 /** The same when another run writes the event again. A worker's own key is not shown to users. */
-const messageKey = (turn: number, key: string): string => `w${turn}-${createHash("sha256").update(key).digest("hex").slice(0, 12)}`;
+const messageKey = (turn: number, key: string): string =>
+  `w${turn}-${createHash("sha256").update(key).digest("hex").slice(0, 12)}`;

@@ -26,7 +26,9 @@ interface Ticket {
   readonly full: boolean;
 }
 
-/** Shorter than the retention of idempotency records, so that a used nonce is known while its form is valid. */
+/**
+ * Shorter than the retention of idempotency records, so that a used nonce is known while its form is valid.
+ */
 const ticketMs = 3_600_000;
 const context = "consent form";
 const fieldName = "ticket";
@@ -34,7 +36,12 @@ const fieldName = "ticket";
 type Parts = Pick<ConsoleParts, "cipher" | "clock" | "ids">;
 
 /** The hidden field of a new form. */
-export function ticketInput({ cipher, clock, ids }: Parts, query: string, app: Pick<OAuthApp, "generation">, full: boolean): Html {
+export function ticketInput(
+  { cipher, clock, ids }: Parts,
+  query: string,
+  app: Pick<OAuthApp, "generation">,
+  full: boolean,
+): Html {
   const ticket: Ticket = { nonce: ids.short(), query, generation: app.generation, full };
   return hiddenField(fieldName, sealExpiring(cipher, clock, context, ticket, ticketMs));
 }
@@ -52,7 +59,11 @@ export type Membership = NonNullable<SignInSpace["team"]>;
  * The account's membership in an app's team, for a session in any space; null for
  * accounts that are not members, and in a personal space (spec/decisions.md 28).
  */
-export async function findMembership(tx: Pick<Tx, "signIns">, accountId: string, spaceId: string): Promise<Membership | null> {
+export async function findMembership(
+  tx: Pick<Tx, "signIns">,
+  accountId: string,
+  spaceId: string,
+): Promise<Membership | null> {
   const places = await tx.signIns.listSpaces(accountId);
   return places.find((place) => place.spaceId === spaceId)?.team ?? null;
 }
@@ -96,9 +107,17 @@ export function readCurrentAuthorization(
 }
 
 /** A user's action on an app or a connector on a page. */
-export type ConsentChange = "AuthorizeApp" | "ApproveDevice" | "DenyDevice" | "ChooseConnectors" | "ConnectConnector";
+export type ConsentChange =
+  | "AuthorizeApp"
+  | "ApproveDevice"
+  | "DenyDevice"
+  | "ChooseConnectors"
+  | "ConnectConnector";
 
-/** Writes the audit row of this change's notes. @param spaceId the space of a grant can differ from the session's */
+/**
+ * Writes the audit row of this change's notes. @param spaceId the space of a grant can differ from the
+ * session's
+ */
 export async function auditConsent(
   tx: Tx,
   { now, ids }: Pick<CreationContext, "now" | "ids">,
@@ -108,7 +127,15 @@ export async function auditConsent(
   spaceId = ownSpaceId,
 ): Promise<void> {
   const { subject = null, before = null, after = null } = tx.audit.notes();
-  const entry = { id: ids.short(), at: now, spaceId, accountId, credential: `session:${id}`, requestId, address };
+  const entry = {
+    id: ids.short(),
+    at: now,
+    spaceId,
+    accountId,
+    credential: `session:${id}`,
+    requestId,
+    address,
+  };
   await tx.audit.insert({ ...entry, operation: `console/${action}`, subject, before, after });
 }
 
@@ -134,7 +161,10 @@ export type Outcome =
   | Exclude<Authorization, { kind: "ask" }>
   /** The user is no longer an active member of the app's team. */
   | { readonly kind: "outsider" }
-  /** The user would consent to something that the page did not show, or chose a space in which the account may not act. */
+  /**
+   * The user would consent to something that the page did not show, or chose a space in which the account may
+   * not act.
+   */
   | { readonly kind: "changed" }
   /** The form's code has been issued already. */
   | { readonly kind: "used" };
@@ -154,14 +184,26 @@ export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentF
   const spaceId = await lockSpace(tx, request.app, accountId, yes.spaceId);
   if (spaceId === null) return { kind: request.app.spaceId === null ? "changed" : "outsider" };
   const grant = await tx.grants.find({ accountId, spaceId, clientId });
-  const hasUnseen = ticket.generation !== request.app.generation || (!ticket.full && requiresConsent(grant, request));
+  const hasUnseen =
+    ticket.generation !== request.app.generation || (!ticket.full && requiresConsent(grant, request));
   if (hasUnseen) return { kind: "changed" };
   const code = codeText(clientId, ticket.nonce);
   const digest = codeDigest(code);
   // One code per form, also when it is sent with several spaces.
-  const key = { accountId, spaceId: request.app.spaceId ?? "", clientId, operation: "console/AuthorizeApp", key: digest };
+  const key = {
+    accountId,
+    spaceId: request.app.spaceId ?? "",
+    clientId,
+    operation: "console/AuthorizeApp",
+    key: digest,
+  };
   if (!(await tx.idempotency.claim(key, "", making.now)))
-    return repeatOutcome(await tx.codes.find(digest), spaceId, making.now, responseLocation(request, { code }));
+    return repeatOutcome(
+      await tx.codes.find(digest),
+      spaceId,
+      making.now,
+      responseLocation(request, { code }),
+    );
   const approval = { request, accountId, spaceId, connectorUids: selectedConnectors(yes, request) };
   const { location, grantId } = await approve(tx, making, approval, ticket.nonce);
   await tx.registrations.markUsed(clientId);
@@ -171,10 +213,16 @@ export async function approveOnce(tx: Tx, making: CreationContext, yes: ConsentF
 }
 
 /**
- * The space that the app will act in: its team's, or for an app of no team the one that the user chose. Null when the account may
- * not act in it. A change that ends the membership waits for this change and then revokes the grant.
+ * The space that the app will act in: its team's, or for an app of no team the one that the user chose. Null
+ * when the account may not act in it. A change that ends the membership waits for this change and then
+ * revokes the grant.
  */
-export async function lockSpace(tx: Tx, app: OAuthApp, accountId: string, chosen: string): Promise<string | null> {
+export async function lockSpace(
+  tx: Tx,
+  app: OAuthApp,
+  accountId: string,
+  chosen: string,
+): Promise<string | null> {
   const spaceId = app.spaceId ?? chosen;
   if (!app.verified && (await tx.apps.deniesUnverified(spaceId))) return null;
   const isPersonal = app.spaceId === null && (await tx.accounts.personalSpace(accountId))?.id === spaceId;
@@ -188,5 +236,7 @@ const repeatOutcome = (code: IssuedCode | null, spaceId: string, now: number, lo
     : { kind: "used" };
 
 /** Null if the page showed no choice of connectors. */
-const selectedConnectors = ({ ticket, connectorUids }: ConsentForm, { scopes }: AuthorizationRequest): readonly string[] | null =>
-  ticket.full && scopes.includes("use_connectors") ? connectorUids : null;
+const selectedConnectors = (
+  { ticket, connectorUids }: ConsentForm,
+  { scopes }: AuthorizationRequest,
+): readonly string[] | null => (ticket.full && scopes.includes("use_connectors") ? connectorUids : null);

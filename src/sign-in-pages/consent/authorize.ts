@@ -53,7 +53,11 @@ const changedNotice = words(
 );
 
 /** `/openapi/oauth`: the page on which a user grants access to an app (spec/oauth.md 4). */
-export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, settings: AuthorizationSettings): void {
+export function authorizeRoutes(
+  app: FastifyInstance,
+  parts: ConsoleParts,
+  settings: AuthorizationSettings,
+): void {
   const { visits, store } = parts;
   const send = (reply: FastifyReply, page: Page): FastifyReply => sendPage(reply, visits, page);
   const requestHref = (query: string): string => visits.href(`${authorizePath}?${query}`);
@@ -73,12 +77,16 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     step: (signedIn: SignedInRequest) => Promise<FastifyReply>,
   ): Promise<FastifyReply> {
     const query = normalizedQuery(request);
-    const authorization = await readCurrentAuthorization(query, settings, clientsFor(request)).catch(documentFaultOf);
+    const authorization = await readCurrentAuthorization(query, settings, clientsFor(request)).catch(
+      documentFaultOf,
+    );
     if (authorization.kind !== "ask") return refuse(reply, authorization);
     const authorizationRequest = authorization.request;
     try {
       const who = await visits.currentSession(request, reply);
-      return who === null ? signInFirst(reply, query) : await step({ request, reply, authorizationRequest, query, who });
+      return who === null
+        ? signInFirst(reply, query)
+        : await step({ request, reply, authorizationRequest, query, who });
     } catch (thrown) {
       return redirectFailure(request, reply, authorizationRequest, thrown);
     }
@@ -107,7 +115,10 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     if (failure.reason !== "internal" || !authorizationRequest.app.verified) throw failure;
     const { requestId } = requestOrigin(parts, request);
     parts.report(failure, requestId);
-    return sendRedirect(reply, errorLocation(authorizationRequest, "server_error", `internal error, request ${requestId}`));
+    return sendRedirect(
+      reply,
+      errorLocation(authorizationRequest, "server_error", `internal error, request ${requestId}`),
+    );
   }
 
   async function show(signedIn: SignedInRequest, notice: Html | null): Promise<FastifyReply> {
@@ -120,11 +131,20 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     const grant = await store.grants.find({ accountId, spaceId, clientId });
     const maker = await store.accounts.profile(authorizationRequest.app.creatorId, spaceId);
     const full = requiresConsent(grant, authorizationRequest);
-    const page = { ...commonContent(signedIn, full), grant, teamName: team.name, maker: maker && (maker.name ?? maker.email), notice };
+    const page = {
+      ...commonContent(signedIn, full),
+      grant,
+      teamName: team.name,
+      maker: maker && (maker.name ?? maker.email),
+      notice,
+    };
     return send(reply, full ? fullPage(page) : shortPage(page));
   }
 
-  /** The page of an app of no team, always the whole one: any program on the computer can send its request (RFC 8252 8.6). */
+  /**
+   * The page of an app of no team, always the whole one: any program on the computer can send its request
+   * (RFC 8252 8.6).
+   */
   async function showChoice(signedIn: SignedInRequest, notice: Html | null): Promise<FastifyReply> {
     const { session } = signedIn.who;
     const { verified } = signedIn.authorizationRequest.app;
@@ -133,7 +153,8 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
     if (verified) return send(signedIn.reply, cliPage({ ...content, spaces }));
     const denied = await Promise.all(spaces.map(({ spaceId }) => store.apps.deniesUnverified(spaceId)));
     const allowed = spaces.filter((_, at) => !denied[at]);
-    if (allowed.length === 0) return send(signedIn.reply, forbiddenPage(content, declinedLocation(signedIn.authorizationRequest)));
+    if (allowed.length === 0)
+      return send(signedIn.reply, forbiddenPage(content, declinedLocation(signedIn.authorizationRequest)));
     return send(signedIn.reply, unverifiedPage({ ...content, spaces: allowed }));
   }
 
@@ -156,11 +177,19 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
   async function decide(signedIn: SignedInRequest): Promise<FastifyReply> {
     const { request, reply, authorizationRequest, query, who } = signedIn;
     const form = visits.sessionForm(request);
-    if (form.text("decision") !== "approve") return sendRedirect(reply, declinedLocation(authorizationRequest));
+    if (form.text("decision") !== "approve")
+      return sendRedirect(reply, declinedLocation(authorizationRequest));
     const ticket = openTicket(parts, form, query);
     if (ticket === null) return show(signedIn, changedNotice);
     const chosen = { connectorUids: form.all("connector"), spaceId: form.text("space") };
-    const yes = { ticket, ...chosen, session: who.session, from: requestOrigin(parts, request), settings, app: authorizationRequest.app };
+    const yes = {
+      ticket,
+      ...chosen,
+      session: who.session,
+      from: requestOrigin(parts, request),
+      settings,
+      app: authorizationRequest.app,
+    };
     const outcome = await store.change((tx) => approveOnce(tx, creationContext(parts), yes));
     switch (outcome.kind) {
       case "outsider":
@@ -176,7 +205,11 @@ export function authorizeRoutes(app: FastifyInstance, parts: ConsoleParts, setti
 
   /** Shows the page again: the app may request more since the request was read. */
   async function showChanged(signedIn: SignedInRequest): Promise<FastifyReply> {
-    const authorization = await readCurrentAuthorization(signedIn.query, settings, clientsFor(signedIn.request)).catch(documentFaultOf);
+    const authorization = await readCurrentAuthorization(
+      signedIn.query,
+      settings,
+      clientsFor(signedIn.request),
+    ).catch(documentFaultOf);
     return authorization.kind === "ask"
       ? show({ ...signedIn, authorizationRequest: authorization.request }, changedNotice)
       : refuse(signedIn.reply, authorization);

@@ -30,8 +30,8 @@ export interface CliPageContent extends CommonContent {
 }
 
 /**
- * The page on which a user lets the command line act in one space (spec/oauth.md 14). It says that a program on this computer asks:
- * every program there can send this request (RFC 8252 8.6).
+ * The page on which a user lets the command line act in one space (spec/oauth.md 14). It says that a program
+ * on this computer asks: every program there can send this request (RFC 8252 8.6).
  */
 export function cliPage(content: CliPageContent): Page {
   const { request, account, appsHref, notice } = content;
@@ -54,5 +54,9 @@ ${permissions(
 )}
 ${form(content, allowWord, spaceChoice(content.spaces, whereItMayAct, content.currentSpaceId))}
 ${otherAccount(content)}`;
-  return { title: words("Sign in the command line?", "Kommandozeile anmelden?"), body, formAction: [target.formAction] };
+  return {
+    title: words("Sign in the command line?", "Kommandozeile anmelden?"),
+    body,
+    formAction: [target.formAction],
+  };
 }

@@ -48,14 +48,19 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
     return grantedApp === null ? sendNotFound(reply, who) : step(request, reply, who, grantedApp);
   }
 
-  /** Returns null for an app that is unknown, of another team, not authorized or without connectors: callers cannot distinguish them. */
+  /**
+   * Returns null for an app that is unknown, of another team, not authorized or without connectors: callers
+   * cannot distinguish them.
+   */
   async function find(accountId: string, clientId: string): Promise<GrantedApp | null> {
     const app = isClientId(clientId) ? await store.apps.find(clientId) : null;
     const spaceId = app?.spaceId ?? null;
     if (app === null || spaceId === null) return null;
     const team = await findMembership(store, accountId, spaceId);
     const grant = team && (await store.grants.find({ accountId, spaceId, clientId }));
-    return team && grant?.scopes.includes("use_connectors") ? { app: { ...app, spaceId }, grant, teamName: team.name } : null;
+    return team && grant?.scopes.includes("use_connectors")
+      ? { app: { ...app, spaceId }, grant, teamName: team.name }
+      : null;
   }
 
   const sendNotFound = (reply: FastifyReply, { email }: SessionHolder): FastifyReply =>
@@ -69,7 +74,12 @@ export function connectorRoutes(app: FastifyInstance, parts: ConsoleParts): void
 ${buttonLink(visits.apps, yourApps)}`,
     });
 
-  function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { app, grant, teamName }: GrantedApp): FastifyReply {
+  function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    who: SessionHolder,
+    { app, grant, teamName }: GrantedApp,
+  ): FastifyReply {
     const saved = queryText(request, "saved") !== "";
     const body = html`${saved && noticeMessage(words("Saved.", "Gespeichert."))}
 <p>${words(
@@ -78,18 +88,29 @@ ${buttonLink(visits.apps, yourApps)}`,
     )}</p>
 ${app.connectorUids.length > 0 ? postForm(hrefOf(app.clientId), [visits.sessionToken(request), connectorChoice(app, grant.connectorUids)], words("Save", "Speichern")) : html`<p>${words("It has no connectors now.", "Sie hat jetzt keine Konnektoren.")}</p>`}
 <p><a href="${visits.apps}">${yourApps}</a></p>`;
-    return sendPage(reply, visits, { title: words(`Connectors of ${app.name}`, `Konnektoren von ${app.name}`), body });
+    return sendPage(reply, visits, {
+      title: words(`Connectors of ${app.name}`, `Konnektoren von ${app.name}`),
+      body,
+    });
   }
 
-  async function change(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, { app }: GrantedApp): Promise<FastifyReply> {
+  async function change(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    who: SessionHolder,
+    { app }: GrantedApp,
+  ): Promise<FastifyReply> {
     const connectorUids = visits.sessionForm(request).all("connector");
     const { session } = who;
     const { spaceId, clientId } = app;
     const isChanged = await store.change(async (tx) => {
       const making = creationContext(parts);
       const choice = { accountId: session.accountId, spaceId, clientId, connectorUids, now: making.now };
-      const isChosen = (await findMembership(tx, session.accountId, spaceId)) !== null && (await chooseConnectors(tx, choice));
-      if (isChosen) await auditConsent(tx, making, session, requestOrigin(parts, request), "ChooseConnectors", spaceId);
+      const isChosen =
+        (await findMembership(tx, session.accountId, spaceId)) !== null &&
+        (await chooseConnectors(tx, choice));
+      if (isChosen)
+        await auditConsent(tx, making, session, requestOrigin(parts, request), "ChooseConnectors", spaceId);
       return isChosen;
     });
     return isChanged ? sendRedirect(reply, `${hrefOf(clientId)}&saved=yes`) : sendNotFound(reply, who);

@@ -13,7 +13,9 @@ import { noticeMessage } from "../notice.ts";
 import type { Page } from "../page.ts";
 import { continueWord, signInWord, startAgain, switchAccount } from "../words.ts";
 
-/** The permission of each scope, after "it may" (spec/oauth.md 2). The scopes with the most risk come first. */
+/**
+ * The permission of each scope, after "it may" (spec/oauth.md 2). The scopes with the most risk come first.
+ */
 const scopeTexts: Readonly<Record<ScopeName, Html>> = {
   "approve:task": words(
     "approve actions that agents ask about, in your place: send mail, run commands, publish and pay",
@@ -53,7 +55,8 @@ const byRisk = Object.keys(scopeTexts);
 export function scopeList(scopes: readonly ScopeName[]): Html {
   const ordered = scopes.toSorted((a, b) => byRisk.indexOf(a) - byRisk.indexOf(b));
   const mark = (name: ScopeName): Html | undefined =>
-    dangers[name] && html` <strong class="mark${name === dangerousScope && " danger"}">${dangers[name]}</strong>`;
+    dangers[name] &&
+    html` <strong class="mark${name === dangerousScope && " danger"}">${dangers[name]}</strong>`;
   return html`<ul>${ordered.map((name) => html`<li>${scopeTexts[name]}${mark(name)}</li>`)}</ul>`;
 }
 
@@ -69,13 +72,17 @@ export function connectorChoice(app: Pick<OAuthApp, "connectorUids">, selected: 
   return html`<fieldset><legend>${words("Connectors that it may use", "Konnektoren, die sie benutzen darf")}</legend>${boxes}</fieldset>`;
 }
 
-/** An app's name, with a link if it has a homepage. The homepage gets no referrer and no access to this page. */
+/**
+ * An app's name, with a link if it has a homepage. The homepage gets no referrer and no access to this page.
+ */
 export const appName = ({ name, homepageUrl }: Pick<OAuthApp, "name" | "homepageUrl">): Html =>
   homepageUrl === ""
     ? html`<strong>${name}</strong>`
     : html`<a href="${homepageUrl}" rel="noopener noreferrer" target="_blank">${name}</a>`;
 
-/** The target of the redirect: its host, or its scheme if another program handles it (spec/decisions.md 36). */
+/**
+ * The target of the redirect: its host, or its scheme if another program handles it (spec/decisions.md 36).
+ */
 export interface Target {
   /** `app.example:8443`, or `com.example.app:`. */
   readonly name: string;
@@ -123,7 +130,9 @@ export const outsiderPage = (request: AuthorizationRequest, email: string, switc
 <div class="actions"><a class="button" href="${declinedLocation(request)}">${backToApp}</a><a class="button secondary" href="${switchHref}">${switchAccount}</a></div>`,
 });
 
-/** A code is issued only once; a user who did not reach the app starts again. @param href the same request. */
+/**
+ * A code is issued only once; a user who did not reach the app starts again. @param href the same request.
+ */
 export const usedPage = (request: AuthorizationRequest, href: string): Page => ({
   status: 409,
   title: words("You have already allowed this", "Sie haben das schon erlaubt"),
@@ -191,7 +200,8 @@ ${before}${scopeList(scopes)}
 <h2>${words("For how long", "Wie lange")}</h2>
 <p>${duration}</p>`;
 
-export const allowTitle = ({ name }: Pick<OAuthApp, "name">): Html => words(`Allow ${name}?`, `${name} erlauben?`);
+export const allowTitle = ({ name }: Pick<OAuthApp, "name">): Html =>
+  words(`Allow ${name}?`, `${name} erlauben?`);
 
 export const outsiderText = (app: string, email: string): Html =>
   words(
@@ -206,7 +216,10 @@ export const untilRevoked = (appsHref: string): Html =>
     html`Bis Sie es unter <a href="${appsHref}">Ihren Apps</a> des Bereichs widerrufen oder sie den Zugriff ${unusedDays} Tage nicht benutzt hat. Ihre Aufgaben bleiben.`,
   );
 
-/** The full page: the app, the scopes, the account, and the target of the redirect (spec/oauth.md 4, spec/decisions.md 28, 36). */
+/**
+ * The full page: the app, the scopes, the account, and the target of the redirect (spec/oauth.md 4,
+ * spec/decisions.md 28, 36).
+ */
 export function fullPage(content: ConsentPageContent): Page {
   const { app, scopes } = content.request;
   const body = html`${content.notice !== null && noticeMessage(content.notice)}<p>${words(
@@ -248,7 +261,8 @@ const duration = ({ appsHref, request: { app } }: ConsentPageContent): Html =>
     html`Bis Sie es widerrufen. Wenn ${app.name} den Zugriff ${unusedDays} Tage nicht benutzt hat, muss sie Sie erneut fragen. Sie können ihn jederzeit <a href="${appsHref}">widerrufen</a>: die App verliert ihn dann sofort, und ihre Aufgaben bleiben.`,
   );
 
-export const accountText = ({ name, email }: CommonContent["account"]): Html => html`${name && html`${name}, `}${addressText(email)}`;
+export const accountText = ({ name, email }: CommonContent["account"]): Html =>
+  html`${name && html`${name}, `}${addressText(email)}`;
 
 /** A mail address that breaks after its marks instead of in a word. */
 const addressText = (address: string): readonly Html[] =>

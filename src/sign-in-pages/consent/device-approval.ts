@@ -8,7 +8,10 @@ import type { Tx } from "../../core/store.ts";
 import { type AuthorizationSettings, auditConsent, lockSpace } from "./approval.ts";
 import { hasConnectors } from "./device-page.ts";
 
-/** What a form of the page answers: exactly the request that the person saw, in the session in which it was shown. */
+/**
+ * What a form of the page answers: exactly the request that the person saw, in the session in which it was
+ * shown.
+ */
 export interface DeviceTicket {
   readonly digest: string;
   /** The app's generation that the person saw. */
@@ -39,17 +42,30 @@ export async function openDevice(
   device: DeviceRequest | null,
   now: number,
 ): Promise<OpenDevice | null> {
-  if (device === null || device.decidedAt !== null || device.expiresAt <= now || isTurnedOff(device.clientId, settings)) return null;
+  if (
+    device === null ||
+    device.decidedAt !== null ||
+    device.expiresAt <= now ||
+    isTurnedOff(device.clientId, settings)
+  )
+    return null;
   const app = await find(device.clientId);
   const isAllowed = app?.deviceAuthorization && device.scopes.every((name) => app.scopes.includes(name));
   return isAllowed ? { app, device } : null;
 }
 
 /** The app of the request, and whether the answer counts: not of a person who may not act in the space. */
-export type DeviceOutcome = { readonly kind: "answered" | "outsider"; readonly app: OAuthApp } | { readonly kind: "over" };
+export type DeviceOutcome =
+  | { readonly kind: "answered" | "outsider"; readonly app: OAuthApp }
+  | { readonly kind: "over" };
 
 /** Locks the app and then the request, so that one of several answers counts. */
-async function lockOpen(tx: Tx, { ticket }: DeviceAnswer, settings: AuthorizationSettings, now: number): Promise<OpenDevice | null> {
+async function lockOpen(
+  tx: Tx,
+  { ticket }: DeviceAnswer,
+  settings: AuthorizationSettings,
+  now: number,
+): Promise<OpenDevice | null> {
   const seen = await tx.devices.find(ticket.digest);
   const app = seen && (await tx.apps.lock(seen.clientId));
   if (app?.generation !== ticket.generation) return null;
@@ -71,8 +87,17 @@ export async function approveDevice(
   const spaceId = await lockSpace(tx, app, accountId, answer.spaceId);
   if (spaceId === null) return { kind: "outsider", app };
   const connectorUids = hasConnectors(app, device.scopes) ? answer.connectorUids : null;
-  const grantId = await writeGrant(tx, making, { request: { app, scopes: device.scopes }, accountId, spaceId, connectorUids });
-  await tx.devices.decide(ticket.digest, { accountId, spaceId, grantId, generation: app.generation }, making.now);
+  const grantId = await writeGrant(tx, making, {
+    request: { app, scopes: device.scopes },
+    accountId,
+    spaceId,
+    connectorUids,
+  });
+  await tx.devices.decide(
+    ticket.digest,
+    { accountId, spaceId, grantId, generation: app.generation },
+    making.now,
+  );
   await auditConsent(tx, making, session, answer.from, "ApproveDevice", spaceId);
   return { kind: "answered", app };
 }

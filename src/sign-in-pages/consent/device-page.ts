@@ -69,7 +69,10 @@ export interface DevicePageContent {
   readonly appsHref: string;
 }
 
-/** The page on which a person approves or denies the request of a device. No redirect follows: its policy allows this site only. */
+/**
+ * The page on which a person approves or denies the request of a device. No redirect follows: its policy
+ * allows this site only.
+ */
 export function devicePage(content: DevicePageContent): Page {
   const { app, device, account, appsHref } = content;
   return {
@@ -118,7 +121,8 @@ export const hasConnectors = ({ connectorUids }: OAuthApp, scopes: readonly Scop
   scopes.includes("use_connectors") && connectorUids.length > 0;
 
 /** The app at the beginning of a sentence. */
-const subject = ({ spaceId, name }: OAuthApp): Html | string => (spaceId === null ? words("The command line", "Die Kommandozeile") : name);
+const subject = ({ spaceId, name }: OAuthApp): Html | string =>
+  spaceId === null ? words("The command line", "Die Kommandozeile") : name;
 
 const closePage = words("You can close this page.", "Sie können diese Seite schließen.");
 
@@ -152,7 +156,9 @@ export const deniedPage = (app: OAuthApp): Page => ({
 <p class="quiet">${closePage}</p>`,
 });
 
-/** For a request that was decided, has expired, or has changed. @param href the page on which a code is typed */
+/**
+ * For a request that was decided, has expired, or has changed. @param href the page on which a code is typed
+ */
 export const overPage = (href: string): Page => ({
   status: 409,
   title: words("This request is over", "Diese Anfrage ist vorbei"),

@@ -35,8 +35,8 @@ export interface UnverifiedPageContent extends CommonContent {
 }
 
 /**
- * The page on which a user lets an unverified client act in one space (spec/oauth.md 16.3). What it is called, it says itself: the page
- * names the host that its document or its redirect has.
+ * The page on which a user lets an unverified client act in one space (spec/oauth.md 16.3). What it is
+ * called, it says itself: the page names the host that its document or its redirect has.
  */
 export function unverifiedPage(content: UnverifiedPageContent): Page {
   const { request, account, appsHref, notice } = content;
@@ -47,7 +47,10 @@ export function unverifiedPage(content: UnverifiedPageContent): Page {
   const body = html`${notice !== null && noticeMessage(notice)}<p>${words(html`${appName(app)} wants to act for you.`, html`${appName(app)} möchte für Sie handeln.`)}</p>
 <p class="notice alert"><strong>${words("Not verified.", "Nicht geprüft.")}</strong> ${words("The operators of this server have not checked this app.", "Die Betreiber dieses Servers haben diese App nicht geprüft.")} ${
     host === null
-      ? words("It registered itself and chose its name.", "Sie hat sich selbst registriert und ihren Namen gewählt.")
+      ? words(
+          "It registered itself and chose its name.",
+          "Sie hat sich selbst registriert und ihren Namen gewählt.",
+        )
       : words(
           html`It chose its name; it is published at <strong>${host}</strong>.`,
           html`Sie hat ihren Namen gewählt; veröffentlicht ist sie bei <strong>${host}</strong>.`,
@@ -77,7 +80,10 @@ export const documentPage = (why: string): Page => ({
 });
 
 /** For a request with an error. The address of a client that was not checked is text, not a link. */
-export const refusedPage = ({ redirectUri, description }: Extract<Authorization, { kind: "refused" }>): Page => ({
+export const refusedPage = ({
+  redirectUri,
+  description,
+}: Extract<Authorization, { kind: "refused" }>): Page => ({
   status: 400,
   title: brokenLinkTitle,
   body: html`<p>${words(

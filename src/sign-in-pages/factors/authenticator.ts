@@ -16,10 +16,15 @@ const path = `${securityPath}/app`;
 const setupMs = 15 * 60_000;
 const issuer = "Agent Task Platform";
 
-/** A QR code as dark squares on white, with the quiet zone that readers need. It is made here: the secret goes to no other site. */
+/**
+ * A QR code as dark squares on white, with the quiet zone that readers need. It is made here: the secret goes
+ * to no other site.
+ */
 function qrCode(text: string): Html {
   const { data, size } = encode(text, { ecc: "M", border: 4 });
-  const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  const squares = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
   return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${words("QR code with the key below", "QR-Code mit dem Schlüssel darunter")}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${squares.join("")}"/></svg>`;
 }
 
@@ -34,8 +39,20 @@ export function authenticatorRoutes(app: FastifyInstance, parts: ConsoleParts, p
   const { visits, store, cipher, clock } = parts;
   const contextOf = ({ session }: SessionHolder): string => `authenticator setup ${session.id}`;
 
-  function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, secret: Uint8Array, wrong: Html | null): FastifyReply {
-    const sealed = sealExpiring(cipher, clock, contextOf(who), { secret: Buffer.from(secret).toString("base64url") }, setupMs);
+  function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    who: SessionHolder,
+    secret: Uint8Array,
+    wrong: Html | null,
+  ): FastifyReply {
+    const sealed = sealExpiring(
+      cipher,
+      clock,
+      contextOf(who),
+      { secret: Buffer.from(secret).toString("base64url") },
+      setupMs,
+    );
     const key = (base32(secret).match(/.{4}/g) ?? []).join(" ");
     const body = html`<p>${words("Scan the code with an authenticator app on your phone, or enter the key there.", "Scannen Sie den Code mit einer Authenticator-App auf Ihrem Telefon, oder geben Sie dort den Schlüssel ein.")}</p>
 ${qrCode(otpauthUrl(secret, issuer, who.email))}
@@ -59,7 +76,10 @@ ${field({ name: "code", label: words("Code of the app", "Code der App"), autocom
 <ol class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ol>
 <p class="notice" role="status">${words("They are shown only now. Earlier codes no longer work.", "Sie werden nur jetzt gezeigt. Frühere Codes gelten nicht mehr.")}</p>
 ${buttonLink(visits.href(securityPath), words("I have kept them", "Ich habe sie aufbewahrt"))}`;
-    return sendPage(reply, visits, { title: words("Your recovery codes", "Ihre Wiederherstellungscodes"), body });
+    return sendPage(reply, visits, {
+      title: words("Your recovery codes", "Ihre Wiederherstellungscodes"),
+      body,
+    });
   }
 
   app.get(
@@ -81,7 +101,10 @@ ${buttonLink(visits.href(securityPath), words("I have kept them", "Ich habe sie 
           reply,
           who,
           parts.random(secretBytes),
-          words("The page has expired: scan the new code.", "Die Seite ist abgelaufen: scannen Sie den neuen Code."),
+          words(
+            "The page has expired: scan the new code.",
+            "Die Seite ist abgelaufen: scannen Sie den neuen Code.",
+          ),
         );
       const secret = Buffer.from(pending.secret, "base64url");
       const step = stepOf(secret, form.text("code").replace(/\s/g, ""), clock.now());
@@ -96,9 +119,16 @@ ${buttonLink(visits.href(securityPath), words("I have kept them", "Ich habe sie 
             "Der Code ist falsch. Prüfen Sie die Uhr Ihres Telefons, und geben Sie den nächsten Code ein.",
           ),
         );
-      const codes = await pages.change(request, who, (change) => addAuthenticator(change, cipher, { secret, step }));
+      const codes = await pages.change(request, who, (change) =>
+        addAuthenticator(change, cipher, { secret, step }),
+      );
       return codes === null
-        ? pages.refuse(request, reply, who, words("You have an authenticator app already.", "Sie haben schon eine Authenticator-App."))
+        ? pages.refuse(
+            request,
+            reply,
+            who,
+            words("You have an authenticator app already.", "Sie haben schon eine Authenticator-App."),
+          )
         : showCodes(reply, codes);
     }),
   );
@@ -109,7 +139,12 @@ ${buttonLink(visits.href(securityPath), words("I have kept them", "Ich habe sie 
       visits.sessionForm(request);
       const codes = await pages.change(request, who, replaceRecoveryCodes);
       return codes === null
-        ? pages.refuse(request, reply, who, words("Set up an authenticator app first.", "Richten Sie zuerst eine Authenticator-App ein."))
+        ? pages.refuse(
+            request,
+            reply,
+            who,
+            words("Set up an authenticator app first.", "Richten Sie zuerst eine Authenticator-App ein."),
+          )
         : showCodes(reply, codes);
     }),
   );

@@ -30,7 +30,12 @@ export function keepChallenge(
   { text, userHandle = "" }: { readonly text: string; readonly userHandle?: string },
 ): void {
   const challenge: Challenge = { text, userHandle, expiresAt: clock.now() + challengeMs };
-  visits.setCookie(reply, "passkey", sealExpiring(cipher, clock, contextOf(purpose), challenge, challengeMs), challengeMs);
+  visits.setCookie(
+    reply,
+    "passkey",
+    sealExpiring(cipher, clock, contextOf(purpose), challenge, challengeMs),
+    challengeMs,
+  );
 }
 
 /** The challenge of this browser, which is taken from it; null when there is none for the purpose. */
@@ -57,8 +62,8 @@ export interface ProvenPasskey {
 }
 
 /**
- * Verifies that the person has used a passkey. Attempts count as those with a password. Null for every reason: callers
- * cannot find out which passkeys exist.
+ * Verifies that the person has used a passkey. Attempts count as those with a password. Null for every
+ * reason: callers cannot find out which passkeys exist.
  *
  * @throws Failure `rate_limited`
  */
@@ -80,6 +85,7 @@ export async function provePasskey(
   const now = clock.now();
   return {
     passkey,
-    record: async (tx) => (await spendChallenge(tx, challenge)) && (await tx.factors.recordPasskeyUse(passkey.id, counter, now)),
+    record: async (tx) =>
+      (await spendChallenge(tx, challenge)) && (await tx.factors.recordPasskeyUse(passkey.id, counter, now)),
   };
 }

@@ -33,10 +33,23 @@ export const passkeyButton = (
   );
 
 /** Shows the sign-in page again, with what was wrong. */
-type Refuse = (request: FastifyRequest, reply: FastifyReply, next: string, wrong: Html) => Promise<FastifyReply>;
+type Refuse = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next: string,
+  wrong: Html,
+) => Promise<FastifyReply>;
 
-/** `/sign-in/passkey`: signs in with a passkey alone. The page asks for no address: the passkey knows its account. */
-export function passkeySignInRoutes(app: FastifyInstance, parts: ConsoleParts, party: RelyingParty, refuse: Refuse): void {
+/**
+ * `/sign-in/passkey`: signs in with a passkey alone. The page asks for no address: the passkey knows its
+ * account.
+ */
+export function passkeySignInRoutes(
+  app: FastifyInstance,
+  parts: ConsoleParts,
+  party: RelyingParty,
+  refuse: Refuse,
+): void {
   const { visits, store } = parts;
 
   app.post(`${path}/options`, async (request, reply) => {
@@ -53,8 +66,15 @@ export function passkeySignInRoutes(app: FastifyInstance, parts: ConsoleParts, p
     const used = proof && (await store.change((tx) => proof.record(tx)));
     if (!proof || !used) return refuse(request, reply, next, unusablePasskey);
     const { accountId, id: passkeyId } = proof.passkey;
-    const proven: IdentityProof = { accountId, provedAt: parts.clock.now(), by: "passkey", password: null, passkeyId };
-    if ((await store.signIns.listSpaces(accountId)).length === 0) return refuse(request, reply, next, unusablePasskey);
+    const proven: IdentityProof = {
+      accountId,
+      provedAt: parts.clock.now(),
+      by: "passkey",
+      password: null,
+      passkeyId,
+    };
+    if ((await store.signIns.listSpaces(accountId)).length === 0)
+      return refuse(request, reply, next, unusablePasskey);
     return enterOrChooseSpace(parts, request, reply, proven, next);
   });
 }

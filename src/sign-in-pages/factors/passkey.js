@@ -4,12 +4,17 @@
 const refusals = new Set(["NotAllowedError", "AbortError"]);
 
 async function answer(form, error) {
-  const sent = await fetch(form.dataset.options, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  const sent = await fetch(form.dataset.options, {
+    method: "POST",
+    body: new URLSearchParams(new FormData(form)),
+  });
   if (!sent.ok) throw new Error(form.dataset.stale);
   const publicKey = await sent.json();
   error.hidden = true;
   if (form.dataset.passkey === "create")
-    return navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) });
+    return navigator.credentials.create({
+      publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey),
+    });
   return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey) });
 }
 

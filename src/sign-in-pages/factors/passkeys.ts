@@ -20,7 +20,12 @@ export function readPasskeyName(text: string): string | null {
 }
 
 /** Adds passkeys: first a challenge for the browser, then its answer. */
-export function passkeyRoutes(app: FastifyInstance, parts: ConsoleParts, party: RelyingParty, pages: SecurityPages): void {
+export function passkeyRoutes(
+  app: FastifyInstance,
+  parts: ConsoleParts,
+  party: RelyingParty,
+  pages: SecurityPages,
+): void {
   const { visits, store } = parts;
   const purposeOf = (sessionId: string) => ({ of: "add", sessionId }) as const;
 
@@ -54,11 +59,19 @@ export function passkeyRoutes(app: FastifyInstance, parts: ConsoleParts, party: 
           request,
           reply,
           who,
-          words("You have 20 passkeys. Remove one first.", "Sie haben 20 Passkeys. Entfernen Sie zuerst einen."),
+          words(
+            "You have 20 passkeys. Remove one first.",
+            "Sie haben 20 Passkeys. Entfernen Sie zuerst einen.",
+          ),
         );
       return wrong === null
         ? pages.done(reply)
-        : pages.refuse(request, reply, who, words("This passkey was added before.", "Dieser Passkey wurde schon hinzugefügt."));
+        : pages.refuse(
+            request,
+            reply,
+            who,
+            words("This passkey was added before.", "Dieser Passkey wurde schon hinzugefügt."),
+          );
     }),
   );
 }

@@ -1,6 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { openExpiring, sealExpiring } from "../../core/cipher.ts";
-import { countCode, passSecondStep, type SecondStep, secondStepMs, UsedTicket } from "../../core/sign-in/second-step.ts";
+import {
+  countCode,
+  passSecondStep,
+  type SecondStep,
+  secondStepMs,
+  UsedTicket,
+} from "../../core/sign-in/second-step.ts";
 import { type IdentityProof, needsSecondStep } from "../../core/sign-in/start-session.ts";
 import { isAppRequest } from "../access-request.ts";
 import { enterOrChooseSpace, enterSpace, signInTarget } from "../entrance.ts";
@@ -24,11 +30,20 @@ interface Entering {
 }
 
 /** Asks for the second step. The browser gets a sealed ticket, no session. */
-export function askForCode(parts: ConsoleParts, reply: FastifyReply, { proven, email, next, spaceId }: Entering): FastifyReply {
+export function askForCode(
+  parts: ConsoleParts,
+  reply: FastifyReply,
+  { proven, email, next, spaceId }: Entering,
+): FastifyReply {
   const { visits, cipher, clock } = parts;
   const id = Buffer.from(parts.random(16)).toString("base64url");
   const ticket: SecondStep = { id, expiresAt: clock.now() + secondStepMs, proven, email, spaceId };
-  visits.setCookie(reply, "second-step", sealExpiring(cipher, clock, context, ticket, secondStepMs), secondStepMs);
+  visits.setCookie(
+    reply,
+    "second-step",
+    sealExpiring(cipher, clock, context, ticket, secondStepMs),
+    secondStepMs,
+  );
   return sendRedirect(reply, visits.href(codePath, next));
 }
 
@@ -51,7 +66,12 @@ export function secondStepRoutes(app: FastifyInstance, parts: ConsoleParts): voi
   const ticketOf = (request: FastifyRequest): SecondStep | null =>
     openExpiring<SecondStep>(cipher, clock, context, visits.cookie(request, "second-step") ?? "");
 
-  function form(request: FastifyRequest, reply: FastifyReply, next: string, wrong: Html | null): FastifyReply {
+  function form(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    next: string,
+    wrong: Html | null,
+  ): FastifyReply {
     const body = html`<p>${words("Enter the code that your authenticator app shows for this site.", "Geben Sie den Code ein, den Ihre Authenticator-App für diese Seite zeigt.")}</p>
 ${postForm(
   visits.href(codePath),
@@ -60,7 +80,11 @@ ${field({ name: "code", label: words("Code", "Code"), autocomplete: "one-time-co
   continueWord,
 )}
 <p class="quiet small">${words("Neither app nor recovery code? Ask your administrator to reset your second step.", "Weder App noch Wiederherstellungscode? Bitten Sie Ihren Administrator, den zweiten Schritt zurückzusetzen.")} <a href="${visits.signInHref(next)}">${startAgain}</a></p>`;
-    return sendPage(reply, visits, { title: words("Second step", "Zweiter Schritt"), body, status: wrong === null ? 200 : 401 });
+    return sendPage(reply, visits, {
+      title: words("Second step", "Zweiter Schritt"),
+      body,
+      status: wrong === null ? 200 : 401,
+    });
   }
 
   const restart = (reply: FastifyReply, next: string): FastifyReply => {

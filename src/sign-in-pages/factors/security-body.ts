@@ -19,12 +19,21 @@ interface Shown {
 
 const day = (at: number): Html => {
   const dayIn = (tag: string): string =>
-    new Date(at).toLocaleDateString(tag, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+    new Date(at).toLocaleDateString(tag, {
+      day: "numeric",
+      month: "short",
+      year: "numeric",
+      timeZone: "UTC",
+    });
   return words(dayIn("en-GB"), dayIn("de-DE"));
 };
 
 /** The content of `/account/security`. */
-export async function securityBody(parts: ConsoleParts, { session }: SessionHolder, shown: Shown): Promise<Html> {
+export async function securityBody(
+  parts: ConsoleParts,
+  { session }: SessionHolder,
+  shown: Shown,
+): Promise<Html> {
   const { store, visits, relyingParty } = parts;
   const { accountId } = session;
   const [passkeys, authenticator, left, password] = await Promise.all([
@@ -85,7 +94,12 @@ const addForm = (href: Href, { token }: Shown): Html =>
 
 const removeAppText = words("Remove the app", "App entfernen");
 
-function appPart(authenticator: Authenticator | null, left: number, href: Href, { token, isFresh }: Shown): Html {
+function appPart(
+  authenticator: Authenticator | null,
+  left: number,
+  href: Href,
+  { token, isFresh }: Shown,
+): Html {
   if (authenticator === null)
     return html`<p class="quiet">${words("After your password, a code from your phone. It protects the account when another person knows the password.", "Nach dem Passwort ein Code von Ihrem Telefon. Er schützt das Konto, wenn eine andere Person das Passwort kennt.")}</p>
 ${isFresh && buttonLink(href("/app"), words("Set up an app", "App einrichten"), "secondary")}`;

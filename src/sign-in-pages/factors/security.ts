@@ -1,5 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { isFresh, removeAuthenticator, removePasskey, renamePasskey, StaleProof } from "../../core/sign-in/factors.ts";
+import {
+  isFresh,
+  removeAuthenticator,
+  removePasskey,
+  renamePasskey,
+  StaleProof,
+} from "../../core/sign-in/factors.ts";
 import type { SessionHolder } from "../../core/sign-in/sign-in.ts";
 import { type Html, words } from "../html.ts";
 import { noticeOf, withNotice } from "../notice.ts";
@@ -13,13 +19,22 @@ import { nameRule, passkeyRoutes, readPasskeyName } from "./passkeys.ts";
 import { securityBody } from "./security-body.ts";
 import type { SecurityPages } from "./security-pages.ts";
 
-/** `/account/security`: passkeys, the authenticator app and recovery codes of the signed-in person. Only sessions get here. */
+/**
+ * `/account/security`: passkeys, the authenticator app and recovery codes of the signed-in person. Only
+ * sessions get here.
+ */
 export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void {
   const { visits, store, clock, relyingParty } = parts;
   const signedIn = requireSignIn(visits);
-  const askForProof = (reply: FastifyReply) => sendRedirect(reply, visits.href("/account/prove", visits.href(securityPath)));
+  const askForProof = (reply: FastifyReply) =>
+    sendRedirect(reply, visits.href("/account/prove", visits.href(securityPath)));
 
-  async function show(request: FastifyRequest, reply: FastifyReply, who: SessionHolder, wrong: Html | null): Promise<FastifyReply> {
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    who: SessionHolder,
+    wrong: Html | null,
+  ): Promise<FastifyReply> {
     const body = await securityBody(parts, who, {
       token: visits.sessionToken(request),
       notice: wrong === null ? noticeOf(request) : null,
@@ -27,7 +42,12 @@ export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void 
       isFresh: isFresh(who.session, clock.now()),
     });
     const script = relyingParty ? { script: passkeyScript } : {};
-    return sendPage(reply, visits, { title: securityTitle, body, status: wrong === null ? 200 : 400, ...script });
+    return sendPage(reply, visits, {
+      title: securityTitle,
+      body,
+      status: wrong === null ? 200 : 400,
+      ...script,
+    });
   }
 
   const pages: SecurityPages = {
@@ -42,7 +62,9 @@ export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void 
         }
       }),
     change: (request, { session }, work) =>
-      store.change((tx) => work({ tx, context: creationContext(parts), session, from: requestOrigin(parts, request) })),
+      store.change((tx) =>
+        work({ tx, context: creationContext(parts), session, from: requestOrigin(parts, request) }),
+      ),
     refuse: show,
     done: (reply) => sendRedirect(reply, withNotice(visits.href(securityPath), "security")),
   };
@@ -67,7 +89,9 @@ export function securityRoutes(app: FastifyInstance, parts: ConsoleParts): void 
     `${securityPath}/remove`,
     pages.proven(async (request, reply, who) => {
       const form = visits.sessionForm(request);
-      const removed = await pages.change(request, who, (change) => removePasskey(change, form.text("passkey")));
+      const removed = await pages.change(request, who, (change) =>
+        removePasskey(change, form.text("passkey")),
+      );
       if (!removed)
         return show(
           request,

@@ -1,5 +1,8 @@
 import { isIP } from "node:net";
-import type { PublicKeyCredentialCreationOptionsJSON, PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from "@simplewebauthn/server";
 import { z } from "zod";
 import type { Passkey } from "../../core/sign-in/factor.ts";
 
@@ -30,7 +33,12 @@ const registration = z.object({
 });
 const assertion = z.object({
   ...credential,
-  response: z.object({ clientDataJSON: base64url, authenticatorData: base64url, signature: base64url, userHandle: base64url.max(128) }),
+  response: z.object({
+    clientDataJSON: base64url,
+    authenticatorData: base64url,
+    signature: base64url,
+    userHandle: base64url.max(128),
+  }),
 });
 /** An answer to a challenge: its passkey is known by `id`. */
 export type Assertion = z.infer<typeof assertion>;
@@ -65,8 +73,14 @@ export async function creationOptions(
   });
 }
 
-/** The request to the browser for the use of a passkey. @param known only these passkeys; none: any that the device has */
-export async function requestOptions(party: RelyingParty, known: readonly Passkey[]): Promise<PublicKeyCredentialRequestOptionsJSON> {
+/**
+ * The request to the browser for the use of a passkey. @param known only these passkeys; none: any that the
+ * device has
+ */
+export async function requestOptions(
+  party: RelyingParty,
+  known: readonly Passkey[],
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await import("@simplewebauthn/server");
   return generateAuthenticationOptions({
     rpID: party.id,
@@ -98,8 +112,16 @@ export async function verifyCreation(
   }
 }
 
-/** Verifies the use of a passkey (Web Authentication 7.2). Returns the new signature counter; null when anything is wrong. */
-export async function verifyUse(party: RelyingParty, challenge: string, sent: Assertion, passkey: Passkey): Promise<number | null> {
+/**
+ * Verifies the use of a passkey (Web Authentication 7.2). Returns the new signature counter; null when
+ * anything is wrong.
+ */
+export async function verifyUse(
+  party: RelyingParty,
+  challenge: string,
+  sent: Assertion,
+  passkey: Passkey,
+): Promise<number | null> {
   if (sent.response.userHandle !== passkey.userHandle) return null;
   const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
   try {

@@ -12,16 +12,23 @@ export interface Ending {
   readonly step: Step;
 }
 
-/** The same signal again within this time is the same request: npm passes on Ctrl+C, and a closed terminal sends several SIGHUP. */
+/**
+ * The same signal again within this time is the same request: npm passes on Ctrl+C, and a closed terminal
+ * sends several SIGHUP.
+ */
 const repeatMs = 1_000;
 /** The time for the other threads when a second signal ends the process. */
 const exitMs = 1_000;
 
 /**
- * Handles the signals from here on. The first one asks for the end, and starts a thread that kills the process after
- * `limitMs`. A second one ends the process at once with code 1.
+ * Handles the signals from here on. The first one asks for the end, and starts a thread that kills the
+ * process after `limitMs`. A second one ends the process at once with code 1.
  */
-export function awaitEnd(limitMs: number, onError: (cause: unknown) => void, exit: (code: number) => never): Ending {
+export function awaitEnd(
+  limitMs: number,
+  onError: (cause: unknown) => void,
+  exit: (code: number) => never,
+): Ending {
   const { promise, resolve } = Promise.withResolvers<void>();
   const open = new Set<string>();
   let first: { signal: NodeJS.Signals; at: number } | undefined;

@@ -20,8 +20,9 @@ export function outputOf(fd: 1 | 2): Output {
 }
 
 /**
- * Writes to a file descriptor that does not block. What a slow reader has no room for waits in memory, up to 1 MiB, and keeps
- * its order. Text that can no longer be read (EPIPE, or EIO of a closed terminal) is dropped.
+ * Writes to a file descriptor that does not block. What a slow reader has no room for waits in memory, up to
+ * 1 MiB, and keeps its order. Text that can no longer be read (EPIPE, or EIO of a closed terminal) is
+ * dropped.
  */
 export function patientOutput(fd: number): Output {
   let waiting: Buffer[] = [];
@@ -77,8 +78,9 @@ function writeSome(fd: number, data: Buffer): number {
 }
 
 /**
- * A terminal or a pipe is opened again: O_NONBLOCK belongs to the open file, which other processes share. A socket cannot be
- * opened again, nor a pipe of another user: there Node sets O_NONBLOCK itself when it makes its stream.
+ * A terminal or a pipe is opened again: O_NONBLOCK belongs to the open file, which other processes share. A
+ * socket cannot be opened again, nor a pipe of another user: there Node sets O_NONBLOCK itself when it makes
+ * its stream.
  */
 function openUnblocked(fd: 1 | 2): number {
   if (fstatSync(fd).isFile()) return fd;

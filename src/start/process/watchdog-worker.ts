@@ -8,7 +8,12 @@ let open: readonly string[] = [];
 let timer = isMainThread ? undefined : setTimeout(end, Number(workerData));
 
 function end(): void {
-  const line = { level: 50, time: Date.now(), open, msg: `the process did not end in time, and is killed; open: ${open.join(", ")}` };
+  const line = {
+    level: 50,
+    time: Date.now(),
+    open,
+    msg: `the process did not end in time, and is killed; open: ${open.join(", ")}`,
+  };
   outputOf(2).write(`${JSON.stringify(line)}\n`);
   process.kill(process.pid, "SIGKILL");
 }

@@ -10,9 +10,21 @@ const profile = tables.account
   .pick("email", "name", "locale")
   .with({ teamName: textOrNull(sql`t.name`), emailVerified: boolean(sql`(a.issuer IS NOT NULL)`) });
 const space = tables.space.pick("id", "kind");
-const member = tables.membership.pick("id", "teamId", "spaceId", "accountId", "email", "role", "status", "createdAt");
+const member = tables.membership.pick(
+  "id",
+  "teamId",
+  "spaceId",
+  "accountId",
+  "email",
+  "role",
+  "status",
+  "createdAt",
+);
 
-/** Accounts, spaces, teams and memberships as rows. SQLite needs no row locks, because it runs one change at a time. */
+/**
+ * Accounts, spaces, teams and memberships as rows. SQLite needs no row locks, because it runs one change at a
+ * time.
+ */
 export function accountRows(session: Session): AccountRows {
   const { db, dialect, execute, query } = session;
   const activeOwner = (where: Sql) =>
@@ -37,7 +49,8 @@ export function accountRows(session: Session): AccountRows {
     profile: (accountId, spaceId) =>
       profile.row(session)(sql`
         SELECT ${profile.of("a")} FROM account a LEFT JOIN team t ON t.space_id = ${spaceId} WHERE a.id = ${accountId}`),
-    firstTeam: () => team.row(session)(sql`SELECT ${team.of("team")} FROM team ORDER BY created_at, id LIMIT 1`),
+    firstTeam: () =>
+      team.row(session)(sql`SELECT ${team.of("team")} FROM team ORDER BY created_at, id LIMIT 1`),
     async teamByName(name) {
       const row = await (await db()).team.findFirst({ where: { name } });
       return row && team.fromClient(row);
@@ -74,7 +87,8 @@ export function accountRows(session: Session): AccountRows {
     },
     async lock(accountId) {
       changeOf(session);
-      if (dialect === "postgresql") await query(sql`SELECT id FROM account WHERE id = ${accountId} FOR UPDATE`);
+      if (dialect === "postgresql")
+        await query(sql`SELECT id FROM account WHERE id = ${accountId} FOR UPDATE`);
     },
   };
 }

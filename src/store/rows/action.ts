@@ -14,8 +14,12 @@ export function actionRows(session: Session): ActionRows {
     async insert(action) {
       await execute(pendingAction.insert(action));
     },
-    pending: (taskId) => pendingAction.row(session)(sql`${actions} WHERE a.task_id = ${taskId} AND a.state = 'pending'`),
-    after: (taskId, seq) => pendingAction.rows(session)(sql`${actions} WHERE a.task_id = ${taskId} AND a.seq > ${seq} ORDER BY a.seq`),
+    pending: (taskId) =>
+      pendingAction.row(session)(sql`${actions} WHERE a.task_id = ${taskId} AND a.state = 'pending'`),
+    after: (taskId, seq) =>
+      pendingAction.rows(session)(
+        sql`${actions} WHERE a.task_id = ${taskId} AND a.seq > ${seq} ORDER BY a.seq`,
+      ),
     async decide(taskId, seq, state, input) {
       const decided = await execute(sql`
         UPDATE pending_action SET state = ${state}, input = ${input} WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'pending'`);
@@ -28,7 +32,9 @@ export function actionRows(session: Session): ActionRows {
       return taken === 1;
     },
     async unmarkUsed(taskId, seq) {
-      await execute(sql`UPDATE pending_action SET state = 'accepted' WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'used'`);
+      await execute(
+        sql`UPDATE pending_action SET state = 'accepted' WHERE task_id = ${taskId} AND seq = ${seq} AND state = 'used'`,
+      );
     },
     async dismiss(taskId) {
       const row = await kinds.row(session)(sql`

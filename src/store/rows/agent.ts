@@ -20,7 +20,10 @@ export function agentRows(session: Session): AgentRows {
     insert: async (row) => void (await execute(agent.insert(row))),
     async list({ accountId, spaceId }) {
       const orderBy = [{ isDefault: "desc" }, { createdAt: "asc" }, { id: "asc" }] as const;
-      const rows = await (await db()).agent.findMany({ where: { accountId, spaceId }, orderBy: [...orderBy] });
+      const rows = await (await db()).agent.findMany({
+        where: { accountId, spaceId },
+        orderBy: [...orderBy],
+      });
       return rows.map(agent.fromClient);
     },
     async find(scope, id) {

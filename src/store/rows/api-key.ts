@@ -6,7 +6,10 @@ import { countRows, json, type RowOf, tables, textOrNull } from "../table.ts";
 
 const { apiKey } = tables;
 
-/** An active membership sorts before the tombstones of earlier ones. One JSON text has both values, so that the row is read once. */
+/**
+ * An active membership sorts before the tombstones of earlier ones. One JSON text has both values, so that
+ * the row is read once.
+ */
 const member = json<KeyHolder["member"]>(sql`(
   SELECT '{"role":"' || role || '","status":"' || CASE WHEN delegated_to IS NULL THEN status ELSE 'inactive' END || '"}'
   FROM membership m WHERE m.space_id = k.space_id AND m.account_id = k.account_id
@@ -37,9 +40,16 @@ export function apiKeyRows(session: Session): ApiKeyRows {
     holder: (digest) => findHolder(holder(sql`k.digest = ${digest}`)),
     holderById: (id) => findHolder(holder(sql`k.id = ${id}`)),
     countActive: (accountId, now) =>
-      countRows(session, sql`FROM api_key WHERE account_id = ${accountId} AND kind = 'general' AND ${isActive(now)}`),
+      countRows(
+        session,
+        sql`FROM api_key WHERE account_id = ${accountId} AND kind = 'general' AND ${isActive(now)}`,
+      ),
     async revoke(id, now) {
-      return (await execute(sql`UPDATE api_key SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`)) === 1;
+      return (
+        (await execute(
+          sql`UPDATE api_key SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`,
+        )) === 1
+      );
     },
     async revokeOwn({ accountId, spaceId }, id, now) {
       const revoked = await execute(sql`
@@ -75,21 +85,31 @@ export function apiKeyRows(session: Session): ApiKeyRows {
         WHERE id = ${id} AND account_id = ${accountId} AND space_id = ${spaceId} AND ${isActive(now)}
         RETURNING ${apiKey.of("api_key")}`),
     async recordUse(id, at, everyMs) {
-      await execute(sql`UPDATE api_key SET used_at = ${at} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${at - everyMs})`);
+      await execute(
+        sql`UPDATE api_key SET used_at = ${at} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${at - everyMs})`,
+      );
     },
     async onlyUnused() {
-      const [key, other] = await apiKey.rows(session)(sql`SELECT ${apiKey.of("api_key")} FROM api_key LIMIT 2`);
+      const [key, other] = await apiKey.rows(session)(
+        sql`SELECT ${apiKey.of("api_key")} FROM api_key LIMIT 2`,
+      );
       return key && !other && key.usedAt === null && key.revokedAt === null ? key.digest : null;
     },
     async transferEnterprise(spaceId, from, to) {
-      await execute(sql`UPDATE api_key SET account_id = ${to} WHERE space_id = ${spaceId} AND account_id = ${from} AND kind <> 'general'`);
+      await execute(
+        sql`UPDATE api_key SET account_id = ${to} WHERE space_id = ${spaceId} AND account_id = ${from} AND kind <> 'general'`,
+      );
     },
   };
 }
 
-const isActive = (now: number): Sql => sql`revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})`;
+const isActive = (now: number): Sql =>
+  sql`revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})`;
 
-/** Null for a key in a team's space whose holder was never a member or is no longer one. Such a key grants no access. */
+/**
+ * Null for a key in a team's space whose holder was never a member or is no longer one. Such a key grants no
+ * access.
+ */
 function holderOf({ locale, spaceKind, member, ...key }: RowOf<typeof held>): KeyHolder | null {
   if (locale === null || (member === null && spaceKind !== "personal")) return null;
   return { key, locale, member };

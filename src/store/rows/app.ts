@@ -22,7 +22,8 @@ const origins = tables.oAuthAppOrigin;
 
 /** Apps as rows, for the checks of the OAuth endpoints. */
 export const clientRows = (session: Session): ClientRows => ({
-  find: (clientId) => client.row(session)(sql`SELECT ${client.of("p")} FROM oauth_app p WHERE p.client_id = ${clientId}`),
+  find: (clientId) =>
+    client.row(session)(sql`SELECT ${client.of("p")} FROM oauth_app p WHERE p.client_id = ${clientId}`),
   async allowsOrigin(clientId, origin) {
     const rows = await origins.rows(session)(sql`
       SELECT ${origins.of("o")} FROM oauth_app_origin o
@@ -107,12 +108,17 @@ export function appRows(session: Session): AppRows {
       return (await find(row.clientId, empty)) as OAuthApp; // Written just now.
     },
     deniesUnverified: async (spaceId) =>
-      (await denying.row(session)(sql`SELECT ${denying.of("s")} FROM space s WHERE s.id = ${spaceId}`))?.deniesUnverifiedClients ?? false,
+      (await denying.row(session)(sql`SELECT ${denying.of("s")} FROM space s WHERE s.id = ${spaceId}`))
+        ?.deniesUnverifiedClients ?? false,
     async setDeniesUnverified(spaceId, denies) {
-      await execute(sql`UPDATE space SET ${join(tables.space.set({ deniesUnverifiedClients: denies }))} WHERE id = ${spaceId}`);
+      await execute(
+        sql`UPDATE space SET ${join(tables.space.set({ deniesUnverifiedClients: denies }))} WHERE id = ${spaceId}`,
+      );
     },
     async remove(clientId, now) {
-      await execute(sql`UPDATE oauth_app SET deleted_at = ${now} WHERE client_id = ${clientId} AND deleted_at IS NULL`);
+      await execute(
+        sql`UPDATE oauth_app SET deleted_at = ${now} WHERE client_id = ${clientId} AND deleted_at IS NULL`,
+      );
     },
     async insertSecret(row) {
       await execute(oAuthSecret.insert(row));
@@ -153,7 +159,9 @@ export function registrationRows(session: Session): RegistrationRows {
       return row?.registrationDigest ?? null;
     },
     async markUsed(clientId) {
-      await execute(sql`UPDATE oauth_app SET unused_since = NULL WHERE client_id = ${clientId} AND unused_since IS NOT NULL`);
+      await execute(
+        sql`UPDATE oauth_app SET unused_since = NULL WHERE client_id = ${clientId} AND unused_since IS NOT NULL`,
+      );
     },
   };
 }

@@ -24,10 +24,13 @@ const packedSite = tables.website.pick(
 );
 const siteFile = tables.checkpointFile.pick("path", "blobId", "bytes", "sha256", "contentType");
 
-export function archivedWebsites(session: Session): Pick<ArchiveRows, "countWebsites" | "websites" | "siteFiles"> {
+export function archivedWebsites(
+  session: Session,
+): Pick<ArchiveRows, "countWebsites" | "websites" | "siteFiles"> {
   const { dialect } = session;
   return {
-    countWebsites: (query) => countRows(session.scans, sql`FROM website w WHERE ${allOf(conditionsOf(dialect, query))}`),
+    countWebsites: (query) =>
+      countRows(session.scans, sql`FROM website w WHERE ${allOf(conditionsOf(dialect, query))}`),
     async websites(query, after, limit) {
       const conditions = conditionsOf(dialect, query);
       if (after !== null) conditions.push(sql`(w.created_at, w.id) > (${after.createdAt}, ${after.id})`);
@@ -40,7 +43,10 @@ export function archivedWebsites(session: Session): Pick<ArchiveRows, "countWebs
   };
 }
 
-function conditionsOf(dialect: Dialect, { spaceId, accountId, includeDeleted, startTime, endTime, ids }: ArchiveQuery): Sql[] {
+function conditionsOf(
+  dialect: Dialect,
+  { spaceId, accountId, includeDeleted, startTime, endTime, ids }: ArchiveQuery,
+): Sql[] {
   return [
     sql`w.space_id = ${spaceId}`,
     sql`w.account_id = ${accountId}`,

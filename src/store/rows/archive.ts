@@ -29,7 +29,9 @@ const packedMember = tables.membership
     issuer: textOrNull(sql`CASE WHEN m.signed_in_at IS NOT NULL THEN a.issuer END`),
     subject: textOrNull(sql`a.subject`),
   })
-  .derive("identity", ["issuer", "subject"], (issuer, subject) => (issuer === null || subject === null ? null : { issuer, subject }));
+  .derive("identity", ["issuer", "subject"], (issuer, subject) =>
+    issuer === null || subject === null ? null : { issuer, subject },
+  );
 
 /** Events that may have attachments. */
 const attaches = sql`AND type IN ('user_message', 'assistant_message') AND payload LIKE '%"attachments":[{%'`;
@@ -43,23 +45,29 @@ export function archiveRows(session: Session): ArchiveRows {
     ...archivedDeliveries(session),
     count: (selection) => countRows(session.scans, sql`FROM task t WHERE ${matches(dialect, selection)}`),
     async tasks(selection, after, limit) {
-      const beyond = after === null ? empty : sql`AND (t.created_at, t.id) > (${after.createdAt}, ${after.id})`;
+      const beyond =
+        after === null ? empty : sql`AND (t.created_at, t.id) > (${after.createdAt}, ${after.id})`;
       return packedTask.rows(session.scans)(sql`
         SELECT ${packedTask.of("t")} FROM task t WHERE ${matches(dialect, selection)} ${beyond}
         ORDER BY t.created_at, t.id LIMIT ${limit}`);
     },
     eventsTogether: eventsTogether(session),
-    events: (taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, { where: empty, isWanted: () => true }),
+    events: (taskId, afterSeq, lastSeq) =>
+      page(taskId, afterSeq, lastSeq, { where: empty, isWanted: () => true }),
     eventsWithFiles: (taskId, afterSeq, lastSeq) => page(taskId, afterSeq, lastSeq, { where: attaches }),
     async tasksWithFiles(taskIds) {
       const rows = await withEvents.rows(session.scans)(sql`
         SELECT DISTINCT ${withEvents.of("task_event")} FROM task_event WHERE task_id ${inTexts(dialect, taskIds)} ${attaches}`);
       return new Set(rows.map(({ taskId }) => taskId));
     },
-    files: (ids) => file.rows(session.scans)(sql`SELECT ${file.of("file")} FROM file WHERE id ${inTexts(dialect, ids)}`),
+    files: (ids) =>
+      file.rows(session.scans)(sql`SELECT ${file.of("file")} FROM file WHERE id ${inTexts(dialect, ids)}`),
     async skills({ spaceId, accountId, includeDeleted, startTime, endTime }, after, limit) {
       const projects = sql`SELECT p.id FROM project p WHERE p.space_id = ${spaceId} AND p.account_id = ${accountId}`;
-      const conditions = [sql`s.space_id = ${spaceId}`, sql`(s.account_id = ${accountId} OR s.project_id IN (${projects}))`];
+      const conditions = [
+        sql`s.space_id = ${spaceId}`,
+        sql`(s.account_id = ${accountId} OR s.project_id IN (${projects}))`,
+      ];
       if (!includeDeleted) conditions.push(sql`s.deleted_at IS NULL`);
       if (startTime !== null) conditions.push(sql`s.created_at >= ${startTime}`);
       if (endTime !== null) conditions.push(sql`s.created_at <= ${endTime}`);
@@ -75,7 +83,10 @@ export function archiveRows(session: Session): ArchiveRows {
   };
 }
 
-function matches(dialect: Dialect, { spaceId, accountId, includeDeleted, startTime, endTime, ids }: ArchiveQuery): Sql {
+function matches(
+  dialect: Dialect,
+  { spaceId, accountId, includeDeleted, startTime, endTime, ids }: ArchiveQuery,
+): Sql {
   const conditions = [sql`t.space_id = ${spaceId}`, sql`t.account_id = ${accountId}`, begun];
   if (!includeDeleted) conditions.push(sql`t.deleted_at IS NULL`);
   if (startTime !== null) conditions.push(sql`t.created_at >= ${startTime}`);

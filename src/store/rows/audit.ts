@@ -18,7 +18,9 @@ export function auditRows(session: Session): AuditRows {
     },
     notes: () => session.change?.note ?? {},
     async insert(entry) {
-      await session.write(auditEvent.insert({ ...entry, before: jsonOf(entry.before), after: jsonOf(entry.after) }));
+      await session.write(
+        auditEvent.insert({ ...entry, before: jsonOf(entry.before), after: jsonOf(entry.after) }),
+      );
     },
     async addRefusals(refusals) {
       if (refusals.length === 0) return [];
@@ -55,7 +57,11 @@ export const auditLogRows = (session: Session): AuditLogRows => ({
   },
 });
 
-const named = computedShape({ kind: text<AuditName["kind"]>(sql`n.kind`), id: text(sql`n.id`), name: text(sql`n.name`) });
+const named = computedShape({
+  kind: text<AuditName["kind"]>(sql`n.kind`),
+  id: text(sql`n.id`),
+  name: text(sql`n.name`),
+});
 
 function filterConditions({
   from,
@@ -74,7 +80,9 @@ function filterConditions({
     ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
     ...(credential === undefined ? [] : [sql`credential = ${credential}`]),
     ...(operation === undefined ? [] : [sql`operation = ${operation}`]),
-    ...(operationPrefix === undefined ? [] : [sql`substr(operation, 1, ${raw(String(operationPrefix.length))}) = ${operationPrefix}`]),
+    ...(operationPrefix === undefined
+      ? []
+      : [sql`substr(operation, 1, ${raw(String(operationPrefix.length))}) = ${operationPrefix}`]),
     ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
     ...(subject === undefined ? [] : [sql`subject = ${subject}`]),
     ...(requestId === undefined ? [] : [sql`request_id = ${requestId}`]),
@@ -83,7 +91,9 @@ function filterConditions({
 
 function beyond({ after, order }: AuditPage): Sql[] {
   if (!after) return [];
-  return [order === "asc" ? sql`(at, id) > (${after.at}, ${after.id})` : sql`(at, id) < (${after.at}, ${after.id})`];
+  return [
+    order === "asc" ? sql`(at, id) > (${after.at}, ${after.id})` : sql`(at, id) < (${after.at}, ${after.id})`,
+  ];
 }
 
 const { auditHead } = tables;
@@ -114,7 +124,8 @@ const removal = auditEvent.pick("id", "after");
 const heads = sql`SELECT ${auditHead.of("audit_head")} FROM audit_head`;
 
 /** Rows that can be sealed. A refusal is included once its count is final. */
-const canSeal = (refusedBefore: number): Sql => sql`seq IS NULL AND (outcome = 'done' OR at < ${refusedBefore})`;
+const canSeal = (refusedBefore: number): Sql =>
+  sql`seq IS NULL AND (outcome = 'done' OR at < ${refusedBefore})`;
 
 export function auditChainRows(session: Session): AuditChainRows {
   const { execute, dialect } = session;
@@ -157,23 +168,30 @@ export function auditChainRows(session: Session): AuditChainRows {
       const ends = [...heads].map(([id, head]) => ({ id, ...head }));
       const moved = await execute(sql`
         UPDATE audit_head SET seq = p.seq, hash = p.hash FROM ${positionsTable(dialect, ends)} WHERE audit_head.space_id = p.id`);
-      // The heads' locks exclude other sealers, so a different count is an error and the change must be rolled back.
-      if (count !== rows.length || moved !== heads.size) throw new Error(`${count} of ${rows.length} audit rows were sealed`);
+      // The heads' locks exclude other sealers, so a different count is an error and the change must be
+      // rolled back.
+      if (count !== rows.length || moved !== heads.size)
+        throw new Error(`${count} of ${rows.length} audit rows were sealed`);
     },
     async spaces(after, max) {
       const rows = await space.rows(session)(sql`
         SELECT ${space.of("audit_head")} FROM audit_head WHERE space_id > ${after} ORDER BY space_id LIMIT ${max}`);
       return rows.map(({ spaceId }) => spaceId);
     },
-    head: (spaceId) => end.row(session)(sql`SELECT ${end.of("audit_head")} FROM audit_head WHERE space_id = ${spaceId}`),
+    head: (spaceId) =>
+      end.row(session)(sql`SELECT ${end.of("audit_head")} FROM audit_head WHERE space_id = ${spaceId}`),
     async sealed(spaceId, after, max) {
       const beyond = after === null ? empty : sql`AND (seq, id) > (${after.seq}, ${after.id})`;
       return sealed.rows(session.scans)(sql`
         SELECT ${sealed.of("audit_event")} FROM audit_event
         WHERE space_id = ${spaceId} AND seq IS NOT NULL ${beyond} ORDER BY seq, id LIMIT ${max}`);
     },
-    countUnsealed: (spaceId) => countRows(session.scans, sql`FROM audit_event WHERE space_id = ${spaceId} AND seq IS NULL`),
-    anchor: (spaceId) => anchor.row(session)(sql`SELECT ${anchor.of("audit_anchor")} FROM audit_anchor WHERE space_id = ${spaceId}`),
+    countUnsealed: (spaceId) =>
+      countRows(session.scans, sql`FROM audit_event WHERE space_id = ${spaceId} AND seq IS NULL`),
+    anchor: (spaceId) =>
+      anchor.row(session)(
+        sql`SELECT ${anchor.of("audit_anchor")} FROM audit_anchor WHERE space_id = ${spaceId}`,
+      ),
     lastRemoval: (spaceId) =>
       removal.row(session)(sql`
         SELECT ${removal.of("audit_event")} FROM audit_event
@@ -188,7 +206,10 @@ export function auditChainRows(session: Session): AuditChainRows {
 }
 
 /** A table `p` of ids with their chain positions, in one parameter. */
-function positionsTable(dialect: Session["dialect"], positions: readonly (ChainHead & { readonly id: string })[]): Sql {
+function positionsTable(
+  dialect: Session["dialect"],
+  positions: readonly (ChainHead & { readonly id: string })[],
+): Sql {
   const text = JSON.stringify(positions);
   return dialect === "sqlite"
     ? sql`(SELECT value ->> 'id' AS id, value ->> 'seq' AS seq, value ->> 'hash' AS hash FROM json_each(${text})) AS p`

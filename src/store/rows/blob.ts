@@ -24,7 +24,8 @@ export function blobRows(session: Session): BlobRows {
 
   async function releaseQuota(dropped: readonly RowOf<typeof owned>[]): Promise<void> {
     const sums = new Map<string, number>();
-    for (const { accountId, bytes } of dropped) if (accountId !== null) sums.set(accountId, (sums.get(accountId) ?? 0) + bytes);
+    for (const { accountId, bytes } of dropped)
+      if (accountId !== null) sums.set(accountId, (sums.get(accountId) ?? 0) + bytes);
     // Lock order: by account id, so that changes do not deadlock.
     for (const [id, bytes] of [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       await execute(sql`UPDATE storage SET bytes = bytes - ${bytes} WHERE account_id = ${id}`);
@@ -39,14 +40,20 @@ export function blobRows(session: Session): BlobRows {
       return false;
     },
     async reserve(id, more, quota) {
-      const [found] = await changed(sql`UPDATE blob SET bytes = bytes + ${more} WHERE id = ${id} AND state = 'writing'`);
+      const [found] = await changed(
+        sql`UPDATE blob SET bytes = bytes + ${more} WHERE id = ${id} AND state = 'writing'`,
+      );
       if (!found) return false;
       if (await reserveQuota(found.accountId, more, quota)) return true;
       await execute(sql`UPDATE blob SET bytes = bytes - ${more} WHERE id = ${id} AND state = 'writing'`);
       return false;
     },
     async renew(id, leaseUntil) {
-      return (await execute(sql`UPDATE blob SET lease_until = ${leaseUntil} WHERE id = ${id} AND state = 'writing'`)) === 1;
+      return (
+        (await execute(
+          sql`UPDATE blob SET lease_until = ${leaseUntil} WHERE id = ${id} AND state = 'writing'`,
+        )) === 1
+      );
     },
     async settle(id, { reserved, bytes }, leaseUntil) {
       const [found] = await changed(sql`
@@ -56,10 +63,14 @@ export function blobRows(session: Session): BlobRows {
       return found !== undefined;
     },
     async keep(id) {
-      return (await execute(sql`UPDATE blob SET state = 'kept' WHERE id = ${id} AND state = 'writing'`)) === 1;
+      return (
+        (await execute(sql`UPDATE blob SET state = 'kept' WHERE id = ${id} AND state = 'writing'`)) === 1
+      );
     },
     async abandon(id) {
-      const begun = await changed(sql`UPDATE blob SET state = 'dropped' WHERE id = ${id} AND state = 'writing'`);
+      const begun = await changed(
+        sql`UPDATE blob SET state = 'dropped' WHERE id = ${id} AND state = 'writing'`,
+      );
       await releaseQuota(begun);
       return begun.length === 1;
     },
@@ -70,7 +81,9 @@ export function blobRows(session: Session): BlobRows {
       await releaseQuota(kept);
     },
     async claimDeletable(now, leaseUntil, max) {
-      const abandoned = await changed(sql`UPDATE blob SET state = 'dropped' WHERE state = 'writing' AND lease_until <= ${now}`);
+      const abandoned = await changed(
+        sql`UPDATE blob SET state = 'dropped' WHERE state = 'writing' AND lease_until <= ${now}`,
+      );
       await releaseQuota(abandoned);
       const taken = await ids.rows(session)(sql`
         UPDATE blob SET lease_until = ${leaseUntil} WHERE state = 'dropped' AND lease_until <= ${now}
@@ -79,15 +92,22 @@ export function blobRows(session: Session): BlobRows {
       return taken.map(({ id }) => id);
     },
     async deleteDropped(dropped) {
-      if (dropped.length > 0) await execute(sql`DELETE FROM blob WHERE id IN (${join([...dropped])}) AND state = 'dropped'`);
+      if (dropped.length > 0)
+        await execute(sql`DELETE FROM blob WHERE id IN (${join([...dropped])}) AND state = 'dropped'`);
     },
     async releaseQuota(id) {
-      const found = await owned.row(session)(sql`SELECT ${owned.of("blob")} FROM blob WHERE id = ${id} AND state = 'kept'`);
-      const freed = await execute(sql`UPDATE blob SET account_id = NULL WHERE id = ${id} AND state = 'kept' AND account_id IS NOT NULL`);
+      const found = await owned.row(session)(
+        sql`SELECT ${owned.of("blob")} FROM blob WHERE id = ${id} AND state = 'kept'`,
+      );
+      const freed = await execute(
+        sql`UPDATE blob SET account_id = NULL WHERE id = ${id} AND state = 'kept' AND account_id IS NOT NULL`,
+      );
       if (found && freed === 1) await releaseQuota([found]);
     },
     async usedBytes(accountId) {
-      const row = await sum.row(session)(sql`SELECT ${sum.of("storage")} FROM storage WHERE account_id = ${accountId}`);
+      const row = await sum.row(session)(
+        sql`SELECT ${sum.of("storage")} FROM storage WHERE account_id = ${accountId}`,
+      );
       return row?.bytes ?? 0;
     },
   };

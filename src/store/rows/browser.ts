@@ -16,7 +16,8 @@ export function browserRows(session: Session): BrowserRows {
       const row = await (await db()).browser.findFirst({ where: { id, ...ownedBy(owner) } });
       return row && shape.fromClient(row);
     },
-    countOthers: async (owner, id) => (await db()).browser.count({ where: { ...ownedBy(owner), id: { not: id } } }),
+    countOthers: async (owner, id) =>
+      (await db()).browser.count({ where: { ...ownedBy(owner), id: { not: id } } }),
     put: (browser) =>
       shape.row(session)(sql`
         ${shape.insert(browser)}

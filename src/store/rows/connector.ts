@@ -35,7 +35,9 @@ export function connectorRows(session: Session): ConnectorRows {
     find: (scope, id) => installed.row(session)(listActive(sql`id = ${id} AND ${visibleTo(scope)}`)),
     async lock(scope, id) {
       changeOf(session);
-      return installed.row(session)(listActive(sql`id = ${id} AND ${visibleTo(scope)}`, forUpdate(dialect, "t")));
+      return installed.row(session)(
+        listActive(sql`id = ${id} AND ${visibleTo(scope)}`, forUpdate(dialect, "t")),
+      );
     },
     async update(id, changes, sealed) {
       const guard = sealed === undefined ? empty : sql` AND credentials = ${sealed}`;
@@ -44,7 +46,9 @@ export function connectorRows(session: Session): ConnectorRows {
     },
     async tombstone(id, now) {
       const blank = connector.set({ credentials: null, tools: [], server: { transport: "none" } });
-      await execute(sql`UPDATE connector SET ${join(blank)}, deleted_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`);
+      await execute(
+        sql`UPDATE connector SET ${join(blank)}, deleted_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`,
+      );
       await execute(sql`DELETE FROM connector_authorization WHERE connector_id = ${id}`);
     },
     async insertAuthorization(authorization) {
@@ -53,7 +57,8 @@ export function connectorRows(session: Session): ConnectorRows {
     takeAuthorization: (digest) =>
       connectorAuthorization.row(session)(sql`
       DELETE FROM connector_authorization WHERE digest = ${digest} RETURNING ${connectorAuthorization.of("connector_authorization")}`),
-    purgeAuthorizations: (before) => execute(sql`DELETE FROM connector_authorization WHERE expires_at < ${before}`),
+    purgeAuthorizations: (before) =>
+      execute(sql`DELETE FROM connector_authorization WHERE expires_at < ${before}`),
     async defaultsOf(projectId) {
       const rows = await defaults.rows(session)(sql`
       SELECT ${defaults.of("d")} FROM project_connector d WHERE project_id = ${projectId} ORDER BY uid`);
@@ -61,7 +66,8 @@ export function connectorRows(session: Session): ConnectorRows {
     },
     async setDefaultsOf({ id: projectId, spaceId }, uids) {
       await execute(sql`DELETE FROM project_connector WHERE project_id = ${projectId}`);
-      if (uids.length > 0) await execute(projectConnector.insertAll(uids.map((uid) => ({ projectId, uid, spaceId }))));
+      if (uids.length > 0)
+        await execute(projectConnector.insertAll(uids.map((uid) => ({ projectId, uid, spaceId }))));
     },
   };
 }

@@ -7,7 +7,17 @@ import {
   messageTypes,
 } from "../../core/tasks/conversations.ts";
 import type { Session } from "../session.ts";
-import { allOf, type Dialect, direction, escapeLike, inTexts, join, likeIgnoringCase, type Sql, sql } from "../statements.ts";
+import {
+  allOf,
+  type Dialect,
+  direction,
+  escapeLike,
+  inTexts,
+  join,
+  likeIgnoringCase,
+  type Sql,
+  sql,
+} from "../statements.ts";
 import { eventShape } from "./event-shape.ts";
 import { begun, byChange, changedAt, taskViewShape, visible } from "./task-row.ts";
 
@@ -22,8 +32,10 @@ export function conversationRows(session: Session): ConversationRows {
     list(scope: Scope, filter, page) {
       const conditions = [visible(scope), begun, ...filterConditions(dialect, filter)];
       const where = (at: Sql) => allOf([...conditions, ...beyond(at, page)]);
-      const order = (at: Sql) => sql`ORDER BY ${at} ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`;
-      if (page.orderBy === "createdAt") return view(sql`task t WHERE ${where(createdAt)} ${order(createdAt)}`);
+      const order = (at: Sql) =>
+        sql`ORDER BY ${at} ${direction(page.order)}, t.id ${direction(page.order)} LIMIT ${page.limit}`;
+      if (page.orderBy === "createdAt")
+        return view(sql`task t WHERE ${where(createdAt)} ${order(createdAt)}`);
       return view(sql`${byChange(scope, where, order)} ${order(changedAt)}`);
     },
     async listMessages(taskIds, max) {
@@ -44,7 +56,10 @@ const createdAt = sql`t.created_at`;
 const firstOf = (max: number): Sql => sql`
   COALESCE((SELECT m.seq FROM task_event m WHERE m.task_id = t.id AND m.type IN (${types}) ORDER BY m.seq DESC LIMIT 1 OFFSET ${max - 1}), 0)`;
 
-function filterConditions(dialect: Dialect, { query, statuses = [], createdAfter, createdBefore, projectId }: ConversationFilter): Sql[] {
+function filterConditions(
+  dialect: Dialect,
+  { query, statuses = [], createdAfter, createdBefore, projectId }: ConversationFilter,
+): Sql[] {
   const conditions: Sql[] = [];
   if (statuses.length > 0) conditions.push(sql`t.status IN (${join([...statuses])})`);
   if (createdAfter !== undefined) conditions.push(sql`t.created_at > ${createdAfter}`);
@@ -60,7 +75,10 @@ function beyond(at: Sql, { order, after }: ConversationPage): Sql[] {
   return [sql`(${at}, t.id) ${operator} (${after.at}, ${after.id})`];
 }
 
-/** A text in the title or in a message. Only the content is searched, because the rest of a payload is not text of a message. */
+/**
+ * A text in the title or in a message. Only the content is searched, because the rest of a payload is not
+ * text of a message.
+ */
 function mentions(dialect: Dialect, text: string): Sql {
   const like = (found: Sql) => likeIgnoringCase(dialect, found, `%${escapeLike(text)}%`);
   return sql`(${like(sql`t.title`)} OR EXISTS (

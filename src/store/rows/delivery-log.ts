@@ -9,10 +9,15 @@ import { eraseSettled } from "./webhook-event.ts";
 const tallied = computedShape({ state: text<DeliveryState>(sql`state`), count: integer(sql`COUNT(*)`) });
 const ids = tables.delivery.pick("id");
 
-/** A delivery `d` with its event's body, by a subquery: on SQLite every column of a join costs several times as much. */
+/**
+ * A delivery `d` with its event's body, by a subquery: on SQLite every column of a join costs several times
+ * as much.
+ */
 const loggedDelivery = tables.delivery.with({
   body: textOrNull(sql`(SELECT NULLIF(e.body, '') FROM webhook_event e WHERE e.id = d.event_id)`),
-  lastStatus: integerOrNull(sql`(SELECT a.status FROM delivery_attempt a WHERE a.delivery_id = d.id ORDER BY a.number DESC LIMIT 1)`),
+  lastStatus: integerOrNull(
+    sql`(SELECT a.status FROM delivery_attempt a WHERE a.delivery_id = d.id ORDER BY a.number DESC LIMIT 1)`,
+  ),
 });
 const logged = sql`SELECT ${loggedDelivery.of("d")} FROM delivery d`;
 
@@ -24,7 +29,8 @@ const canRecover = (now: number) => sql`(state = 'failed' OR (state = 'pending' 
 
 export function deliveryLogRows(session: Session): DeliveryLogRows {
   const { execute } = session;
-  const due = (now: number) => sql`UPDATE delivery SET state = 'pending', next_at = ${now}, settled_at = NULL`;
+  const due = (now: number) =>
+    sql`UPDATE delivery SET state = 'pending', next_at = ${now}, settled_at = NULL`;
   return {
     list: (webhookId, filter, page) =>
       loggedDelivery.rows(session.scans)(sql`
@@ -38,23 +44,35 @@ export function deliveryLogRows(session: Session): DeliveryLogRows {
     async tally(webhookId, since, max) {
       const newest = sql`
         SELECT state FROM delivery WHERE webhook_id = ${webhookId} AND created_at >= ${since} ORDER BY created_at DESC, id DESC LIMIT ${max}`;
-      const rows = await tallied.rows(session.scans)(sql`SELECT ${tallied.of("d")} FROM (${newest}) d GROUP BY state`);
+      const rows = await tallied.rows(session.scans)(
+        sql`SELECT ${tallied.of("d")} FROM (${newest}) d GROUP BY state`,
+      );
       const counts = new Map(rows.map(({ state, count }) => [state, count]));
       const of = (state: DeliveryState) => counts.get(state) ?? 0;
-      return { pending: of("pending"), delivered: of("delivered"), failed: of("failed"), cancelled: of("cancelled") };
+      return {
+        pending: of("pending"),
+        delivered: of("delivered"),
+        failed: of("failed"),
+        cancelled: of("cancelled"),
+      };
     },
     attempts: (deliveryId) =>
       tables.deliveryAttempt.rows(session)(sql`
         SELECT ${tables.deliveryAttempt.of("a")} FROM delivery_attempt a WHERE a.delivery_id = ${deliveryId} ORDER BY a.number`),
     resend: async (id, now) => (await execute(sql`${due(now)} WHERE id = ${id} AND ${hasBody}`)) === 1,
     recover: (webhookId, since, now) =>
-      execute(sql`${due(now)} WHERE webhook_id = ${webhookId} AND ${canRecover(now)} AND created_at >= ${since} AND ${hasBody}`),
+      execute(
+        sql`${due(now)} WHERE webhook_id = ${webhookId} AND ${canRecover(now)} AND created_at >= ${since} AND ${hasBody}`,
+      ),
     async purge(before, max) {
       // The second condition keeps deliveries that have become pending in the meantime.
       const old = sql`SELECT id FROM delivery WHERE created_at < ${before} AND state <> 'pending' ORDER BY created_at LIMIT ${max}`;
       const purged = await ids.rows(session)(sql`
         DELETE FROM delivery WHERE id IN (${old}) AND state <> 'pending' RETURNING ${ids.of("delivery")}`);
-      if (purged.length > 0) await execute(sql`DELETE FROM delivery_attempt WHERE delivery_id IN (${join(purged.map(({ id }) => id))})`);
+      if (purged.length > 0)
+        await execute(
+          sql`DELETE FROM delivery_attempt WHERE delivery_id IN (${join(purged.map(({ id }) => id))})`,
+        );
       return purged.length;
     },
     purgeEvents: (before, max) =>
@@ -66,12 +84,15 @@ export function deliveryLogRows(session: Session): DeliveryLogRows {
 }
 
 /**
- * Cancels the pending deliveries of a webhook. The outcome of an attempt in progress is then refused, because its delivery
- * is no longer pending. Erases the event bodies that only these deliveries needed (spec/decisions.md 14).
+ * Cancels the pending deliveries of a webhook. The outcome of an attempt in progress is then refused, because
+ * its delivery is no longer pending. Erases the event bodies that only these deliveries needed
+ * (spec/decisions.md 14).
  */
 export async function cancelPending(session: Session, webhookId: string, now: number): Promise<void> {
   const cancelled = sql`state = 'cancelled', next_at = NULL, settled_at = ${now}`;
-  await session.execute(sql`UPDATE delivery SET ${cancelled} WHERE webhook_id = ${webhookId} AND state = 'pending'`);
+  await session.execute(
+    sql`UPDATE delivery SET ${cancelled} WHERE webhook_id = ${webhookId} AND state = 'pending'`,
+  );
   await eraseSettled(
     session,
     sql`SELECT event_id FROM delivery WHERE webhook_id = ${webhookId} AND state = 'cancelled' AND settled_at = ${now}`,
@@ -82,7 +103,8 @@ export async function cancelPending(session: Session, webhookId: string, now: nu
 export const inReach = ({ accountId, spaceId, ofApps }: WebhookReach): Sql =>
   sql`space_id = ${spaceId} AND (account_id = ${accountId}${ofApps ? sql` OR client_id IS NOT NULL` : empty})`;
 
-const reachableIds = (reach: WebhookReach): Sql => sql`SELECT t.id FROM webhook t WHERE ${inReach(reach)} AND deleted_at IS NULL`;
+const reachableIds = (reach: WebhookReach): Sql =>
+  sql`SELECT t.id FROM webhook t WHERE ${inReach(reach)} AND deleted_at IS NULL`;
 
 function filterConditions({ type, state, taskId, createdAfter, createdBefore }: DeliveryFilter): Sql[] {
   return [
@@ -94,4 +116,5 @@ function filterConditions({ type, state, taskId, createdAfter, createdBefore }: 
   ];
 }
 
-const beyond = ({ after }: DeliveryPage): Sql[] => (after ? [sql`(d.created_at, d.id) < (${after.createdAt}, ${after.id})`] : []);
+const beyond = ({ after }: DeliveryPage): Sql[] =>
+  after ? [sql`(d.created_at, d.id) < (${after.createdAt}, ${after.id})`] : [];

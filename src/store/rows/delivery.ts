@@ -25,7 +25,10 @@ const deliveries: Readonly<Record<Dialect, Sql>> = {
   postgresql: raw("delivery d"),
 };
 
-/** The webhooks with pending deliveries. Each step to the next webhook is one index lookup, for any number of deliveries. */
+/**
+ * The webhooks with pending deliveries. Each step to the next webhook is one index lookup, for any number of
+ * deliveries.
+ */
 const waiting = (dialect: Dialect): Sql => sql`waiting (id) AS (
   SELECT (SELECT d.webhook_id FROM ${deliveries[dialect]} WHERE d.state = 'pending' ORDER BY d.webhook_id LIMIT 1)
   UNION ALL
@@ -34,7 +37,9 @@ const waiting = (dialect: Dialect): Sql => sql`waiting (id) AS (
   FROM waiting WHERE waiting.id IS NOT NULL
 )`;
 
-/** Deliveries of a paused webhook stay pending. Deliveries of a deleted webhook are found, to be cancelled. */
+/**
+ * Deliveries of a paused webhook stay pending. Deliveries of a deleted webhook are found, to be cancelled.
+ */
 const mayTake = ({ full }: DeliveryCapacity): Sql[] => [
   sql`NOT EXISTS (SELECT 1 FROM webhook h WHERE h.id = waiting.id AND h.status = 'inactive' AND h.deleted_at IS NULL)`,
   ...(full.length === 0 ? [] : [sql`waiting.id NOT IN (${join([...full])})`]),
@@ -50,12 +55,18 @@ function withFirst(dialect: Dialect, now: number, { perWebhook }: DeliveryCapaci
   return sql`CROSS JOIN LATERAL (${first("d.id, d.next_at")}) d`;
 }
 
-/** No earlier delivery of the same task still waits for the end of its first attempt. A delivery that was attempted before does not wait. */
+/**
+ * No earlier delivery of the same task still waits for the end of its first attempt. A delivery that was
+ * attempted before does not wait.
+ */
 const isFirst = sql`(d.attempts > 0 OR NOT EXISTS (
   SELECT 1 FROM delivery b WHERE b.task_id = d.task_id AND b.webhook_id = d.webhook_id AND b.seq < d.seq AND b.state = 'pending'
     AND NOT EXISTS (SELECT 1 FROM delivery_attempt a WHERE a.delivery_id = b.id)))`;
 
-/** An app's webhook receives events while the task's user is an active member with an active grant to an app that is not deleted (spec/decisions.md 43). */
+/**
+ * An app's webhook receives events while the task's user is an active member with an active grant to an app
+ * that is not deleted (spec/decisions.md 43).
+ */
 const mayReceive = sql`CASE WHEN h.client_id IS NULL THEN 1 WHEN
   EXISTS (SELECT 1 FROM oauth_app p WHERE p.client_id = h.client_id AND p.deleted_at IS NULL)
   AND EXISTS (SELECT 1 FROM oauth_grant g WHERE g.client_id = h.client_id AND g.account_id = t.account_id
@@ -64,19 +75,21 @@ const mayReceive = sql`CASE WHEN h.client_id IS NULL THEN 1 WHEN
   THEN 1 ELSE 0 END`;
 
 /** A delivery `d` with its event `e`, its webhook `h`, null once it is deleted, and its task `t`. */
-const due = tables.delivery.pick("id", "webhookId", "eventId", "type", "taskId", "attempts", "createdAt").with({
-  body: textOrNull(sql`e.body`),
-  accountId: textOrNull(sql`h.account_id`),
-  url: textOrNull(sql`h.url`),
-  secret: bytesOrNull(sql`h.secret`),
-  oldSecret: bytesOrNull(sql`h.old_secret`),
-  oldSecretUntil: integerOrNull(sql`h.old_secret_until`),
-  doubleHash: boolean(sql`COALESCE(h.double_hash, FALSE)`),
-  failingSince: integerOrNull(sql`h.failing_since`),
-  mayReceive: boolean(mayReceive),
-  taskStatus: textOrNull(sql`t.status`),
-  traceparent: textOrNull(sql`t.traceparent`),
-});
+const due = tables.delivery
+  .pick("id", "webhookId", "eventId", "type", "taskId", "attempts", "createdAt")
+  .with({
+    body: textOrNull(sql`e.body`),
+    accountId: textOrNull(sql`h.account_id`),
+    url: textOrNull(sql`h.url`),
+    secret: bytesOrNull(sql`h.secret`),
+    oldSecret: bytesOrNull(sql`h.old_secret`),
+    oldSecretUntil: integerOrNull(sql`h.old_secret_until`),
+    doubleHash: boolean(sql`COALESCE(h.double_hash, FALSE)`),
+    failingSince: integerOrNull(sql`h.failing_since`),
+    mayReceive: boolean(mayReceive),
+    taskStatus: textOrNull(sql`t.status`),
+    traceparent: textOrNull(sql`t.traceparent`),
+  });
 
 const details = (ids: readonly string[]): Sql => sql`
   SELECT ${due.of("d")} FROM delivery d
@@ -140,7 +153,9 @@ export function deliveryRows(session: Session): DeliveryRows {
       if (outcomes.length === 0) return;
       const attempts = outcomes.map(({ deliveryId, number, sent }) => ({ deliveryId, number, ...sent }));
       await execute(sql`${tables.deliveryAttempt.insertAll(attempts)} ON CONFLICT DO NOTHING`);
-      const delivered = outcomes.filter(({ next }) => next.state === "delivered").map(({ deliveryId }) => deliveryId);
+      const delivered = outcomes
+        .filter(({ next }) => next.state === "delivered")
+        .map(({ deliveryId }) => deliveryId);
       if (delivered.length > 0) await execute(settle("delivered", delivered, now));
       const others = outcomes.filter(({ next }) => next.state !== "delivered");
       if (others.length > 0) await execute(afterFailures(others, now));
@@ -162,24 +177,35 @@ export function deliveryRows(session: Session): DeliveryRows {
     },
     async setHealth(webhookId, { failingSince, failures }, inactiveReason) {
       changeOf(session);
-      const off = inactiveReason === null ? empty : sql`, status = 'inactive', inactive_reason = ${inactiveReason}`;
-      await execute(sql`UPDATE webhook SET failing_since = ${failingSince}, failures = ${failures} ${off} WHERE id = ${webhookId}`);
+      const off =
+        inactiveReason === null ? empty : sql`, status = 'inactive', inactive_reason = ${inactiveReason}`;
+      await execute(
+        sql`UPDATE webhook SET failing_since = ${failingSince}, failures = ${failures} ${off} WHERE id = ${webhookId}`,
+      );
     },
   };
 }
 
-/** Skips deliveries that another sender is claiming at this moment. SQLite has only one writer, which needs no row locks. */
+/**
+ * Skips deliveries that another sender is claiming at this moment. SQLite has only one writer, which needs no
+ * row locks.
+ */
 const unlocked: Readonly<Record<Dialect, Sql>> = { sqlite: empty, postgresql: sql`FOR UPDATE SKIP LOCKED` };
 const locked: Readonly<Record<Dialect, Sql>> = { sqlite: empty, postgresql: sql`FOR UPDATE OF h` };
 
 const settle = (state: "delivered" | "cancelled", ids: readonly string[], now: number): Sql => sql`
   UPDATE delivery SET state = ${state}, next_at = NULL, settled_at = ${now} WHERE id IN (${join([...ids])}) AND state = 'pending'`;
 
-/** The delivery in `v`, while that attempt is its last. On PostgreSQL, values in a list have no type, so they are cast. */
+/**
+ * The delivery in `v`, while that attempt is its last. On PostgreSQL, values in a list have no type, so they
+ * are cast.
+ */
 const isAttempt = sql`delivery.id = v.column1 AND delivery.attempts = CAST(v.column2 AS INTEGER) AND delivery.state = 'pending'`;
 
 function afterFailures(outcomes: readonly Outcome[], now: number): Sql {
-  const rows = outcomes.map(({ deliveryId, number, next }) => sql`(${deliveryId}, ${number}, ${next.state}, ${next.nextAt})`);
+  const rows = outcomes.map(
+    ({ deliveryId, number, next }) => sql`(${deliveryId}, ${number}, ${next.state}, ${next.nextAt})`,
+  );
   return sql`
     UPDATE delivery SET state = v.column3, next_at = CAST(v.column4 AS BIGINT),
       settled_at = CASE WHEN v.column3 = 'pending' THEN NULL ELSE CAST(${now} AS BIGINT) END

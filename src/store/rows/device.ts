@@ -14,7 +14,8 @@ export function deviceRows(session: Session): DeviceRows {
   const first = (condition: Sql, lock = empty) =>
     device.row(session)(sql`SELECT ${device.of("t")} FROM oauth_device t WHERE ${condition} ${lock}`);
   return {
-    insert: async (row) => (await execute(sql`${oAuthDevice.insert(row)} ON CONFLICT (user_digest) DO NOTHING`)) === 1,
+    insert: async (row) =>
+      (await execute(sql`${oAuthDevice.insert(row)} ON CONFLICT (user_digest) DO NOTHING`)) === 1,
     find: (digest) => first(sql`t.digest = ${digest}`),
     findByUserCode: (userDigest) => first(sql`t.user_digest = ${userDigest}`),
     async lock(digest) {
@@ -28,18 +29,30 @@ export function deviceRows(session: Session): DeviceRows {
           ${network === null ? empty : sql`AND t.network = ${network}`} AND t.decided_at IS NULL AND t.expires_at > ${now}`,
       ),
     async poll(digest, polledAt, intervalMs) {
-      await execute(sql`UPDATE oauth_device SET ${join(oAuthDevice.set({ polledAt, intervalMs }))} WHERE digest = ${digest}`);
+      await execute(
+        sql`UPDATE oauth_device SET ${join(oAuthDevice.set({ polledAt, intervalMs }))} WHERE digest = ${digest}`,
+      );
     },
     async decide(digest, { accountId, spaceId, grantId, generation }, decidedAt) {
       const set = oAuthDevice.set({ accountId, spaceId, grantId, generation, decidedAt });
-      return (await execute(sql`UPDATE oauth_device SET ${join(set)} WHERE digest = ${digest} AND decided_at IS NULL`)) === 1;
+      return (
+        (await execute(
+          sql`UPDATE oauth_device SET ${join(set)} WHERE digest = ${digest} AND decided_at IS NULL`,
+        )) === 1
+      );
     },
     async use(digest, familyId, usedAt) {
       const set = oAuthDevice.set({ usedAt, familyId });
-      return (await execute(sql`UPDATE oauth_device SET ${join(set)} WHERE digest = ${digest} AND used_at IS NULL`)) === 1;
+      return (
+        (await execute(
+          sql`UPDATE oauth_device SET ${join(set)} WHERE digest = ${digest} AND used_at IS NULL`,
+        )) === 1
+      );
     },
     async useUpAll(accountId, spaceId, now) {
-      await execute(sql`UPDATE oauth_device SET used_at = ${now} WHERE ${ofGrants(accountId, spaceId)} AND used_at IS NULL`);
+      await execute(
+        sql`UPDATE oauth_device SET used_at = ${now} WHERE ${ofGrants(accountId, spaceId)} AND used_at IS NULL`,
+      );
     },
     purge: (before) => execute(sql`DELETE FROM oauth_device WHERE expires_at < ${before}`),
   };

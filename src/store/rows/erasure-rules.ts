@@ -19,11 +19,13 @@ const ofAccount = ({ accountId }: Person) => sql`account_id = ${accountId}`;
 const ofSpace = ({ spaceId }: Space) => sql`space_id = ${spaceId}`;
 
 /** Rows that another row has: `column` is its id in `table`. */
-const within = (column: Sql, table: Sql, condition: Sql): Sql => sql`${column} IN (SELECT id FROM ${table} WHERE ${condition})`;
+const within = (column: Sql, table: Sql, condition: Sql): Sql =>
+  sql`${column} IN (SELECT id FROM ${table} WHERE ${condition})`;
 const tasks = sql`task`;
 const ofTaskOfAccount = (person: Person) => within(sql`task_id`, tasks, ofAccount(person));
 const ofTaskOfSpace = (space: Space) => within(sql`task_id`, tasks, ofSpace(space));
-const either = (...conditions: readonly Sql[]): Sql => conditions.reduce((one, other) => sql`${one} OR ${other}`);
+const either = (...conditions: readonly Sql[]): Sql =>
+  conditions.reduce((one, other) => sql`${one} OR ${other}`);
 
 /** Webhooks of the person. A webhook of an app belongs to the team. */
 const ownWebhook = (person: Person) => sql`${ofAccount(person)} AND client_id IS NULL`;
@@ -37,23 +39,32 @@ const ofWebsiteOfSpace = (space: Space) => within(sql`website_id`, sql`website`,
 const personOwns: TableRules = { person: ofAccount, space: ofSpace };
 const taskOwns: TableRules = { person: ofTaskOfAccount, space: ofTaskOfSpace };
 const teamOwns = { person: "belongs to the team", space: ofSpace } as const;
-const usage = { person: "accounts of the team's costs, without text; the account id is a pseudonym", space: ofSpace } as const;
+const usage = {
+  person: "accounts of the team's costs, without text; the account id is a pseudonym",
+  space: ofSpace,
+} as const;
 const accountOwns = { person: ofAccount, space: "belongs to a person, who has other spaces" } as const;
 const installation = (why: string): TableRules => ({ person: why, space: why });
 
-const ofAppOfSpace = ({ spaceId }: Space) => sql`client_id IN (SELECT client_id FROM oauth_app WHERE space_id = ${spaceId})`;
+const ofAppOfSpace = ({ spaceId }: Space) =>
+  sql`client_id IN (SELECT client_id FROM oauth_app WHERE space_id = ${spaceId})`;
 const appOwns: TableRules = { person: "belongs to the team's app", space: ofAppOfSpace };
 
 const deliveries = {
-  person: (person: Person) => either(within(sql`webhook_id`, sql`webhook`, ownWebhook(person)), ofTaskOfAccount(person)),
-  space: (space: Space) => either(within(sql`webhook_id`, sql`webhook`, ofSpace(space)), ofTaskOfSpace(space)),
+  person: (person: Person) =>
+    either(within(sql`webhook_id`, sql`webhook`, ownWebhook(person)), ofTaskOfAccount(person)),
+  space: (space: Space) =>
+    either(within(sql`webhook_id`, sql`webhook`, ofSpace(space)), ofTaskOfSpace(space)),
 };
 const listenerEvents = (owned: Sql, ofTask: Sql) =>
-  either(within(sql`listener_id`, sql`webhook_listener`, owned), within(sql`event_id`, sql`webhook_event`, ofTask));
+  either(
+    within(sql`listener_id`, sql`webhook_listener`, owned),
+    within(sql`event_id`, sql`webhook_event`, ofTask),
+  );
 
 /**
- * What an erasure does with each table, in the order of deletion: rows that others are found by come after those. A new table does
- * not compile until it is declared here.
+ * What an erasure does with each table, in the order of deletion: rows that others are found by come after
+ * those. A new table does not compile until it is declared here.
  */
 export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>> = {
   session: personOwns,
@@ -75,7 +86,11 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   pushConfig: personOwns,
   idempotencyRecord: {
     person: (person) =>
-      either(ofAccount(person), sql`subject = ${person.accountId}`, within(sql`subject`, sql`membership`, ofAccount(person))),
+      either(
+        ofAccount(person),
+        sql`subject = ${person.accountId}`,
+        within(sql`subject`, sql`membership`, ofAccount(person)),
+      ),
     space: ofSpace,
   },
 
@@ -170,7 +185,10 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   space: { person: "a personal space is erased as a space", space: ({ spaceId }) => sql`id = ${spaceId}` },
   storage: { person: ofAccount, space: "a total of each account, without text" },
   // Last: the address finds the person's other rows, also when the erasure continues.
-  account: { person: ({ accountId }) => sql`id = ${accountId}`, space: "people have other spaces: erase each person" },
+  account: {
+    person: ({ accountId }) => sql`id = ${accountId}`,
+    space: "people have other spaces: erase each person",
+  },
 
   blob: installation("dropped with the rows that refer to it, and deleted with its bytes"),
   auditEvent: installation("the audit log is never changed; the account id is a pseudonym"),

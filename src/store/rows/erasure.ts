@@ -42,7 +42,9 @@ export function erasureRows(session: Session): ErasureRows {
   const present = sql`status <> 'removed'`;
   // Each finds rows by their place, without a scan.
   const among = (some: (rowId: Sql) => Sql): Sql =>
-    dialect === "sqlite" ? sql`rowid IN (${some(raw("rowid"))})` : sql`ctid = ANY (ARRAY(${some(raw("ctid"))}))`;
+    dialect === "sqlite"
+      ? sql`rowid IN (${some(raw("rowid"))})`
+      : sql`ctid = ANY (ARRAY(${some(raw("ctid"))}))`;
 
   return {
     ...listRows(session),
@@ -110,10 +112,14 @@ export function erasureRows(session: Session): ErasureRows {
       const { accountId } = target;
       await execute(sql`UPDATE export SET reason = '' WHERE requested_by = ${accountId} AND reason <> ''`);
       // An upload in progress: its writer finds that it must stop.
-      await execute(sql`UPDATE blob SET state = 'dropped', lease_until = 0 WHERE account_id = ${accountId} AND state <> 'dropped'`);
+      await execute(
+        sql`UPDATE blob SET state = 'dropped', lease_until = 0 WHERE account_id = ${accountId} AND state <> 'dropped'`,
+      );
     },
     async droppedBytes() {
-      return (await ids.rows(session)(sql`SELECT ${ids.of("b")} FROM blob b WHERE state = 'dropped'`)).map(({ id }) => id);
+      return (await ids.rows(session)(sql`SELECT ${ids.of("b")} FROM blob b WHERE state = 'dropped'`)).map(
+        ({ id }) => id,
+      );
     },
   };
 }
@@ -127,12 +133,20 @@ function listRows(session: Session) {
   const erasures = erasure.rows(session);
   const holds = legalHold.rows(session);
   return {
-    begin: async (erased, now) => (await execute(sql`${erasure.insert({ ...erased, createdAt: now })} ON CONFLICT DO NOTHING`)) === 1,
+    begin: async (erased, now) =>
+      (await execute(sql`${erasure.insert({ ...erased, createdAt: now })} ON CONFLICT DO NOTHING`)) === 1,
     listOpen: () =>
-      erasures(sql`SELECT ${erasure.of("e")} FROM erasure e WHERE completed_at IS NULL ORDER BY created_at, kind DESC, subject`),
-    list: (max) => erasures(sql`SELECT ${erasure.of("e")} FROM erasure e ORDER BY created_at DESC, kind, subject LIMIT ${max}`),
+      erasures(
+        sql`SELECT ${erasure.of("e")} FROM erasure e WHERE completed_at IS NULL ORDER BY created_at, kind DESC, subject`,
+      ),
+    list: (max) =>
+      erasures(
+        sql`SELECT ${erasure.of("e")} FROM erasure e ORDER BY created_at DESC, kind, subject LIMIT ${max}`,
+      ),
     async complete({ kind, subject }, now) {
-      await execute(sql`UPDATE erasure SET completed_at = ${now} WHERE kind = ${kind} AND subject = ${subject} AND completed_at IS NULL`);
+      await execute(
+        sql`UPDATE erasure SET completed_at = ${now} WHERE kind = ${kind} AND subject = ${subject} AND completed_at IS NULL`,
+      );
     },
     addHold: async (hold) => (await execute(sql`${legalHold.insert(hold)} ON CONFLICT DO NOTHING`)) === 1,
     removeHold: async (name) => (await execute(sql`DELETE FROM legal_hold WHERE name = ${name}`)) === 1,

@@ -1,5 +1,11 @@
 import { type EventType, type EventWindow, type TaskEvent, verboseTypes } from "../../core/tasks/event.ts";
-import { archivedTypes, type EventSegment, isArchivedType, type SegmentRows, segmentMax } from "../../core/tasks/segment.ts";
+import {
+  archivedTypes,
+  type EventSegment,
+  isArchivedType,
+  type SegmentRows,
+  segmentMax,
+} from "../../core/tasks/segment.ts";
 import { changeOf, type Session } from "../session.ts";
 import { direction, inTexts, join, type Sql, sql } from "../statements.ts";
 import { computedShape, countRows, integer, tables, text } from "../table.ts";
@@ -16,7 +22,10 @@ const archived = sql`type IN (${join([...archivedTypes])})`;
 /** The largest number of an event. */
 const seqMax = 2 ** 31 - 1;
 
-/** The number of a task's last archived event, or 0: a member of `archivedShape`. It is computed once per statement. */
+/**
+ * The number of a task's last archived event, or 0: a member of `archivedShape`. It is computed once per
+ * statement.
+ */
 export const archivedSeqOf = (taskId: string): Sql =>
   sql`(SELECT COALESCE(MAX(last_seq), 0) FROM event_segment WHERE task_id = ${taskId}) AS "archivedSeq"`;
 
@@ -25,7 +34,8 @@ export const archivedShape = eventShape.with({ archivedSeq: integer(sql`archived
 
 export function segmentRows(session: Session): SegmentRows {
   const { execute, dialect } = session;
-  const drop = (ids: readonly { readonly blobId: string }[]) => blobRows(session).drop(ids.map(({ blobId }) => blobId));
+  const drop = (ids: readonly { readonly blobId: string }[]) =>
+    blobRows(session).drop(ids.map(({ blobId }) => blobId));
   return {
     async findArchivable(ids, bytesMin) {
       const found = await taskIds.rows(session)(sql`
@@ -83,8 +93,9 @@ export async function deleteSegments(session: Session, ids: Sql): Promise<void> 
 }
 
 /**
- * Adds archived events to the rows of a window that were read before: in this order no event can be missed, because a segment is
- * inserted in the change that deletes its rows. An event that is read twice counts once. Reads one segment at a time.
+ * Adds archived events to the rows of a window that were read before: in this order no event can be missed,
+ * because a segment is inserted in the change that deletes its rows. An event that is read twice counts once.
+ * Reads one segment at a time.
  */
 export async function withArchived(
   session: Session,
@@ -107,12 +118,19 @@ export async function withArchived(
 }
 
 /** The first segment with events after a number, up to another one; null without one. */
-export const firstSegment = (session: Session, taskId: string, afterSeq: number, upTo: number): Promise<EventSegment | null> =>
+export const firstSegment = (
+  session: Session,
+  taskId: string,
+  afterSeq: number,
+  upTo: number,
+): Promise<EventSegment | null> =>
   eventSegment.row(session)(sql`
     SELECT ${eventSegment.of("s")} FROM event_segment s
     WHERE task_id = ${taskId} AND last_seq > ${afterSeq} AND first_seq <= ${upTo} ORDER BY first_seq LIMIT 1`);
 
-/** Reads a segment. It may have been rewritten or deleted since its row was read: then its bytes may be gone. */
+/**
+ * Reads a segment. It may have been rewritten or deleted since its row was read: then its bytes may be gone.
+ */
 export async function readSegment(session: Session, each: EventSegment): Promise<readonly TaskEvent[]> {
   try {
     return await session.readSegment(each);
@@ -126,14 +144,27 @@ export async function readSegment(session: Session, each: EventSegment): Promise
 }
 
 /** Whether events of these types can be archived. */
-export const mayBeArchived = (types: readonly EventType[] | undefined): boolean => types === undefined || types.some(isArchivedType);
+export const mayBeArchived = (types: readonly EventType[] | undefined): boolean =>
+  types === undefined || types.some(isArchivedType);
 
-function isIn({ afterSeq = 0, beforeSeq = seqMax, verbose, types }: EventWindow, { seq, type }: TaskEvent): boolean {
-  return seq > afterSeq && seq < beforeSeq && (verbose || !verboseTypes.has(type)) && (types === undefined || types.includes(type));
+function isIn(
+  { afterSeq = 0, beforeSeq = seqMax, verbose, types }: EventWindow,
+  { seq, type }: TaskEvent,
+): boolean {
+  return (
+    seq > afterSeq &&
+    seq < beforeSeq &&
+    (verbose || !verboseTypes.has(type)) &&
+    (types === undefined || types.includes(type))
+  );
 }
 
 /** Events of both lists by number, each once. */
-export function merge(some: readonly TaskEvent[], others: readonly TaskEvent[], order: "asc" | "desc"): readonly TaskEvent[] {
+export function merge(
+  some: readonly TaskEvent[],
+  others: readonly TaskEvent[],
+  order: "asc" | "desc",
+): readonly TaskEvent[] {
   const bySeq = new Map([...others, ...some].map((event) => [event.seq, event]));
   return [...bySeq.values()].toSorted((a, b) => (order === "asc" ? a.seq - b.seq : b.seq - a.seq));
 }

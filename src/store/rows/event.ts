@@ -1,4 +1,10 @@
-import { type EventRows, type EventWindow, type NewEvent, type TaskEvent, verboseTypes } from "../../core/tasks/event.ts";
+import {
+  type EventRows,
+  type EventWindow,
+  type NewEvent,
+  type TaskEvent,
+  verboseTypes,
+} from "../../core/tasks/event.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, direction, join, raw, type Sql, sql } from "../statements.ts";
@@ -34,7 +40,9 @@ export function eventRows(session: Session): EventRows {
       const which = sql`FROM task_event e WHERE ${allOf(conditions(taskId, window))} ORDER BY seq ${direction(order)} LIMIT ${limit}`;
       if (!mayBeArchived(types)) return eventShape.rows(session)(sql`SELECT ${eventShape.of("e")} ${which}`);
       const { rows, archivedSeq } = toRows(
-        await archivedShape.rows(session)(sql`SELECT ${eventShape.of("e")}, ${archivedSeqOf(taskId)} ${which}`),
+        await archivedShape.rows(session)(
+          sql`SELECT ${eventShape.of("e")}, ${archivedSeqOf(taskId)} ${which}`,
+        ),
       );
       return archivedSeq > afterSeq ? withArchived(session, taskId, window, rows) : rows;
     },
@@ -43,8 +51,12 @@ export function eventRows(session: Session): EventRows {
       const event = await eventShape.row(session)(sql`
         SELECT ${eventShape.of("e")} FROM task_event e WHERE task_id = ${taskId} AND seq = ${seq}`);
       if (event?.type !== "user_message" && event?.type !== "assistant_message") return;
-      const attachments = event.payload.attachments?.map((each) => (each.fileId === fileId ? { ...each, bytes } : each));
-      const payload = taskEvent.set({ payload: { ...event.payload, ...(attachments ? { attachments } : {}) } });
+      const attachments = event.payload.attachments?.map((each) =>
+        each.fileId === fileId ? { ...each, bytes } : each,
+      );
+      const payload = taskEvent.set({
+        payload: { ...event.payload, ...(attachments ? { attachments } : {}) },
+      });
       await execute(sql`UPDATE task_event SET ${join(payload)} WHERE task_id = ${taskId} AND seq = ${seq}`);
     },
     async deleteOfTask(taskId) {
@@ -70,8 +82,8 @@ const hasRows = (table: "task_event" | "task_text" | "event_segment"): Sql =>
   sql`EXISTS (SELECT 1 FROM ${raw(table)} WHERE task_id = task.id)`;
 
 /**
- * Writes the events that set a task's current `lastSeq` and `lastTimestamp`:
- * these are the number and time of the last event, and each earlier event is one less. Imported events have the times of their source.
+ * Writes the events that set a task's current `lastSeq` and `lastTimestamp`: these are the number and time of
+ * the last event, and each earlier event is one less. Imported events have the times of their source.
  *
  * @param title a new title. Its words and those of the events are added to the search index.
  */
@@ -87,11 +99,19 @@ export async function appendEvents(
   if (added.length === 0) return void (indexed && (await write(indexed)));
   const rows = added.map(({ type, payload, timestamp }, index) => {
     const before = added.length - 1 - index;
-    return { taskId, seq: lastSeq - before, spaceId, type, timestamp: timestamp ?? lastTimestamp - before, payload };
+    return {
+      taskId,
+      seq: lastSeq - before,
+      spaceId,
+      type,
+      timestamp: timestamp ?? lastTimestamp - before,
+      payload,
+    };
   });
   const events = taskEvent.insertAll(rows);
   // PostgreSQL is on a network: both need one round trip there.
-  if (indexed && dialect === "postgresql") return void (await write(sql`WITH indexed AS (${indexed}) ${events}`));
+  if (indexed && dialect === "postgresql")
+    return void (await write(sql`WITH indexed AS (${indexed}) ${events}`));
   await write(events);
   if (indexed) await write(indexed);
 }
@@ -113,7 +133,9 @@ const sizeShape = tables.taskEvent.pick("seq").with({ size: integer(sql`octet_le
 const eventsMax = 500;
 const pageBytes = 1024 * 1024;
 
-/** Which events a page has: a condition for rows, which begins with AND or is empty, and for archived events. */
+/**
+ * Which events a page has: a condition for rows, which begins with AND or is empty, and for archived events.
+ */
 export interface EventsWanted {
   readonly where: Sql;
   /** Absent when events of these types are never archived. */
@@ -121,7 +143,12 @@ export interface EventsWanted {
 }
 
 /** Reads the next wanted events of a task: at least one, unless there is none up to `lastSeq`. */
-export type EventPages = (taskId: string, afterSeq: number, lastSeq: number, wanted: EventsWanted) => Promise<readonly TaskEvent[]>;
+export type EventPages = (
+  taskId: string,
+  afterSeq: number,
+  lastSeq: number,
+  wanted: EventsWanted,
+) => Promise<readonly TaskEvent[]>;
 
 /** Pages of rows and, with these, of one segment at a time. */
 export const eventPages =
@@ -133,7 +160,9 @@ export const eventPages =
       const segment = await firstSegment(session, taskId, after, upTo);
       if (segment === null) return rows;
       const [from, end] = [after, Math.min(upTo, segment.lastSeq)];
-      const archived = (await readSegment(session, segment)).filter((event) => event.seq > from && isWanted(event));
+      const archived = (await readSegment(session, segment)).filter(
+        (event) => event.seq > from && isWanted(event),
+      );
       const found = merge(rows, archived, "asc").filter(({ seq }) => seq <= end);
       if (found.length > 0) return fitting(found.slice(0, eventsMax), sizeOf, pageBytes);
       after = end;
@@ -166,6 +195,8 @@ function toRows(read: readonly RowOf<typeof archivedShape>[]) {
   const archivedSeq = read[0]?.archivedSeq ?? Infinity;
   return {
     archivedSeq,
-    rows: read.map(({ taskId, seq, type, timestamp, payload }) => ({ taskId, seq, type, timestamp, payload }) as TaskEvent),
+    rows: read.map(
+      ({ taskId, seq, type, timestamp, payload }) => ({ taskId, seq, type, timestamp, payload }) as TaskEvent,
+    ),
   };
 }

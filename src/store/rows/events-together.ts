@@ -14,7 +14,9 @@ const sizeShape = tables.taskEvent.pick("taskId").with({
   bytes: integer(sql`CAST(SUM(octet_length(e.payload)) AS BIGINT)`),
 });
 
-/** Reads the events of small tasks together: two statements for up to 500 events instead of two for each task. */
+/**
+ * Reads the events of small tasks together: two statements for up to 500 events instead of two for each task.
+ */
 export const eventsTogether =
   ({ dialect, scans }: Session): ArchiveRows["eventsTogether"] =>
   async (tasks) => {
@@ -42,8 +44,14 @@ function firstFew(tasks: readonly PackedTask[]): readonly PackedTask[] {
   return end === -1 ? tasks : tasks.slice(0, end);
 }
 
-/** The tasks that fit into one read, at least one. False for a task that is too large, or that has not all of its events here. */
-function fitting(few: readonly PackedTask[], sizes: ReadonlyMap<string, RowOf<typeof sizeShape>>): ReadonlyMap<PackedTask, boolean> {
+/**
+ * The tasks that fit into one read, at least one. False for a task that is too large, or that has not all of
+ * its events here.
+ */
+function fitting(
+  few: readonly PackedTask[],
+  sizes: ReadonlyMap<string, RowOf<typeof sizeShape>>,
+): ReadonlyMap<PackedTask, boolean> {
   const found = new Map<PackedTask, boolean>();
   let total = 0;
   for (const task of few) {

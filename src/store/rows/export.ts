@@ -53,7 +53,10 @@ const blobs = archives.pick("blobId");
 const stored = archives.pick("id", "blobId", "bytes");
 const removed = archives.pick("blobId", "purgedAt");
 /** An export `e` of a page, with the number of all exports. An empty page has one row, without an export. */
-const listed = archives.with({ found: integer(sql`counted.found`), isThere: boolean(sql`(e.id IS NOT NULL)`) });
+const listed = archives.with({
+  found: integer(sql`counted.found`),
+  isThere: boolean(sql`(e.id IS NOT NULL)`),
+});
 const found = sql`SELECT ${archives.of("export")} FROM export`;
 
 /** Exports as rows. Writes of a process that makes an archive are conditional on its claim. */
@@ -63,7 +66,11 @@ export function exportRows(session: Session): ExportRows {
     const row = await archives.row(session)(statement);
     return row && exportOf(row);
   };
-  async function listPage<K extends ExportKind>(kind: K, of: Sql, { limit, offset }: OffsetPage): Promise<CountedPage<ExportOf<K>>> {
+  async function listPage<K extends ExportKind>(
+    kind: K,
+    of: Sql,
+    { limit, offset }: OffsetPage,
+  ): Promise<CountedPage<ExportOf<K>>> {
     const theirs = sql`${of} AND kind = ${kind}`;
     const rows = await listed.rows(session)(sql`
       SELECT ${listed.of("e")} FROM (SELECT COUNT(*) AS found FROM export WHERE ${theirs}) counted
@@ -87,21 +94,29 @@ export function exportRows(session: Session): ExportRows {
       return made && isOf(kind, made) ? made : null;
     },
     byId: (id) => one(sql`${found} WHERE id = ${id}`),
-    list: (spaceId, accountId, page) => listPage("data", sql`space_id = ${spaceId} AND account_id = ${accountId}`, page),
+    list: (spaceId, accountId, page) =>
+      listPage("data", sql`space_id = ${spaceId} AND account_id = ${accountId}`, page),
     listCompliance: (spaceId, page) => listPage("compliance", sql`space_id = ${spaceId}`, page),
     claim: (id, now, leaseUntil) =>
       one(sql`
         UPDATE export SET status = ${exportTransitions.claim.to}, claims = claims + 1, fence = fence + 1, lease_until = ${leaseUntil}
         WHERE id = ${id} AND ${may("claim")} AND (lease_until IS NULL OR lease_until <= ${now}) RETURNING ${archives.of("export")}`),
     progress: (id, fence, { done, total }, leaseUntil) =>
-      changed(sql`UPDATE export SET done = ${done}, total = ${total}, lease_until = ${leaseUntil} WHERE ${held(id, fence)}`),
+      changed(
+        sql`UPDATE export SET done = ${done}, total = ${total}, lease_until = ${leaseUntil} WHERE ${held(id, fence)}`,
+      ),
     complete: (id, fence, { blobId, bytes, sha256, eventCount }, now) =>
       changed(sql`
         UPDATE export SET ${ended("complete", now)}, blob_id = ${blobId}, bytes = ${bytes}, sha256 = ${sha256}, event_count = ${eventCount}, done = total
         WHERE ${held(id, fence)}`),
-    fail: (id, fence, error, now) => changed(sql`UPDATE export SET ${ended("fail", now)}, error = ${error} WHERE ${held(id, fence)}`),
-    release: (id, fence) => changed(sql`UPDATE export SET lease_until = NULL, claims = claims - 1 WHERE ${held(id, fence)}`),
-    cancel: (id, now) => changed(sql`UPDATE export SET ${ended("cancel", now)}, fence = fence + 1 WHERE id = ${id} AND ${may("cancel")}`),
+    fail: (id, fence, error, now) =>
+      changed(sql`UPDATE export SET ${ended("fail", now)}, error = ${error} WHERE ${held(id, fence)}`),
+    release: (id, fence) =>
+      changed(sql`UPDATE export SET lease_until = NULL, claims = claims - 1 WHERE ${held(id, fence)}`),
+    cancel: (id, now) =>
+      changed(
+        sql`UPDATE export SET ${ended("cancel", now)}, fence = fence + 1 WHERE id = ${id} AND ${may("cancel")}`,
+      ),
     async remove(id) {
       const row = await removed.row(session)(sql`
         DELETE FROM export WHERE id = ${id} AND completed_at IS NOT NULL RETURNING ${removed.of("export")}`);
@@ -123,7 +138,9 @@ export function exportRows(session: Session): ExportRows {
     async listArchives() {
       const rows = await stored.rows(session)(sql`
         SELECT ${stored.of("e")} FROM export e WHERE status = 'completed' AND purged_at IS NULL ORDER BY id`);
-      return rows.flatMap(({ id, blobId, bytes }) => (blobId === null || bytes === null ? [] : [{ exportId: id, blobId, bytes }]));
+      return rows.flatMap(({ id, blobId, bytes }) =>
+        blobId === null || bytes === null ? [] : [{ exportId: id, blobId, bytes }],
+      );
     },
   };
 }
@@ -134,7 +151,8 @@ const may = (step: keyof typeof exportTransitions): Sql => {
 };
 
 /** The export is held by its last claim, and was not released. */
-const held = (id: string, fence: number): Sql => sql`id = ${id} AND fence = ${fence} AND lease_until IS NOT NULL AND ${may("complete")}`;
+const held = (id: string, fence: number): Sql =>
+  sql`id = ${id} AND fence = ${fence} AND lease_until IS NOT NULL AND ${may("complete")}`;
 
 const ended = (step: "complete" | "fail" | "cancel", now: number): Sql =>
   sql`status = ${exportTransitions[step].to}, completed_at = ${now}, lease_until = NULL`;
@@ -156,9 +174,33 @@ function exportOf(row: ExportRow): Export {
 }
 
 function commonOf(row: ExportRow): Omit<ComplianceExport, "kind" | "filter"> {
-  const { id, spaceId, requestedBy, status, reason, done, total, claims, fence, leaseUntil, error, createdAt, completedAt, purgedAt } = row;
+  const {
+    id,
+    spaceId,
+    requestedBy,
+    status,
+    reason,
+    done,
+    total,
+    claims,
+    fence,
+    leaseUntil,
+    error,
+    createdAt,
+    completedAt,
+    purgedAt,
+  } = row;
   const request = { id, spaceId, requestedBy, reason, createdAt };
-  const state = { status, progress: { done, total }, claims, fence, leaseUntil, error, completedAt, purgedAt };
+  const state = {
+    status,
+    progress: { done, total },
+    claims,
+    fence,
+    leaseUntil,
+    error,
+    completedAt,
+    purgedAt,
+  };
   return { ...request, ...state, archive: archiveOf(row) };
 }
 

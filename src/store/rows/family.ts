@@ -7,21 +7,25 @@ import { activeApp, authorizationColumns, authorizationStateOf, membership, ofGr
 
 const { oAuthFamily } = tables;
 
-const holder = oAuthFamily.pick("id", "clientId", "accountId", "spaceId", "scopes", "generation", "accessId", "revokedAt", "service").with({
-  /** Null once the grant is revoked, and for an app that acts as itself. */
-  grantUids: json<readonly string[] | null>(
-    sql`(SELECT g.connector_uids FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL)`,
-  ),
-  app: activeApp("f"),
-  /** Null once the account is erased. */
-  locale: textOrNull(sql`(SELECT a.locale FROM account a WHERE a.id = f.account_id)`),
-  membership: membership("f", "role", "status"),
-});
+const holder = oAuthFamily
+  .pick("id", "clientId", "accountId", "spaceId", "scopes", "generation", "accessId", "revokedAt", "service")
+  .with({
+    /** Null once the grant is revoked, and for an app that acts as itself. */
+    grantUids: json<readonly string[] | null>(
+      sql`(SELECT g.connector_uids FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL)`,
+    ),
+    app: activeApp("f"),
+    /** Null once the account is erased. */
+    locale: textOrNull(sql`(SELECT a.locale FROM account a WHERE a.id = f.account_id)`),
+    membership: membership("f", "role", "status"),
+  });
 
 const state = oAuthFamily
   .with({
     ...authorizationColumns("f"),
-    grantLives: boolean(sql`f.service OR EXISTS (SELECT 1 FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL)`),
+    grantLives: boolean(
+      sql`f.service OR EXISTS (SELECT 1 FROM oauth_grant g WHERE g.id = f.grant_id AND g.revoked_at IS NULL)`,
+    ),
   })
   .derive("scopes", ["scopes"], knownScopes);
 
@@ -30,14 +34,18 @@ export function familyRows(session: Session): FamilyRows {
   const { execute } = session;
   return {
     async findHolder(familyId) {
-      const row = await holder.row(session)(sql`SELECT ${holder.of("f")} FROM oauth_family f WHERE f.id = ${familyId}`);
+      const row = await holder.row(session)(
+        sql`SELECT ${holder.of("f")} FROM oauth_family f WHERE f.id = ${familyId}`,
+      );
       return row && holderOf(row);
     },
     async insert(family) {
       await execute(oAuthFamily.insert(family));
     },
     async findState(familyId) {
-      const row = await state.row(session)(sql`SELECT ${state.of("f")} FROM oauth_family f WHERE f.id = ${familyId}`);
+      const row = await state.row(session)(
+        sql`SELECT ${state.of("f")} FROM oauth_family f WHERE f.id = ${familyId}`,
+      );
       return row && stateOf(row);
     },
     async rotate(familyId, { digest, at, from }, next) {
@@ -65,7 +73,8 @@ export function familyRows(session: Session): FamilyRows {
         UPDATE oauth_family SET access_id = NULL WHERE id = ${familyId} AND access_id = ${accessId} AND revoked_at IS NULL`);
       return count === 1;
     },
-    purge: (before) => execute(sql`DELETE FROM oauth_family WHERE refresh_expires_at < ${before} OR revoked_at < ${before}`),
+    purge: (before) =>
+      execute(sql`DELETE FROM oauth_family WHERE refresh_expires_at < ${before} OR revoked_at < ${before}`),
   };
 }
 
@@ -73,14 +82,24 @@ function stateOf(row: RowOf<typeof state>): FamilyState {
   const { app, membership, grantLives, rotatedDigest, rotatedAt, rotatedFrom, revokedAt, ...family } = row;
   return {
     family,
-    rotation: rotatedDigest === null || rotatedAt === null ? null : { digest: rotatedDigest, at: rotatedAt, from: rotatedFrom ?? "" },
+    rotation:
+      rotatedDigest === null || rotatedAt === null
+        ? null
+        : { digest: rotatedDigest, at: rotatedAt, from: rotatedFrom ?? "" },
     revoked: revokedAt !== null,
     authorization: authorizationStateOf(app, membership, grantLives),
   };
 }
 
 /** Null once the account is erased. */
-function holderOf({ app, locale, membership, grantUids, revokedAt, ...family }: RowOf<typeof holder>): TokenHolder | null {
+function holderOf({
+  app,
+  locale,
+  membership,
+  grantUids,
+  revokedAt,
+  ...family
+}: RowOf<typeof holder>): TokenHolder | null {
   if (locale === null) return null;
   const [appGeneration, appScopes, appUids] = app ?? [0, [], []];
   return {
@@ -100,4 +119,5 @@ function holderOf({ app, locale, membership, grantUids, revokedAt, ...family }: 
   };
 }
 
-const intersect = (one: readonly string[], other: readonly string[]): string[] => one.filter((text) => other.includes(text));
+const intersect = (one: readonly string[], other: readonly string[]): string[] =>
+  one.filter((text) => other.includes(text));

@@ -1,5 +1,11 @@
 import type { Scope } from "../../core/accounts/caller.ts";
-import { type FileFilter, type FileList, type FilePage, type FileRows, windowExpired } from "../../core/files/file.ts";
+import {
+  type FileFilter,
+  type FileList,
+  type FilePage,
+  type FileRows,
+  windowExpired,
+} from "../../core/files/file.ts";
 import type { Session } from "../session.ts";
 import { allOf, escapeLike, join, likeIgnoringCase, type Sql, sql } from "../statements.ts";
 import { tables } from "../table.ts";
@@ -31,13 +37,17 @@ export function fileRows(session: Session): FileRows {
         UPDATE file SET ${join(file.set({ status: "uploaded", blobId, bytes, sha256, expiresAt }))}
         WHERE id = ${id} AND status = 'pending'`),
     fail: (id, error, now) =>
-      changed(sql`UPDATE file SET status = 'error', error = ${error}, deleted_at = ${now} WHERE id = ${id} AND status = 'pending'`),
+      changed(
+        sql`UPDATE file SET status = 'error', error = ${error}, deleted_at = ${now} WHERE id = ${id} AND status = 'pending'`,
+      ),
     extendWindow: (id, until) =>
       changed(sql`
         UPDATE file SET upload_until = CASE WHEN upload_until < ${until} THEN ${until} ELSE upload_until END
         WHERE id = ${id} AND status = 'pending'`),
     async restoreWindow(id, was, until) {
-      await execute(sql`UPDATE file SET upload_until = ${until} WHERE id = ${id} AND status = 'pending' AND upload_until = ${was}`);
+      await execute(
+        sql`UPDATE file SET upload_until = ${until} WHERE id = ${id} AND status = 'pending' AND upload_until = ${was}`,
+      );
     },
     remove: (scope, id, now) =>
       removed.row(session)(sql`
@@ -98,7 +108,9 @@ async function listFiles(
     SELECT ${file.of("f")} FROM (SELECT * ${examined} ${examinedMax}) f
     WHERE ${allOf([isAvailable(now), ...(filenameContains === "" ? [] : [named])])} ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`);
   if (found.length > limit) return { files: found.slice(0, limit), next: found[limit - 1] };
-  const last = await position.row(session)(sql`SELECT ${position.of("file")} ${examined} 1 OFFSET ${examinedMax - 1}`);
+  const last = await position.row(session)(
+    sql`SELECT ${position.of("file")} ${examined} 1 OFFSET ${examinedMax - 1}`,
+  );
   return { files: found, ...(last === null ? {} : { next: last }) };
 }
 
@@ -113,10 +125,15 @@ function fromOrigin(scope: Scope, origin: FileFilter["origin"]): Sql {
   const made = sql`account_id = ${accountId} AND space_id = ${spaceId} AND task_id IS NOT NULL
     AND EXISTS (SELECT 1 FROM task t WHERE t.id = file.task_id AND ${visible(scope)})`;
   // The owner again: it keeps the choice in the order of the index.
-  return origin === "tasks" ? made : sql`account_id = ${accountId} AND space_id = ${spaceId} AND (${uploadedBy(scope)} OR ${made})`;
+  return origin === "tasks"
+    ? made
+    : sql`account_id = ${accountId} AND space_id = ${spaceId} AND (${uploadedBy(scope)} OR ${made})`;
 }
 
-/** An app and a key that is limited to projects see only the files that they uploaded (spec/decisions.md 26, spec/api.md 8.108). */
+/**
+ * An app and a key that is limited to projects see only the files that they uploaded (spec/decisions.md 26,
+ * spec/api.md 8.108).
+ */
 function uploadedBy({ accountId, spaceId, clientId, within }: Scope): Sql {
   const conditions = [sql`account_id = ${accountId}`, sql`space_id = ${spaceId}`, sql`task_id IS NULL`];
   if (clientId !== undefined) conditions.push(sql`client_id = ${clientId}`);

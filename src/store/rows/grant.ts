@@ -6,15 +6,32 @@ import type { AuthorizationState } from "../../core/oauth/family.ts";
 import type { GrantKey, GrantRows } from "../../core/oauth/grant.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, join, raw, type Sql, sql } from "../statements.ts";
-import { boolean, type Computed, computedShape, countRows, integer, integerOrNull, json, tables, text } from "../table.ts";
+import {
+  boolean,
+  type Computed,
+  computedShape,
+  countRows,
+  integer,
+  integerOrNull,
+  json,
+  tables,
+  text,
+} from "../table.ts";
 import { displayName } from "./usage.ts";
 
 // Subqueries, not joins: on SQLite every column of a join costs several times as much.
 
 /** An app that is not deleted: generation, scopes, connectors. */
-export type ActiveApp = readonly [generation: number, scopes: readonly string[], connectorUids: readonly string[]];
+export type ActiveApp = readonly [
+  generation: number,
+  scopes: readonly string[],
+  connectorUids: readonly string[],
+];
 
-/** The app of a grant `g` or a family `f`; null once it is deleted, and for an unverified client where the space forbids those. */
+/**
+ * The app of a grant `g` or a family `f`; null once it is deleted, and for an unverified client where the
+ * space forbids those.
+ */
 export const activeApp = (of: "g" | "f"): Computed<ActiveApp | null> =>
   json(sql`
   (SELECT '[' || CAST(p.generation AS TEXT) || ',' || p.scopes || ',' || p.connector_uids || ']'
@@ -28,8 +45,15 @@ const membershipColumns: Readonly<Record<"role" | "status" | "teamId", Sql>> = {
   teamId: sql`m.team_id`,
 };
 
-/** The account of a personal space acts in it as an active member without a role or a team; of a deleted account nothing is left. */
-const personalColumns: Readonly<Record<keyof typeof membershipColumns, Sql>> = { role: sql`''`, status: sql`'active'`, teamId: sql`''` };
+/**
+ * The account of a personal space acts in it as an active member without a role or a team; of a deleted
+ * account nothing is left.
+ */
+const personalColumns: Readonly<Record<keyof typeof membershipColumns, Sql>> = {
+  role: sql`''`,
+  status: sql`'active'`,
+  teamId: sql`''`,
+};
 
 interface MembershipFacts {
   /** Empty in a personal space, like `teamId`. */
@@ -39,8 +63,8 @@ interface MembershipFacts {
 }
 
 /**
- * Two facts of the account's membership, or of its personal space; null without one. An active membership sorts before the
- * tombstones of earlier ones.
+ * Two facts of the account's membership, or of its personal space; null without one. An active membership
+ * sorts before the tombstones of earlier ones.
  */
 export const membership = <F extends keyof MembershipFacts, S extends keyof MembershipFacts>(
   of: "g" | "f",
@@ -56,7 +80,10 @@ export const membership = <F extends keyof MembershipFacts, S extends keyof Memb
       AND EXISTS (SELECT 1 FROM account a WHERE a.id = c.account_id)))`);
 
 /** App and membership of a grant `g` or a family `f`. */
-export const authorizationColumns = (of: "g" | "f") => ({ app: activeApp(of), membership: membership(of, "status", "teamId") });
+export const authorizationColumns = (of: "g" | "f") => ({
+  app: activeApp(of),
+  membership: membership(of, "status", "teamId"),
+});
 
 /** The state for a deleted app only shows that it grants no access. */
 export const authorizationStateOf = (
@@ -72,13 +99,27 @@ export const authorizationStateOf = (
 
 const { oAuthGrant } = tables;
 const grant = oAuthGrant
-  .pick("id", "accountId", "spaceId", "clientId", "scopes", "connectorUids", "generation", "createdAt", "updatedAt")
+  .pick(
+    "id",
+    "accountId",
+    "spaceId",
+    "clientId",
+    "scopes",
+    "connectorUids",
+    "generation",
+    "createdAt",
+    "updatedAt",
+  )
   .derive("scopes", ["scopes"], knownScopes);
 const standing = computedShape({ lives: boolean(sql`g.revoked_at IS NULL`), ...authorizationColumns("g") });
 /** When the app of a grant `g` last got an access token. */
 const usedAt = integerOrNull(sql`
   (SELECT MAX(f.access_expires_at) - ${raw(String(accessMs))} FROM oauth_family f WHERE f.grant_id = g.id AND f.revoked_at IS NULL)`);
-const use = computedShape({ id: text(sql`g.id`), usedAt, credits: integer(sql`CAST(COALESCE(c.credits, 0) AS BIGINT)`) });
+const use = computedShape({
+  id: text(sql`g.id`),
+  usedAt,
+  credits: integer(sql`CAST(COALESCE(c.credits, 0) AS BIGINT)`),
+});
 const user = computedShape({
   id: text(sql`g.id`),
   accountId: text(sql`g.account_id`),
@@ -102,14 +143,18 @@ export function grantRows(session: Session): GrantRows {
     // The insert does nothing if the row exists. PostgreSQL waits for the change that wrote it.
     await execute(sql`${oAuthGrant.insert(requested)} ON CONFLICT DO NOTHING`);
     // Null when the existing row was revoked in the meantime: then another one can be inserted.
-    return (await first(sql`${grants} WHERE ${isActive(requested)} ${forUpdate(dialect, "g")}`)) ?? lock(requested);
+    return (
+      (await first(sql`${grants} WHERE ${isActive(requested)} ${forUpdate(dialect, "g")}`)) ?? lock(requested)
+    );
   };
   return {
     find: (key) => first(sql`${grants} WHERE ${isActive(key)}`),
     lock,
     byId: (id) => first(sql`${grants} WHERE g.id = ${id} AND g.revoked_at IS NULL`),
     async findState(id) {
-      const row = await standing.row(session)(sql`SELECT ${standing.of("g")} FROM oauth_grant g WHERE g.id = ${id}`);
+      const row = await standing.row(session)(
+        sql`SELECT ${standing.of("g")} FROM oauth_grant g WHERE g.id = ${id}`,
+      );
       return row && authorizationStateOf(row.app, row.membership, row.lives);
     },
     list: (accountId, spaceId) =>
@@ -136,7 +181,9 @@ export function grantRows(session: Session): GrantRows {
       await execute(sql`UPDATE oauth_grant SET ${join(set)} WHERE id = ${id} AND revoked_at IS NULL`);
     },
     revoke: async (id, now) =>
-      (await execute(sql`UPDATE oauth_grant SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`)) === 1,
+      (await execute(
+        sql`UPDATE oauth_grant SET revoked_at = ${now} WHERE id = ${id} AND revoked_at IS NULL`,
+      )) === 1,
     revokeAll: (accountId, spaceId, now) =>
       execute(sql`
         UPDATE oauth_grant SET revoked_at = ${now}
@@ -159,14 +206,17 @@ export function codeRows(session: Session): CodeRows {
     async insert(issued) {
       await execute(tables.oAuthCode.insert(issued));
     },
-    find: (digest) => code.row(session)(sql`SELECT ${code.of("oauth_code")} FROM oauth_code WHERE digest = ${digest}`),
+    find: (digest) =>
+      code.row(session)(sql`SELECT ${code.of("oauth_code")} FROM oauth_code WHERE digest = ${digest}`),
     async use(digest, familyId, now) {
       const count = await execute(sql`
         UPDATE oauth_code SET used_at = ${now}, family_id = ${familyId} WHERE digest = ${digest} AND used_at IS NULL`);
       return count === 1;
     },
     async useUpAll(accountId, spaceId, now) {
-      await execute(sql`UPDATE oauth_code SET used_at = ${now} WHERE ${ofGrants(accountId, spaceId)} AND used_at IS NULL`);
+      await execute(
+        sql`UPDATE oauth_code SET used_at = ${now} WHERE ${ofGrants(accountId, spaceId)} AND used_at IS NULL`,
+      );
     },
     purge: (before) => execute(sql`DELETE FROM oauth_code WHERE expires_at < ${before}`),
   };

@@ -7,8 +7,16 @@ const { teamGroup, teamGroupMember } = tables;
 
 const size = integer(sql`(SELECT COUNT(*) FROM team_group_member n WHERE n.group_id = g.id)`);
 /** A group of a page. An empty page has one row with only the total. */
-const paged = teamGroup.with({ members: size, total: integer(sql`counted.total`), isThere: boolean(sql`(g.id IS NOT NULL)`) });
-const member = computedShape({ groupId: text(sql`l.group_id`), id: text(sql`m.id`), display: text(sql`COALESCE(m.name, m.email)`) });
+const paged = teamGroup.with({
+  members: size,
+  total: integer(sql`counted.total`),
+  isThere: boolean(sql`(g.id IS NOT NULL)`),
+});
+const member = computedShape({
+  groupId: text(sql`l.group_id`),
+  id: text(sql`m.id`),
+  display: text(sql`COALESCE(m.name, m.email)`),
+});
 const known = computedShape({ id: text(sql`m.id`) });
 
 /** The highest role that groups give to the member `m`. */
@@ -19,7 +27,10 @@ const mapped = textOrNull<MappedRole>(mappedRole);
 const roleOnly = computedShape({ mapped });
 const roles = computedShape({ id: text(sql`m.id`), role: text<MappedRole>(sql`m.role`), mapped });
 
-/** Groups do not change the owner, super admins, removed members and delegated profiles (spec/enterprise.md 5.9). */
+/**
+ * Groups do not change the owner, super admins, removed members and delegated profiles (spec/enterprise.md
+ * 5.9).
+ */
 const isChangeable = sql`m.status <> 'removed' AND m.delegated_to IS NULL AND m.role IN ('admin', 'member', 'guest')`;
 
 /** Groups of identity providers as rows. Lists of ids are not empty. */
@@ -34,10 +45,15 @@ export function groupRows(session: Session): GroupRows {
           SELECT g.* FROM team_group g WHERE ${matching} ORDER BY g.created_at, g.id LIMIT ${filter.limit} OFFSET ${filter.offset}
         ) g ON 1 = 1
         ORDER BY g.created_at, g.id`);
-      return { groups: rows.flatMap(({ total, isThere, ...row }) => (isThere ? [row] : [])), total: rows[0]?.total ?? 0 };
+      return {
+        groups: rows.flatMap(({ total, isThere, ...row }) => (isThere ? [row] : [])),
+        total: rows[0]?.total ?? 0,
+      };
     },
     find: (spaceId, id) =>
-      teamGroup.row(session)(sql`SELECT ${teamGroup.of("g")} FROM team_group g WHERE g.space_id = ${spaceId} AND g.id = ${id}`),
+      teamGroup.row(session)(
+        sql`SELECT ${teamGroup.of("g")} FROM team_group g WHERE g.space_id = ${spaceId} AND g.id = ${id}`,
+      ),
     listMembers: (ids) =>
       member.rows(session)(sql`
         SELECT ${member.of("l")} FROM team_group_member l JOIN membership m ON m.id = l.member_id AND m.status <> 'removed'
@@ -52,7 +68,9 @@ export function groupRows(session: Session): GroupRows {
       await execute(teamGroup.insert({ ...added, nameKey: keyOf(added.displayName) }));
     },
     async update({ id, spaceId, displayName, externalId, role, updatedAt }) {
-      const set = join(teamGroup.set({ displayName, nameKey: keyOf(displayName), externalId, role, updatedAt }));
+      const set = join(
+        teamGroup.set({ displayName, nameKey: keyOf(displayName), externalId, role, updatedAt }),
+      );
       await execute(sql`UPDATE team_group SET ${set} WHERE space_id = ${spaceId} AND id = ${id}`);
     },
     async remove(spaceId, id) {
@@ -64,7 +82,9 @@ export function groupRows(session: Session): GroupRows {
       await execute(teamGroupMember.insertAll(ids.map((memberId) => ({ groupId, memberId }))));
     },
     async removeMembers(groupId, ids) {
-      await execute(sql`DELETE FROM team_group_member WHERE group_id = ${groupId} AND member_id IN (${join([...ids])})`);
+      await execute(
+        sql`DELETE FROM team_group_member WHERE group_id = ${groupId} AND member_id IN (${join([...ids])})`,
+      );
     },
     async leaveAll(memberId) {
       const ofMember = sql`SELECT l.group_id FROM team_group_member l WHERE l.member_id = ${memberId}`;
@@ -72,14 +92,18 @@ export function groupRows(session: Session): GroupRows {
       await execute(sql`DELETE FROM team_group_member WHERE member_id = ${memberId}`);
     },
     async roleOf(memberId) {
-      const row = await roleOnly.row(session)(sql`SELECT ${roleOnly.of("m")} FROM membership m WHERE m.id = ${memberId}`);
+      const row = await roleOnly.row(session)(
+        sql`SELECT ${roleOnly.of("m")} FROM membership m WHERE m.id = ${memberId}`,
+      );
       return row?.mapped ?? null;
     },
     listRoles: (spaceId, ids) =>
       roles.rows(session)(sql`
         SELECT ${roles.of("m")} FROM membership m WHERE m.space_id = ${spaceId} AND ${isChangeable} AND m.id IN (${join([...ids])})`),
     async setRole(spaceId, ids, role) {
-      await execute(sql`UPDATE membership SET role = ${role} WHERE space_id = ${spaceId} AND id IN (${join([...ids])})`);
+      await execute(
+        sql`UPDATE membership SET role = ${role} WHERE space_id = ${spaceId} AND id IN (${join([...ids])})`,
+      );
     },
   };
 }
@@ -92,5 +116,7 @@ const conditions = ({ id, displayName, externalId, memberId }: GroupFilter): Sql
   ...(externalId === undefined ? [] : [sql`g.external_id = ${externalId}`]),
   ...(memberId === undefined
     ? []
-    : [sql`EXISTS (SELECT 1 FROM team_group_member l WHERE l.group_id = g.id AND l.member_id = ${memberId})`]),
+    : [
+        sql`EXISTS (SELECT 1 FROM team_group_member l WHERE l.group_id = g.id AND l.member_id = ${memberId})`,
+      ]),
 ];

@@ -23,14 +23,17 @@ const reports = computedShape({
 export function importedRows(session: Session): ImportedRows {
   const { execute, dialect } = session;
   return {
-    insert: async (object) => (await execute(sql`${importedObject.insert(object)} ON CONFLICT DO NOTHING`)) === 1,
+    insert: async (object) =>
+      (await execute(sql`${importedObject.insert(object)} ON CONFLICT DO NOTHING`)) === 1,
     find: (key) => importedObject.row(session)(sql`${objects} WHERE ${is(key)}`),
     async lock(key) {
       changeOf(session);
       return importedObject.row(session)(sql`${objects} WHERE ${is(key)} ${forUpdate(dialect, "t")}`);
     },
     async update(key, progress) {
-      await execute(sql`UPDATE imported_object AS t SET ${join(importedObject.set(progress))} WHERE ${is(key)}`);
+      await execute(
+        sql`UPDATE imported_object AS t SET ${join(importedObject.set(progress))} WHERE ${is(key)}`,
+      );
     },
     async listMissingFiles(taskId, max) {
       const rows = await sourceId.rows(session)(sql`

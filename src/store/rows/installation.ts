@@ -36,7 +36,9 @@ const delivery = computedShape({
 });
 const webhooks = computedShape({
   active: integer(sql`COALESCE(SUM(CASE WHEN status = 'active' THEN 1 ELSE 0 END), 0)`),
-  failing: integer(sql`COALESCE(SUM(CASE WHEN status = 'active' AND failing_since IS NOT NULL THEN 1 ELSE 0 END), 0)`),
+  failing: integer(
+    sql`COALESCE(SUM(CASE WHEN status = 'active' AND failing_since IS NOT NULL THEN 1 ELSE 0 END), 0)`,
+  ),
   inactive: integer(sql`COALESCE(SUM(CASE WHEN status = 'inactive' THEN 1 ELSE 0 END), 0)`),
 });
 const contents = computedShape({
@@ -56,7 +58,8 @@ const isDue = (time: Sql, now: number): Sql =>
 export function installationRows(session: Session): InstallationRows {
   const { dialect } = session;
   return {
-    nodes: (max) => node.rows(session)(sql`SELECT ${node.of("n")} FROM node n ORDER BY n.started_at, n.id LIMIT ${max}`),
+    nodes: (max) =>
+      node.rows(session)(sql`SELECT ${node.of("n")} FROM node n ORDER BY n.started_at, n.id LIMIT ${max}`),
     profiles: (failedSince, max) =>
       profile.rows(session.scans)(sql`
         SELECT ${profile.of("t")} FROM (
@@ -96,18 +99,33 @@ export function installationRows(session: Session): InstallationRows {
           WHERE created_at >= ${since} ORDER BY created_at DESC LIMIT ${max}
         ) d GROUP BY number, state`),
     async webhooks() {
-      const row = await webhooks.row(session)(sql`SELECT ${webhooks.of("w")} FROM webhook w WHERE deleted_at IS NULL`);
+      const row = await webhooks.row(session)(
+        sql`SELECT ${webhooks.of("w")} FROM webhook w WHERE deleted_at IS NULL`,
+      );
       return row ?? { active: 0, failing: 0, inactive: 0 };
     },
     async contents() {
-      return (await contents.row(session.scans)(sql`SELECT ${contents.of("b")} FROM blob b`)) ?? { files: 0, bytes: 0, loose: 0 };
+      return (
+        (await contents.row(session.scans)(sql`SELECT ${contents.of("b")} FROM blob b`)) ?? {
+          files: 0,
+          bytes: 0,
+          loose: 0,
+        }
+      );
     },
-    databaseBytes: async () => (await size.row(session)(sql`SELECT ${size.of("s")} FROM (${databaseSize[dialect]}) s`))?.bytes ?? 0,
+    databaseBytes: async () =>
+      (await size.row(session)(sql`SELECT ${size.of("s")} FROM (${databaseSize[dialect]}) s`))?.bytes ?? 0,
     async databaseTime() {
       if (dialect === "sqlite") return null;
-      return (await clock.row(session)(sql`SELECT ${clock.of("c")} FROM (SELECT clock_timestamp() AS now) c`))?.at ?? null;
+      return (
+        (await clock.row(session)(sql`SELECT ${clock.of("c")} FROM (SELECT clock_timestamp() AS now) c`))
+          ?.at ?? null
+      );
     },
-    jobs: (now) => job.rows(session.scans)(sql`SELECT ${job.of("j")} FROM (${waitingJobs(dialect, now)}) j GROUP BY kind ORDER BY kind`),
+    jobs: (now) =>
+      job.rows(session.scans)(
+        sql`SELECT ${job.of("j")} FROM (${waitingJobs(dialect, now)}) j GROUP BY kind ORDER BY kind`,
+      ),
     async failures(since, max) {
       const row = await failures.row(session.scans)(sql`
         SELECT ${failures.of("f")} FROM (SELECT
@@ -118,12 +136,24 @@ export function installationRows(session: Session): InstallationRows {
     async revokeAll(now) {
       await session.execute(sql`UPDATE api_key SET revoked_at = ${now} WHERE revoked_at IS NULL`);
       await session.execute(sql`UPDATE worker SET revoked_at = ${now} WHERE revoked_at IS NULL`);
-      await session.execute(sql`UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE revoked_at IS NULL`);
-      for (const table of ["oauth_code", "oauth_device", "session", "sign_in_link", "mailed_link", "site_visit"])
+      await session.execute(
+        sql`UPDATE oauth_family SET revoked_at = ${now}, access_id = NULL WHERE revoked_at IS NULL`,
+      );
+      for (const table of [
+        "oauth_code",
+        "oauth_device",
+        "session",
+        "sign_in_link",
+        "mailed_link",
+        "site_visit",
+      ])
         await session.execute(sql`DELETE FROM ${raw(table)}`);
     },
     async unsealedSince() {
-      return (await oldest.row(session.scans)(sql`SELECT ${oldest.of("a")} FROM audit_event a WHERE seq IS NULL`))?.at ?? null;
+      return (
+        (await oldest.row(session.scans)(sql`SELECT ${oldest.of("a")} FROM audit_event a WHERE seq IS NULL`))
+          ?.at ?? null
+      );
     },
   };
 }
@@ -133,7 +163,10 @@ const databaseSize: Record<Dialect, Sql> = {
   postgresql: sql`SELECT pg_database_size(current_database()) AS bytes`,
 };
 
-/** SQLite's own table, or pg-boss's, which has the time of the first attempt. Taken jobs are leased, so they are not late. */
+/**
+ * SQLite's own table, or pg-boss's, which has the time of the first attempt. Taken jobs are leased, so they
+ * are not late.
+ */
 const waitingJobs = (dialect: Dialect, now: number): Sql =>
   dialect === "sqlite"
     ? sql`SELECT kind, ${isDue(sql`run_at`, now)} FROM job`

@@ -1,4 +1,10 @@
-import type { HeldProfile, MemberChanges, MemberRows, TeamUser, TeamUserFilter } from "../../core/teams/team-user.ts";
+import type {
+  HeldProfile,
+  MemberChanges,
+  MemberRows,
+  TeamUser,
+  TeamUserFilter,
+} from "../../core/teams/team-user.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, type Dialect, forShare, join, type Sql, sql } from "../statements.ts";
 import { boolean, computedShape, integer, type RowOf, tables, textOrNull } from "../table.ts";
@@ -10,7 +16,18 @@ const { membership } = tables;
 const shownName = sql`COALESCE(m.name, (SELECT a.name FROM account a WHERE a.id = m.account_id AND m.signed_in_at IS NOT NULL))`;
 
 const member = membership
-  .pick("id", "accountId", "email", "originalEmail", "role", "status", "delegatedTo", "delegatedAt", "externalId", "createdAt")
+  .pick(
+    "id",
+    "accountId",
+    "email",
+    "originalEmail",
+    "role",
+    "status",
+    "delegatedTo",
+    "delegatedAt",
+    "externalId",
+    "createdAt",
+  )
   .with({ name: textOrNull(shownName) });
 /** A member of a page. An empty page has one row with only the total. */
 const paged = member.with({ total: integer(sql`counted.total`), isThere: boolean(sql`(m.id IS NOT NULL)`) });
@@ -18,7 +35,10 @@ const paged = member.with({ total: integer(sql`counted.total`), isThere: boolean
 const members = sql`SELECT ${member.of("m")} FROM membership m`;
 
 const person = membership.pick("id", "accountId", "role", "email").with({ name: textOrNull(shownName) });
-const pagedPerson = person.with({ total: integer(sql`counted.total`), isThere: boolean(sql`(m.id IS NOT NULL)`) });
+const pagedPerson = person.with({
+  total: integer(sql`counted.total`),
+  isThere: boolean(sql`(m.id IS NOT NULL)`),
+});
 
 /** Memberships as rows, for the team's management. */
 export function memberRows(session: Session): MemberRows {
@@ -33,15 +53,22 @@ export function memberRows(session: Session): MemberRows {
           SELECT m.* FROM membership m WHERE ${matching} ORDER BY m.created_at, m.id LIMIT ${filter.limit} OFFSET ${filter.offset}
         ) m ON 1 = 1
         ORDER BY m.created_at, m.id`);
-      return { users: rows.flatMap(({ total, isThere, ...row }) => (isThere ? [userOf(row)] : [])), total: rows[0]?.total ?? 0 };
+      return {
+        users: rows.flatMap(({ total, isThere, ...row }) => (isThere ? [userOf(row)] : [])),
+        total: rows[0]?.total ?? 0,
+      };
     },
     async find(spaceId, { id, email = "" }) {
       const which = id === undefined ? sql`m.email = ${email.toLowerCase()}` : sql`m.id = ${id}`;
-      const row = await member.row(session)(sql`${members} WHERE m.space_id = ${spaceId} AND ${which} AND m.status <> 'removed'`);
+      const row = await member.row(session)(
+        sql`${members} WHERE m.space_id = ${spaceId} AND ${which} AND m.status <> 'removed'`,
+      );
       return row && userOf(row);
     },
     async listHeldProfiles(id) {
-      const rows = await member.rows(session)(sql`${members} WHERE m.delegated_to = ${id} ORDER BY m.delegated_at, m.id`);
+      const rows = await member.rows(session)(
+        sql`${members} WHERE m.delegated_to = ${id} ORDER BY m.delegated_at, m.id`,
+      );
       return rows.map(heldOf);
     },
     async directory(spaceId, { query, byEmail, limit, offset }) {
@@ -53,10 +80,15 @@ export function memberRows(session: Session): MemberRows {
           SELECT m.*, LOWER(COALESCE(${shownName}, m.email)) AS shown FROM membership m WHERE ${matching} ORDER BY shown, m.id LIMIT ${limit} OFFSET ${offset}
         ) m ON 1 = 1
         ORDER BY m.shown, m.id`);
-      return { people: rows.flatMap(({ total, isThere, ...row }) => (isThere ? [row] : [])), total: rows[0]?.total ?? 0 };
+      return {
+        people: rows.flatMap(({ total, isThere, ...row }) => (isThere ? [row] : [])),
+        total: rows[0]?.total ?? 0,
+      };
     },
     async countEffects(scope, now) {
-      const row = await effects.row(session)(sql`SELECT ${effects.of("t")} FROM (${effectsOf(scope, now)}) t`);
+      const row = await effects.row(session)(
+        sql`SELECT ${effects.of("t")} FROM (${effectsOf(scope, now)}) t`,
+      );
       if (row === null) throw new Error("a statement of counts returned no row");
       return row;
     },
@@ -83,7 +115,10 @@ export function memberRows(session: Session): MemberRows {
   };
 }
 
-/** The text in any letter case; SQLite knows the letter case of ASCII only, so the text is also searched as it is. */
+/**
+ * The text in any letter case; SQLite knows the letter case of ASCII only, so the text is also searched as it
+ * is.
+ */
 function nameContains(query: string, byEmail: boolean): Sql {
   const pattern = (text: string) => `%${text.replace(/[!%_]/g, "!$&")}%`;
   const [lower, same] = [pattern(query.toLowerCase()), pattern(query)];
@@ -92,7 +127,10 @@ function nameContains(query: string, byEmail: boolean): Sql {
 }
 
 /** What an account has in a space, as one row. */
-const effectsOf = ({ accountId, spaceId }: { readonly accountId: string; readonly spaceId: string }, now: number): Sql => {
+const effectsOf = (
+  { accountId, spaceId }: { readonly accountId: string; readonly spaceId: string },
+  now: number,
+): Sql => {
   const own = sql`space_id = ${spaceId} AND account_id = ${accountId}`;
   return sql`
     SELECT (SELECT COUNT(*) FROM session WHERE ${own} AND expires_at > ${now}) AS sessions,
@@ -145,10 +183,18 @@ function membershipColumns({ delegation, ...same }: MemberChanges) {
 
 const userOf = ({ delegatedTo, delegatedAt, originalEmail, ...user }: RowOf<typeof member>): TeamUser => ({
   ...user,
-  delegation: delegatedTo === null ? null : { to: delegatedTo, at: delegatedAt ?? 0, originalEmail: originalEmail ?? user.email },
+  delegation:
+    delegatedTo === null
+      ? null
+      : { to: delegatedTo, at: delegatedAt ?? 0, originalEmail: originalEmail ?? user.email },
 });
 
 function heldOf(row: RowOf<typeof member>): HeldProfile {
   const { id, name, email, role, delegation } = userOf(row);
-  return { id, displayName: name ?? delegation?.originalEmail ?? email, role, delegatedAt: delegation?.at ?? 0 };
+  return {
+    id,
+    displayName: name ?? delegation?.originalEmail ?? email,
+    role,
+    delegatedAt: delegation?.at ?? 0,
+  };
 }

@@ -26,15 +26,21 @@ export function parentRows(session: Session): ParentRows {
       if (changed > 0 && at === always) notify();
     },
     async requestStop(taskId, turn) {
-      await execute(sql`UPDATE parent_task SET stop_turn = ${turn}, look_at = ${always} WHERE task_id = ${taskId}`);
+      await execute(
+        sql`UPDATE parent_task SET stop_turn = ${turn}, look_at = ${always} WHERE task_id = ${taskId}`,
+      );
       notify();
     },
     async stopTurn(taskId) {
-      const row = await turns.row(session)(sql`SELECT ${turns.of("p")} FROM parent_task p WHERE p.task_id = ${taskId}`);
+      const row = await turns.row(session)(
+        sql`SELECT ${turns.of("p")} FROM parent_task p WHERE p.task_id = ${taskId}`,
+      );
       return row?.stopTurn ?? 0;
     },
     async endStop(taskId, turn) {
-      await execute(sql`UPDATE parent_task SET stop_turn = 0 WHERE task_id = ${taskId} AND stop_turn = ${turn}`);
+      await execute(
+        sql`UPDATE parent_task SET stop_turn = 0 WHERE task_id = ${taskId} AND stop_turn = ${turn}`,
+      );
     },
     async due(now, max) {
       const rows = await ids.rows(session)(sql`
@@ -45,7 +51,9 @@ export function parentRows(session: Session): ParentRows {
       await execute(sql`DELETE FROM parent_task WHERE task_id = ${taskId}`);
     },
     take: async (taskId, now) =>
-      (await execute(sql`UPDATE parent_task SET look_at = NULL WHERE task_id = ${taskId} AND look_at <= ${now} AND stop_turn = 0`)) === 1,
+      (await execute(
+        sql`UPDATE parent_task SET look_at = NULL WHERE task_id = ${taskId} AND look_at <= ${now} AND stop_turn = 0`,
+      )) === 1,
   };
 }
 
@@ -58,7 +66,8 @@ export function waitRows(session: Session): WaitRows {
     async insert(wait) {
       await execute(subtaskWait.insert(wait));
     },
-    latest: (taskId) => subtaskWait.row(session)(sql`${waits} WHERE w.task_id = ${taskId} ORDER BY w.seq DESC LIMIT 1`),
+    latest: (taskId) =>
+      subtaskWait.row(session)(sql`${waits} WHERE w.task_id = ${taskId} ORDER BY w.seq DESC LIMIT 1`),
     async endedAfter(taskId, seq) {
       const rows = await subtaskWait.rows(session)(sql`
         ${waits} WHERE w.task_id = ${taskId} AND w.seq > ${seq} AND w.reason IS NOT NULL ORDER BY w.seq`);
@@ -66,9 +75,12 @@ export function waitRows(session: Session): WaitRows {
         reason === null || ends === null ? [] : [{ ...wait, reason, ends }],
       );
     },
-    countAfter: (taskId, seq) => countRows(session, sql`FROM subtask_wait w WHERE w.task_id = ${taskId} AND w.seq > ${seq}`),
+    countAfter: (taskId, seq) =>
+      countRows(session, sql`FROM subtask_wait w WHERE w.task_id = ${taskId} AND w.seq > ${seq}`),
     async end({ taskId, seq, reason, ends }) {
-      await execute(sql`UPDATE subtask_wait SET ${join(subtaskWait.set({ reason, ends }))} WHERE task_id = ${taskId} AND seq = ${seq}`);
+      await execute(
+        sql`UPDATE subtask_wait SET ${join(subtaskWait.set({ reason, ends }))} WHERE task_id = ${taskId} AND seq = ${seq}`,
+      );
     },
     async deleteOfTask(taskId) {
       await execute(sql`DELETE FROM subtask_wait WHERE task_id = ${taskId}`);

@@ -62,7 +62,9 @@ export function bossJobs(lookups: Statements, clock: Clock): JobRowsOf {
 
 /** pg-boss's statements already use PostgreSQL's placeholders. */
 const bridge = ({ query }: Pick<Statements, "query">) => ({
-  executeSql: async (text: string, values: unknown[] = []) => ({ rows: await query({ sql: text, text, values }) }),
+  executeSql: async (text: string, values: unknown[] = []) => ({
+    rows: await query({ sql: text, text, values }),
+  }),
 });
 
 const writesOnly = ({ write }: Pick<Statements, "write">) => ({
@@ -88,7 +90,8 @@ function bossJobRows(boss: PgBoss, clock: Clock, session: Session): JobRows {
       const options = { singletonKey: key, startAfter, db: bridge(session) };
       // Nothing conflicts with it, so no caller needs the answer.
       if (isNew) return void (await boss.send(kind, null, { ...options, db: writesOnly(session) }));
-      // The row of a waiting job is locked until the commit: no process takes it before this change's rows are visible.
+      // The row of a waiting job is locked until the commit: no process takes it before this change's rows
+      // are visible.
       for (let isPut = false; !isPut; ) {
         isPut = (await boss.send(kind, null, options)) !== null;
         isPut ||= (await boss.update(kind, undefined, { ...options, match: "all" })).updated > 0;

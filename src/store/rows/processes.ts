@@ -1,4 +1,10 @@
-import { type JobRows, type NodeRows, type RateCounters, type SettingRows, unstoredKinds } from "../../core/processes/shared.ts";
+import {
+  type JobRows,
+  type NodeRows,
+  type RateCounters,
+  type SettingRows,
+  unstoredKinds,
+} from "../../core/processes/shared.ts";
 import { changeOf, type Session } from "../session.ts";
 import { empty, join, raw, type Sql, type Statements, sql } from "../statements.ts";
 import { tables } from "../table.ts";
@@ -8,7 +14,10 @@ const counted = tables.rateCounter.pick("taken", "granted");
 /** Minutes that are kept in addition to the current one, because the clocks of processes differ. */
 const keptMinutes = 2;
 
-/** A counter of an hour has the hour's last minute, which is in the future: it must not purge those of the present minute. */
+/**
+ * A counter of an hour has the hour's last minute, which is in the future: it must not purge those of the
+ * present minute.
+ */
 const mayBeHour = (minute: number): boolean => minute % 60 === 59;
 
 /** Counters in memory: only one process uses a SQLite database. */
@@ -18,7 +27,8 @@ export function memoryCounters(): RateCounters {
   function takenIn(minute: number): Map<string, number> {
     const known = minutes.get(minute);
     if (known) return known;
-    if (!mayBeHour(minute)) for (const old of minutes.keys()) if (old < minute - keptMinutes) minutes.delete(old);
+    if (!mayBeHour(minute))
+      for (const old of minutes.keys()) if (old < minute - keptMinutes) minutes.delete(old);
     const fresh = new Map<string, number>();
     minutes.set(minute, fresh);
     return fresh;
@@ -51,7 +61,9 @@ export function sharedCounters(statements: Statements, failed: (thrown: unknown)
   async function purge(minute: number): Promise<void> {
     if (minute <= newest || mayBeHour(minute)) return;
     newest = minute;
-    await statements.execute(sql`DELETE FROM rate_counter WHERE minute < ${minute - keptMinutes}`).catch(failed);
+    await statements
+      .execute(sql`DELETE FROM rate_counter WHERE minute < ${minute - keptMinutes}`)
+      .catch(failed);
   }
 
   return {
@@ -78,7 +90,10 @@ export function sharedCounters(statements: Statements, failed: (thrown: unknown)
 
 const jobKey = tables.job.pick("key");
 
-/** Jobs as rows of SQLite: one per kind and key, pending or leased until its `run_at`. SQLite's only writer needs no row locks. */
+/**
+ * Jobs as rows of SQLite: one per kind and key, pending or leased until its `run_at`. SQLite's only writer
+ * needs no row locks.
+ */
 export function jobRows(session: Session): JobRows {
   const { execute } = session;
   return {
@@ -96,13 +111,17 @@ export function jobRows(session: Session): JobRows {
         ORDER BY run_at, key LIMIT ${max}`);
       if (due.length === 0) return [];
       const keys = due.map(({ key }) => key);
-      await execute(sql`UPDATE job SET run_at = ${leaseUntil} WHERE kind = ${kind} AND key IN (${join(keys)})`);
+      await execute(
+        sql`UPDATE job SET run_at = ${leaseUntil} WHERE kind = ${kind} AND key IN (${join(keys)})`,
+      );
       return keys.map((key) => ({ kind, key, runAt: leaseUntil }));
     },
     async done(kind, jobs) {
       for (const [runAt, taken] of Map.groupBy(jobs, (job) => job.runAt)) {
         const keys = taken.map(({ key }) => key);
-        await execute(sql`DELETE FROM job WHERE kind = ${kind} AND run_at = ${runAt} AND key IN (${join(keys)})`);
+        await execute(
+          sql`DELETE FROM job WHERE kind = ${kind} AND run_at = ${runAt} AND key IN (${join(keys)})`,
+        );
       }
     },
   };
@@ -112,13 +131,15 @@ const node = tables.node.pick("id", "beat", "startedAt", "address");
 
 export function nodeRows(session: Session): NodeRows {
   const { execute, query, dialect } = session;
-  const lockOf = (strength: "KEY SHARE" | "UPDATE") => (dialect === "sqlite" ? empty : sql`FOR ${raw(strength)}`);
+  const lockOf = (strength: "KEY SHARE" | "UPDATE") =>
+    dialect === "sqlite" ? empty : sql`FOR ${raw(strength)}`;
   const locked = (id: string, lock: Sql) => query(sql`SELECT 1 FROM node WHERE id = ${id} ${lock}`);
   return {
     async insert(row, processId) {
       await execute(tables.node.insert({ ...row, processId: processId ?? null }));
     },
-    raiseHeartbeat: async (id, at) => (await execute(sql`UPDATE node SET beat = beat + 1, beat_at = ${at} WHERE id = ${id}`)) === 1,
+    raiseHeartbeat: async (id, at) =>
+      (await execute(sql`UPDATE node SET beat = beat + 1, beat_at = ${at} WHERE id = ${id}`)) === 1,
     hold: async (id) => (await locked(id, lockOf("KEY SHARE"))).length > 0,
     async lock(id) {
       await locked(id, lockOf("UPDATE"));
@@ -138,14 +159,18 @@ const { setting } = tables;
 /** Facts about the installation as rows. */
 export function settingRows(session: Session): SettingRows {
   async function get(key: string): Promise<string | null> {
-    const row = await setting.row(session)(sql`SELECT ${setting.of("setting")} FROM setting WHERE key = ${key}`);
+    const row = await setting.row(session)(
+      sql`SELECT ${setting.of("setting")} FROM setting WHERE key = ${key}`,
+    );
     return row?.value ?? null;
   }
 
   return {
     get,
     async put(key, value) {
-      await session.execute(sql`${setting.insert({ key, value })} ON CONFLICT (key) DO UPDATE SET value = excluded.value`);
+      await session.execute(
+        sql`${setting.insert({ key, value })} ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+      );
     },
     async takeTurn(key, now, every) {
       const due = sql`CAST(setting.value AS BIGINT)`;

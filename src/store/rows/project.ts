@@ -23,7 +23,8 @@ const existing = (condition: Sql, lock: Sql = empty): Sql =>
 /** Projects as rows. They belong to people: a token's client sees all of them (spec/decisions.md 16). */
 export function projectRows(session: Session): ProjectRows {
   const byId = (id: string) => project.row(session)(existing(sql`id = ${id}`));
-  const find = (scope: Scope, id: string) => project.row(session)(existing(sql`id = ${id} AND ${ownedBy(scope)}`));
+  const find = (scope: Scope, id: string) =>
+    project.row(session)(existing(sql`id = ${id} AND ${ownedBy(scope)}`));
   return {
     async insert(row) {
       await session.execute(tables.project.insert(row));
@@ -45,10 +46,15 @@ export function projectRows(session: Session): ProjectRows {
     },
     async lockIn(spaceId, id) {
       changeOf(session);
-      return (await project.row(session)(existing(sql`id = ${id} AND space_id = ${spaceId}`, forShare(session.dialect)))) !== null;
+      return (
+        (await project.row(session)(
+          existing(sql`id = ${id} AND space_id = ${spaceId}`, forShare(session.dialect)),
+        )) !== null
+      );
     },
     byId,
-    count: (spaceId) => countRows(session, sql`FROM project WHERE space_id = ${spaceId} AND deleted_at IS NULL`),
+    count: (spaceId) =>
+      countRows(session, sql`FROM project WHERE space_id = ${spaceId} AND deleted_at IS NULL`),
     async update(scope, id, edit) {
       const where = sql`id = ${id} AND ${ownedBy(scope)} AND deleted_at IS NULL`;
       return project.row(session)(
@@ -60,7 +66,9 @@ export function projectRows(session: Session): ProjectRows {
       const before = await find(scope, id);
       if (!before) return null;
       const blank = tables.project.set({ name: "", instruction: "", deletedAt: now });
-      const changed = await session.execute(sql`UPDATE project SET ${join(blank)} WHERE id = ${id} AND deleted_at IS NULL`);
+      const changed = await session.execute(
+        sql`UPDATE project SET ${join(blank)} WHERE id = ${id} AND deleted_at IS NULL`,
+      );
       return changed === 0 ? null : before;
     },
     async findDeletedWithTasks() {

@@ -12,7 +12,9 @@ const appMayReceive = sql`EXISTS (SELECT 1 FROM oauth_app a WHERE a.client_id = 
   AND (a.service_account_id = p.account_id OR EXISTS (SELECT 1 FROM oauth_grant g
     WHERE g.client_id = p.client_id AND g.account_id = p.account_id AND g.space_id = p.space_id AND g.revoked_at IS NULL)))`;
 /** The key could create the configuration now. Ids of projects have no character with a meaning for LIKE. */
-const keyMayReceive = (now: number): Sql => sql`EXISTS (SELECT 1 FROM api_key k WHERE k.id = p.api_key_id AND k.account_id = p.account_id
+const keyMayReceive = (
+  now: number,
+): Sql => sql`EXISTS (SELECT 1 FROM api_key k WHERE k.id = p.api_key_id AND k.account_id = p.account_id
   AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})
   AND (k.scopes IS NULL OR ${allOf(pushScopes.map((scope) => sql`k.scopes LIKE ${`%"${scope}"%`}`))})
   AND (k.project_ids IS NULL OR k.project_ids LIKE '%"' || t.project_id || '"%'))`;
@@ -25,11 +27,13 @@ const mayReceive = (now: number): Sql => sql`t.id IS NOT NULL AND t.deleted_at I
   AND CASE WHEN p.client_id <> '' THEN ${appMayReceive} WHEN p.api_key_id IS NULL THEN ${noKeyWasRevoked} ELSE ${keyMayReceive(now)} END`;
 const isGone = sql`(t.deleted_at IS NOT NULL OR t.id IS NULL)`;
 const lost = pushConfig.with({ isTaskGone: boolean(sql`CASE WHEN ${isGone} THEN 1 ELSE 0 END`) });
-const ofTasks = (tasks: readonly string[] | null): Sql[] => (tasks === null ? [] : [sql`p.task_id IN (${join([...tasks])})`]);
+const ofTasks = (tasks: readonly string[] | null): Sql[] =>
+  tasks === null ? [] : [sql`p.task_id IN (${join([...tasks])})`];
 
 const isKey = ({ taskId, clientId, configId }: PushKey): Sql =>
   sql`task_id = ${taskId} AND client_id = ${clientId} AND config_id = ${configId}`;
-const isClaimed = (key: PushKey, claim: string): Sql => sql`${isKey(key)} AND claim = ${claim} AND state = 'active'`;
+const isClaimed = (key: PushKey, claim: string): Sql =>
+  sql`${isKey(key)} AND claim = ${claim} AND state = 'active'`;
 const isOver = sql`t.status IN ('stopped', 'error')`;
 
 export function pushConfigRows(session: Session): PushConfigRows {

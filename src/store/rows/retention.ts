@@ -5,7 +5,8 @@ import { empty, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts
 import { boolean, tables } from "../table.ts";
 import { later } from "./task-row.ts";
 
-const isHeld = (...subjects: readonly Sql[]): Sql => sql`EXISTS (SELECT 1 FROM legal_hold h WHERE ${join([...subjects], " OR ")})`;
+const isHeld = (...subjects: readonly Sql[]): Sql =>
+  sql`EXISTS (SELECT 1 FROM legal_hold h WHERE ${join([...subjects], " OR ")})`;
 const ofSpace = (id: Sql): Sql => sql`(h.kind = 'space' AND h.subject = ${id})`;
 const ofPerson = (id: Sql): Sql => sql`(h.kind = 'person' AND h.subject = ${id})`;
 
@@ -41,14 +42,17 @@ const verbose = join([...verboseTypes]);
 export function retentionRows(session: Session): RetentionRows {
   const { dialect, execute } = session;
   return {
-    walkTasks: (after, max) => agedTask.rows(session.scans)(sql`${aged} WHERE t.id > ${after} ORDER BY t.id LIMIT ${max}`),
+    walkTasks: (after, max) =>
+      agedTask.rows(session.scans)(sql`${aged} WHERE t.id > ${after} ORDER BY t.id LIMIT ${max}`),
     async lockTasks(seen) {
       changeOf(session);
       const rows = await states.rows(session)(sql`
         SELECT ${states.of("t")} FROM task t
         WHERE t.id ${inTexts(dialect, idsOf(seen))} AND t.deleted_at IS NULL ORDER BY t.id ${forUpdate(dialect, "t")}`);
       const now = new Map(rows.map((row) => [row.id, row]));
-      return seen.filter(({ id, updatedAt, status }) => now.get(id)?.updatedAt === updatedAt && now.get(id)?.status === status);
+      return seen.filter(
+        ({ id, updatedAt, status }) => now.get(id)?.updatedAt === updatedAt && now.get(id)?.status === status,
+      );
     },
     async deleteEvents(taskIds, which, max) {
       const some = (table: Sql, only: Sql, limit: number): Sql => sql`
@@ -66,7 +70,9 @@ export function retentionRows(session: Session): RetentionRows {
             AND NOT EXISTS (SELECT 1 FROM task_event e WHERE e.task_id = t.id) AND NOT EXISTS (SELECT 1 FROM task_text x WHERE x.task_id = t.id) AND NOT EXISTS (SELECT 1 FROM event_segment s WHERE s.task_id = t.id)
           ORDER BY t.deleted_at LIMIT ${max})`),
     walkSpaces: (after, max) =>
-      space.rows(session.scans)(sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`),
+      space.rows(session.scans)(
+        sql`SELECT ${space.of("s")} FROM space s WHERE s.id > ${after} ORDER BY s.id LIMIT ${max}`,
+      ),
     deleteUsage: (spaceId, before, max) =>
       execute(sql`
         DELETE FROM usage_entry WHERE id IN (

@@ -39,7 +39,8 @@ export function scheduleRows(session: Session): ScheduleRows {
       schedule.rows(session)(sql`
         ${selected} WHERE ${visible(scope)} ${after ? sql`AND (t.created_at, t.id) < (${after.at}, ${after.id})` : empty}
         ORDER BY t.created_at DESC, t.id DESC LIMIT ${limit}`),
-    count: ({ accountId, spaceId }) => countRows(session, sql`FROM schedule WHERE space_id = ${spaceId} AND account_id = ${accountId}`),
+    count: ({ accountId, spaceId }) =>
+      countRows(session, sql`FROM schedule WHERE space_id = ${spaceId} AND account_id = ${accountId}`),
     async update(id, changes) {
       await update(changes, sql`id = ${id}`);
     },
@@ -57,13 +58,15 @@ export function scheduleRows(session: Session): ScheduleRows {
         changes,
         sql`id = ${id} AND status = 'active' AND ${same(sql`next_at`, nextAt)} AND ${same(sql`queued_at`, queuedAt)}`,
       )) === 1,
-    countUnfinished: (id) => countRows(session, sql`FROM (${unfinished(sql`${id}`)} LIMIT ${unfinishedMax}) u`),
+    countUnfinished: (id) =>
+      countRows(session, sql`FROM (${unfinished(sql`${id}`)} LIMIT ${unfinishedMax}) u`),
     async addFailure(id, error, now) {
       const changed = await execute(sql`
         UPDATE schedule SET failures = failures + 1, last_error = ${error}, updated_at = ${now} WHERE id = ${id}`);
       if (changed === 0) return null;
       const isPause = sql`id = ${id} AND status = 'active' AND failures >= ${failuresMax}`;
-      const hasPaused = (await update({ status: "paused", pauseReason: "failures", ...noTimes }, isPause)) === 1;
+      const hasPaused =
+        (await update({ status: "paused", pauseReason: "failures", ...noTimes }, isPause)) === 1;
       const row = await byId(id);
       return row && { schedule: row, hasPaused };
     },
@@ -71,13 +74,17 @@ export function scheduleRows(session: Session): ScheduleRows {
       await update({ failures: 0, lastError: null }, sql`id = ${id} AND failures > 0`);
     },
     pauseAll: (owner, reason, now) =>
-      update({ status: "paused", pauseReason: reason, ...noTimes, updatedAt: now }, sql`status = 'active' AND ${ownedBy(owner)}`),
+      update(
+        { status: "paused", pauseReason: reason, ...noTimes, updatedAt: now },
+        sql`status = 'active' AND ${ownedBy(owner)}`,
+      ),
   };
 }
 
 const noTimes = { nextAt: null, queuedAt: null } as const;
 
-const same = (column: Sql, value: number | null): Sql => (value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`);
+const same = (column: Sql, value: number | null): Sql =>
+  value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`;
 
 /** A token without manage_all_tasks reaches only what its app made, as for tasks. */
 const visible = ({ accountId, spaceId, clientId }: Scope): Sql =>

@@ -25,7 +25,9 @@ function column<T extends keyof Rows, const K extends readonly (keyof Rows[T])[]
   table: T,
   member: Sealed<Rows[T]>,
   key: K,
-  context: (...values: { readonly [I in keyof K]: K[I] extends keyof Rows[T] ? Rows[T][K[I]] : never }) => string,
+  context: (
+    ...values: { readonly [I in keyof K]: K[I] extends keyof Rows[T] ? Rows[T][K[I]] : never }
+  ) => string,
 ): SealedColumn {
   // The store calls it with the values of these columns.
   return { table, member: String(member), key: key.map(String), context: context as SealedColumn["context"] };
@@ -36,12 +38,15 @@ export const sealedColumns: readonly SealedColumn[] = [
   column("authenticator", "secret", ["accountId"], authenticatorContext),
   column("connector", "credentials", ["id"], credentialsContext),
   column("connectorAuthorization", "sealed", ["digest"], signInContext),
-  column("eventSegment", "dataKey", ["taskId", "firstSeq"], (taskId, firstSeq) => segmentContext({ taskId, firstSeq })),
+  column("eventSegment", "dataKey", ["taskId", "firstSeq"], (taskId, firstSeq) =>
+    segmentContext({ taskId, firstSeq }),
+  ),
   column(
     "idempotencyRecord",
     "answer",
     ["accountId", "spaceId", "clientId", "operation", "key"],
-    (accountId, spaceId, clientId, operation, key) => answerContext({ accountId, spaceId, clientId, operation, key }),
+    (accountId, spaceId, clientId, operation, key) =>
+      answerContext({ accountId, spaceId, clientId, operation, key }),
   ),
   column("pendingAction", "input", ["taskId", "seq"], (taskId, seq) => inputContext({ taskId, seq })),
   column("pushConfig", "secrets", ["taskId", "clientId", "configId"], pushSecretsContext),

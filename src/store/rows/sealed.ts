@@ -43,12 +43,18 @@ export function sealedRows(session: Session): SealedRows {
       const later = after === null ? empty : sql`AND (${join(keys)}) > (${join([...after])})`;
       const rows = await shape.rows(session.scans)(sql`
         SELECT ${shape.of("v")} FROM ${table} v WHERE ${value} IS NOT NULL ${later} ORDER BY ${join(keys)} LIMIT ${max}`);
-      return rows.flatMap(({ key, sealed }) => (sealed === null ? [] : [{ key, sealed, context: context(key) }]));
+      return rows.flatMap(({ key, sealed }) =>
+        sealed === null ? [] : [{ key, sealed, context: context(key) }],
+      );
     },
     async replace(name, { key, sealed: before }, sealed) {
       const { table, keys, value } = columnOf(name);
       const isRow = allOf(keys.map((each, index) => sql`${each} = ${key[index]}`));
-      return (await session.execute(sql`UPDATE ${table} SET ${value} = ${sealed} WHERE ${isRow} AND ${value} = ${before}`)) === 1;
+      return (
+        (await session.execute(
+          sql`UPDATE ${table} SET ${value} = ${sealed} WHERE ${isRow} AND ${value} = ${before}`,
+        )) === 1
+      );
     },
   };
 }
@@ -70,6 +76,8 @@ export function processKeyRows(session: Session): ProcessKeyRows {
       await execute(sql`DELETE FROM process_keys WHERE renewed_at < ${before}`);
     },
     list: (after) =>
-      processKeys.rows(session)(sql`SELECT ${processKeys.of("p")} FROM process_keys p WHERE renewed_at > ${after} ORDER BY id`),
+      processKeys.rows(session)(
+        sql`SELECT ${processKeys.of("p")} FROM process_keys p WHERE renewed_at > ${after} ORDER BY id`,
+      ),
   };
 }

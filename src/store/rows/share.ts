@@ -1,14 +1,26 @@
 import type { Share, ShareFilter, ShareRows, ShareType } from "../../core/assets/share.ts";
 import { lowerCap, type Visibility } from "../../core/visibility.ts";
 import { changeOf, type Session } from "../session.ts";
-import { allOf, type Dialect, escapeLike, forUpdate, likeIgnoringCase, raw, type Sql, sql } from "../statements.ts";
+import {
+  allOf,
+  type Dialect,
+  escapeLike,
+  forUpdate,
+  likeIgnoringCase,
+  raw,
+  type Sql,
+  sql,
+} from "../statements.ts";
 import { boolean, integer, type Shape, tables, text } from "../table.ts";
 
 type ShareRow = Omit<Share, "type">;
 /** A row of a page, with the total. An empty page has one row, without a share. */
 type PageRow = ShareRow & { readonly total: number; readonly isThere: boolean };
 
-/** The table of a share type. The condition is exactly that of an index. Older releases did not write the times. */
+/**
+ * The table of a share type. The condition is exactly that of an index. Older releases did not write the
+ * times.
+ */
 interface Source {
   readonly name: Sql;
   readonly index: Sql;
@@ -19,7 +31,11 @@ interface Source {
 }
 
 const sharedAt = sql`COALESCE(t.shared_at, t.created_at)`;
-const both = { name: text(sql`t.title`), sharedAt: integer(sharedAt), exists: boolean(sql`(t.deleted_at IS NULL)`) };
+const both = {
+  name: text(sql`t.title`),
+  sharedAt: integer(sharedAt),
+  exists: boolean(sql`(t.deleted_at IS NULL)`),
+};
 const page = { total: integer(sql`counted.total`), isThere: boolean(sql`(t.id IS NOT NULL)`) };
 
 const sharedTask = tables.task.pick("id", "accountId", "maxVisibility").with({
@@ -59,13 +75,17 @@ export function shareRows(session: Session): ShareRows {
   return {
     async list(spaceId, type, filter, { limit, offset }) {
       const source = sources[type];
-      // One statement reads total and page, so they are consistent. Only the page's rows are looked up, except for a filter by name, owner or visibility.
+      // One statement reads total and page, so they are consistent. Only the page's rows are looked up,
+      // except for a filter by name, owner or visibility.
       const rows = await source.listed.rows(session)(sql`
         WITH found AS MATERIALIZED (SELECT t.id, ${sharedAt} AS at FROM ${indexed(dialect, source)} WHERE ${conditions(dialect, source, spaceId, filter)}),
         slot AS (SELECT id, at FROM found ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset})
         SELECT ${source.listed.of("t")} FROM (SELECT COUNT(*) AS total FROM found) counted
         LEFT JOIN slot ON 1 = 1 LEFT JOIN ${source.name} ON t.id = slot.id ORDER BY slot.at DESC, slot.id DESC`);
-      return { items: rows.filter(({ isThere }) => isThere).map((row) => shareOf(type, row)), total: rows[0]?.total ?? 0 };
+      return {
+        items: rows.filter(({ isThere }) => isThere).map((row) => shareOf(type, row)),
+        total: rows[0]?.total ?? 0,
+      };
     },
     async lock(spaceId, id) {
       changeOf(session);
@@ -81,11 +101,18 @@ export function shareRows(session: Session): ShareRows {
 }
 
 /** SQLite's planner does not always choose the index that covers the query. */
-const indexed = (dialect: Dialect, { name, index }: Source): Sql => (dialect === "postgresql" ? name : sql`${name} INDEXED BY ${index}`);
+const indexed = (dialect: Dialect, { name, index }: Source): Sql =>
+  dialect === "postgresql" ? name : sql`${name} INDEXED BY ${index}`;
 
-function conditions(dialect: Dialect, { shared, visibility }: Source, spaceId: string, filter: ShareFilter): Sql {
+function conditions(
+  dialect: Dialect,
+  { shared, visibility }: Source,
+  spaceId: string,
+  filter: ShareFilter,
+): Sql {
   const found = [sql`t.space_id = ${spaceId}`, shared];
-  if (filter.prefix !== undefined) found.push(likeIgnoringCase(dialect, sql`t.title`, `${escapeLike(filter.prefix)}%`));
+  if (filter.prefix !== undefined)
+    found.push(likeIgnoringCase(dialect, sql`t.title`, `${escapeLike(filter.prefix)}%`));
   if (filter.accountId !== undefined) found.push(sql`t.account_id = ${filter.accountId}`);
   if (filter.visibility !== undefined) found.push(sql`${visibility} = ${filter.visibility}`);
   if (filter.from !== undefined) found.push(sql`${sharedAt} >= ${filter.from}`);

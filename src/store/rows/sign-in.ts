@@ -1,7 +1,12 @@
 import type { MemberStatus, Role, Space } from "../../core/accounts/account.ts";
 import type { LinkRows } from "../../core/sign-in/link.ts";
 import type { MailedLinkRows } from "../../core/sign-in/mailed-link.ts";
-import { type SessionHolder, type SessionRows, type SignInRows, sessionMs } from "../../core/sign-in/sign-in.ts";
+import {
+  type SessionHolder,
+  type SessionRows,
+  type SignInRows,
+  sessionMs,
+} from "../../core/sign-in/sign-in.ts";
 import type { Session } from "../session.ts";
 import { type Sql, type Statement, sql } from "../statements.ts";
 import { boolean, computedShape, type RowOf, tables, text, textOrNull } from "../table.ts";
@@ -33,7 +38,9 @@ const holding = (condition: Sql): Sql => sql`
   WHERE ${condition}
   ORDER BY CASE WHEN m.status = 'removed' THEN 1 ELSE 0 END, m.created_at DESC LIMIT 1`;
 
-const ownSession = tables.session.pick("id", "createdAt", "expiresAt").with({ teamName: textOrNull(sql`t.name`) });
+const ownSession = tables.session
+  .pick("id", "createdAt", "expiresAt")
+  .with({ teamName: textOrNull(sql`t.name`) });
 
 export function sessionRows(session: Session): SessionRows {
   const { execute } = session;
@@ -48,7 +55,9 @@ export function sessionRows(session: Session): SessionRows {
     holder: (digest) => findHolder(holding(sql`s.digest = ${digest}`)),
     holderById: (id) => findHolder(holding(sql`s.id = ${id}`)),
     async renew(id, expiresAt, notAfter) {
-      await execute(sql`UPDATE session SET expires_at = ${expiresAt} WHERE id = ${id} AND expires_at <= ${notAfter}`);
+      await execute(
+        sql`UPDATE session SET expires_at = ${expiresAt} WHERE id = ${id} AND expires_at <= ${notAfter}`,
+      );
     },
     async recordUse(id, at, everyMs) {
       const expiresAt = at + sessionMs;
@@ -72,7 +81,11 @@ export function sessionRows(session: Session): SessionRows {
         SELECT ${ownSession.of("s")} FROM session s LEFT JOIN team t ON t.space_id = s.space_id
         WHERE s.account_id = ${accountId} AND s.expires_at > ${now} ORDER BY s.created_at DESC, s.id LIMIT ${max}`),
     async endOwn(accountId, id, now) {
-      return (await execute(sql`DELETE FROM session WHERE id = ${id} AND account_id = ${accountId} AND expires_at > ${now}`)) === 1;
+      return (
+        (await execute(
+          sql`DELETE FROM session WHERE id = ${id} AND account_id = ${accountId} AND expires_at > ${now}`,
+        )) === 1
+      );
     },
     async endOthers(accountId, keptId) {
       await execute(sql`DELETE FROM session WHERE account_id = ${accountId} AND id <> ${keptId ?? ""}`);
@@ -86,8 +99,19 @@ export function sessionRows(session: Session): SessionRows {
   };
 }
 
-function holderOf({ locale, email, name, operator, teamName, spaceKind, member, ...session }: RowOf<typeof holder>): SessionHolder | null {
-  return member === null && spaceKind !== "personal" ? null : { session, locale, email, name, operator, teamName, member };
+function holderOf({
+  locale,
+  email,
+  name,
+  operator,
+  teamName,
+  spaceKind,
+  member,
+  ...session
+}: RowOf<typeof holder>): SessionHolder | null {
+  return member === null && spaceKind !== "personal"
+    ? null
+    : { session, locale, email, name, operator, teamName, member };
 }
 
 /** Sessions end, so memberships, passwords and identities count too. */
@@ -110,7 +134,9 @@ const spaceChoice = computedShape({
 /** The proofs of an account's identity, as rows: password, and identity at a provider. */
 export function signInRows(session: Session): SignInRows {
   const { db, execute } = session;
-  async function account(where: { readonly id: string } | { readonly issuer: string; readonly subject: string }) {
+  async function account(
+    where: { readonly id: string } | { readonly issuer: string; readonly subject: string },
+  ) {
     const row = await (await db()).account.findFirst({ where });
     return row && proof.fromClient(row);
   }
@@ -139,7 +165,9 @@ export function signInRows(session: Session): SignInRows {
         ORDER BY CASE WHEN t.name IS NULL THEN 0 ELSE 1 END, t.name`),
     hasSignIns: async () => (await signIns.row(session)(sql`SELECT ${signIns.of("signed")}`))?.any === true,
     async recordFirstSignIn(memberId, now) {
-      await execute(sql`UPDATE membership SET signed_in_at = ${now} WHERE id = ${memberId} AND signed_in_at IS NULL`);
+      await execute(
+        sql`UPDATE membership SET signed_in_at = ${now} WHERE id = ${memberId} AND signed_in_at IS NULL`,
+      );
     },
   };
 }
@@ -153,7 +181,10 @@ export function linkRows(session: Session): LinkRows {
     digest = ${digest} AND used_at IS NULL AND expires_at > ${now} AND (NOT is_first OR NOT ${hasSignIns})`;
   return {
     insert: async (row) => void (await execute(tables.signInLink.insert(row))),
-    findOpen: (digest, now) => link.row(session)(sql`SELECT ${link.of("sign_in_link")} FROM sign_in_link WHERE ${isOpen(digest, now)}`),
+    findOpen: (digest, now) =>
+      link.row(session)(
+        sql`SELECT ${link.of("sign_in_link")} FROM sign_in_link WHERE ${isOpen(digest, now)}`,
+      ),
     use: (digest, now) =>
       link.row(session)(sql`
         UPDATE sign_in_link SET used_at = ${now} WHERE ${isOpen(digest, now)} RETURNING ${link.of("sign_in_link")}`),
@@ -166,7 +197,8 @@ export function linkRows(session: Session): LinkRows {
       const where = spaceId === null ? { accountId, ...open } : { accountId, spaceId, ...open };
       await (await db()).signInLink.updateMany({ where, data: { usedAt: now } });
     },
-    wasUsedAt: async (accountId, at) => (await (await db()).signInLink.count({ where: { accountId, usedAt: at } })) > 0,
+    wasUsedAt: async (accountId, at) =>
+      (await (await db()).signInLink.count({ where: { accountId, usedAt: at } })) > 0,
     async purge(before) {
       await execute(sql`DELETE FROM sign_in_link WHERE expires_at < ${before}`);
     },
@@ -178,21 +210,27 @@ const mailedLink = tables.mailedLink.pick("digest", "accountId", "browser", "nex
 /** Links that people requested by mail, as rows. */
 export function mailedLinkRows(session: Session): MailedLinkRows {
   const { db, execute } = session;
-  const isOpen = (digest: string, now: number): Sql => sql`digest = ${digest} AND used_at IS NULL AND expires_at > ${now}`;
+  const isOpen = (digest: string, now: number): Sql =>
+    sql`digest = ${digest} AND used_at IS NULL AND expires_at > ${now}`;
   return {
     async insert(row) {
       await execute(tables.mailedLink.insert({ ...row, usedAt: null }));
     },
     findOpen: (digest, now) =>
-      mailedLink.row(session)(sql`SELECT ${mailedLink.of("mailed_link")} FROM mailed_link WHERE ${isOpen(digest, now)}`),
+      mailedLink.row(session)(
+        sql`SELECT ${mailedLink.of("mailed_link")} FROM mailed_link WHERE ${isOpen(digest, now)}`,
+      ),
     use: (digest, browser, now) =>
       mailedLink.row(session)(sql`
         UPDATE mailed_link SET used_at = ${now} WHERE ${isOpen(digest, now)} AND browser = ${browser}
         RETURNING ${mailedLink.of("mailed_link")}`),
     async useUp(accountId, now) {
-      await execute(sql`UPDATE mailed_link SET used_at = ${now} WHERE account_id = ${accountId} AND used_at IS NULL`);
+      await execute(
+        sql`UPDATE mailed_link SET used_at = ${now} WHERE account_id = ${accountId} AND used_at IS NULL`,
+      );
     },
-    wasUsedAt: async (accountId, at) => (await (await db()).mailedLink.count({ where: { accountId, usedAt: at } })) > 0,
+    wasUsedAt: async (accountId, at) =>
+      (await (await db()).mailedLink.count({ where: { accountId, usedAt: at } })) > 0,
     async purge(before) {
       await execute(sql`DELETE FROM mailed_link WHERE expires_at < ${before}`);
     },

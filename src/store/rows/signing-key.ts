@@ -9,7 +9,10 @@ const { signingKey } = tables;
 export function signingKeyRows(session: Session): SigningKeyRows {
   const { dialect, execute } = session;
   return {
-    list: () => signingKey.rows(session)(sql`SELECT ${signingKey.of("signing_key")} FROM signing_key ORDER BY created_at DESC, id DESC`),
+    list: () =>
+      signingKey.rows(session)(
+        sql`SELECT ${signingKey.of("signing_key")} FROM signing_key ORDER BY created_at DESC, id DESC`,
+      ),
     async lock() {
       changeOf(session);
       if (dialect === "postgresql") await execute(sql`LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE`);

@@ -13,15 +13,18 @@ const failuresMax = 3;
 /** Custom domains of websites as rows. */
 export function domainRows(session: Session): DomainRows {
   const { dialect, execute } = session;
-  const all = (where: Sql) => siteDomain.rows(session)(sql`SELECT ${siteDomain.of("site_domain")} FROM site_domain WHERE ${where}`);
+  const all = (where: Sql) =>
+    siteDomain.rows(session)(sql`SELECT ${siteDomain.of("site_domain")} FROM site_domain WHERE ${where}`);
   return {
     list: (websiteId) => all(sql`website_id = ${websiteId} ORDER BY created_at, id`),
-    find: async (websiteId, domain) => (await all(sql`website_id = ${websiteId} AND domain = ${domain}`))[0] ?? null,
+    find: async (websiteId, domain) =>
+      (await all(sql`website_id = ${websiteId} AND domain = ${domain}`))[0] ?? null,
     ofSpace: (spaceId) => all(sql`space_id = ${spaceId}`),
     async insert(domain) {
       await execute(siteDomain.insert(domain));
     },
-    // Of two changes at the same time, the unique index on active domains refuses the second one, which then runs again.
+    // Of two changes at the same time, the unique index on active domains refuses the second one, which then
+    // runs again.
     async activate(id, now, nextCheckAt) {
       const active = siteDomain.set({ status: "active", checkedAt: now, nextCheckAt, failures: 0 });
       const count = await execute(sql`
@@ -31,7 +34,8 @@ export function domainRows(session: Session): DomainRows {
       return count === 1;
     },
     delete: async (websiteId, domain) =>
-      (await execute(sql`DELETE FROM site_domain WHERE website_id = ${websiteId} AND domain = ${domain}`)) === 1,
+      (await execute(sql`DELETE FROM site_domain WHERE website_id = ${websiteId} AND domain = ${domain}`)) ===
+      1,
     async deleteOfMember({ accountId, spaceId }) {
       await execute(sql`DELETE FROM site_domain WHERE space_id = ${spaceId} AND account_id = ${accountId}`);
     },
@@ -51,7 +55,9 @@ export function domainRows(session: Session): DomainRows {
       return count === 1;
     },
     async keep(id, now) {
-      await execute(sql`UPDATE site_domain SET checked_at = ${now}, failures = 0 WHERE id = ${id} AND status = 'active'`);
+      await execute(
+        sql`UPDATE site_domain SET checked_at = ${now}, failures = 0 WHERE id = ${id} AND status = 'active'`,
+      );
     },
     async countFailure(id, claimed, now) {
       await execute(sql`

@@ -10,9 +10,14 @@ const visitor = tables.siteVisit.pick("accountId", "spaceId");
 const memberWhere = (state: Sql): Sql => sql`
   EXISTS (SELECT 1 FROM membership m WHERE m.space_id = w.space_id AND m.account_id = a.id AND ${state})`;
 const isActive = memberWhere(sql`m.status = 'active' AND m.delegated_to IS NULL`);
-const isSuspended = memberWhere(sql`(m.status = 'inactive' OR (m.status = 'active' AND m.delegated_to IS NOT NULL))`);
+const isSuspended = memberWhere(
+  sql`(m.status = 'inactive' OR (m.status = 'active' AND m.delegated_to IS NOT NULL))`,
+);
 
-/** Whether the account `a` may see the website `w`. A suspended member sees nothing of the space, also when listed by address. */
+/**
+ * Whether the account `a` may see the website `w`. A suspended member sees nothing of the space, also when
+ * listed by address.
+ */
 const rules: Readonly<Record<SiteAudience, Sql>> = {
   team: isActive,
   private: sql`
@@ -62,7 +67,9 @@ export function viewerRows(session: Session): ViewerRows {
       await execute(tables.websiteViewer.insertAll(viewers.map((each) => ({ ...each, websiteId }))));
     },
     async delete(websiteId, emails) {
-      await execute(sql`DELETE FROM website_viewer WHERE website_id = ${websiteId} AND email ${inTexts(dialect, emails)}`);
+      await execute(
+        sql`DELETE FROM website_viewer WHERE website_id = ${websiteId} AND email ${inTexts(dialect, emails)}`,
+      );
     },
     async deleteOfMember({ accountId, spaceId }) {
       await execute(sql`

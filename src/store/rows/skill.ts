@@ -5,7 +5,10 @@ import { boolean, newestFirst, tables, textOrNull } from "../table.ts";
 
 const removedSkill = tables.skill.pick("blobId");
 
-/** A team sees its own name for the person, or else the account's name once the person has signed in to the team (spec/decisions.md 5). */
+/**
+ * A team sees its own name for the person, or else the account's name once the person has signed in to the
+ * team (spec/decisions.md 5).
+ */
 const creatorName = textOrNull(sql`
   CASE WHEN m.id IS NULL THEN a.name ELSE COALESCE(m.name, CASE WHEN m.signed_in_at IS NOT NULL THEN a.name END) END`);
 const creator = sql`LEFT JOIN account a ON a.id = s.account_id LEFT JOIN membership m ON m.id = (
@@ -64,10 +67,15 @@ export function skillRows(session: Session): SkillRows {
     },
     byId: (id) => skillShape.row(session)(sql`${skills} AND s.id = ${id}`),
     all: (max) => skillShape.rows(session)(sql`${skills} ${byAge} LIMIT ${max}`),
-    visible: async (scope) => (await chosenSkill.rows(session)(listVisible(dialect, scope))).sort(newestFirst),
+    visible: async (scope) =>
+      (await chosenSkill.rows(session)(listVisible(dialect, scope))).sort(newestFirst),
     listOfOwner: (owner) => skillShape.rows(session)(sql`${skills} AND ${ownedBy(owner)} ${byAge}`),
     async setEnabled(id, enabled, now) {
-      return (await execute(sql`UPDATE skill SET enabled = ${enabled}, updated_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`)) === 1;
+      return (
+        (await execute(
+          sql`UPDATE skill SET enabled = ${enabled}, updated_at = ${now} WHERE id = ${id} AND deleted_at IS NULL`,
+        )) === 1
+      );
     },
     async choose(id, { accountId, spaceId }, enabled) {
       const chosen = await execute(sql`
@@ -117,9 +125,13 @@ const isBound: Record<Dialect, Sql> = {
     WHERE o.client_id = s.client_id AND o.deleted_at IS NULL AND named.value = s.id)`,
 };
 
-/** For personal skills the account must match. For other skills the account is only the creator and is ignored. */
+/**
+ * For personal skills the account must match. For other skills the account is only the creator and is
+ * ignored.
+ */
 function ownedBy({ ownerType, spaceId, accountId, projectId, clientId }: SkillOwner): Sql {
-  const same = (column: Sql, value: string | null): Sql => (value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`);
+  const same = (column: Sql, value: string | null): Sql =>
+    value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`;
   return allOf([
     sql`s.owner_type = ${ownerType}`,
     same(sql`s.space_id`, spaceId),

@@ -28,7 +28,9 @@ export function stepRows(session: Session): StepRows {
   const page = eventPages({ ...session, query: session.scans.query });
   return {
     async has(spaceId, taskId) {
-      const found = await query(sql`SELECT 1 AS one FROM task WHERE id = ${taskId} AND space_id = ${spaceId} AND deleted_at IS NULL`);
+      const found = await query(
+        sql`SELECT 1 AS one FROM task WHERE id = ${taskId} AND space_id = ${spaceId} AND deleted_at IS NULL`,
+      );
       return found.length > 0;
     },
     count: (stepQuery) => countRows(session.scans, sql`FROM task t WHERE ${conditions(stepQuery)}`),
@@ -47,7 +49,10 @@ export function stepRows(session: Session): StepRows {
   };
 }
 
-/** The sessions of one person use a seek without the account: otherwise SQLite would read them from the first one each time. */
+/**
+ * The sessions of one person use a seek without the account: otherwise SQLite would read them from the first
+ * one each time.
+ */
 const later = ({ user }: StepQuery, { accountId, createdAt, id }: PackedSession): Sql =>
   user === null
     ? sql`(t.account_id, t.created_at, t.id) > (${accountId}, ${createdAt}, ${id})`
@@ -55,7 +60,12 @@ const later = ({ user }: StepQuery, { accountId, createdAt, id }: PackedSession)
 
 /** A task's events are later than its creation, and `last_timestamp` is the time of its last event. */
 function conditions({ spaceId, user, session, startTime, endTime }: StepQuery): Sql {
-  const found = [sql`t.space_id = ${spaceId}`, sql`t.deleted_at IS NULL`, sql`t.last_seq > 0`, sql`t.created_at < ${endTime}`];
+  const found = [
+    sql`t.space_id = ${spaceId}`,
+    sql`t.deleted_at IS NULL`,
+    sql`t.last_seq > 0`,
+    sql`t.created_at < ${endTime}`,
+  ];
   if (startTime !== null) found.push(sql`t.last_timestamp >= ${startTime}`);
   if (user !== null) found.push(sql`t.account_id = ${user}`);
   if (session !== null) found.push(sql`t.id = ${session}`);
@@ -65,6 +75,10 @@ function conditions({ spaceId, user, session, startTime, endTime }: StepQuery): 
 function isStepIn({ startTime, endTime, names }: StepQuery): EventsWanted {
   const types = [...new Set(names.flatMap((name) => eventsOf[name]))];
   const from = startTime === null ? empty : sql`AND timestamp >= ${startTime}`;
-  const isWanted = ({ type, timestamp }: TaskEvent) => types.includes(type) && timestamp >= (startTime ?? 0) && timestamp < endTime;
-  return { where: sql`AND type IN (${join(types)}) ${from} AND timestamp < ${endTime}`, ...(mayBeArchived(types) ? { isWanted } : {}) };
+  const isWanted = ({ type, timestamp }: TaskEvent) =>
+    types.includes(type) && timestamp >= (startTime ?? 0) && timestamp < endTime;
+  return {
+    where: sql`AND type IN (${join(types)}) ${from} AND timestamp < ${endTime}`,
+    ...(mayBeArchived(types) ? { isWanted } : {}),
+  };
 }

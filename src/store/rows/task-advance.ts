@@ -15,7 +15,10 @@ import { hasWebhooks } from "./webhook-event.ts";
 const tombstoneShape = tables.task.pick("lastSeq", "fence", "spaceId", "accountId");
 
 /** Whose task it is, for its news. */
-export const ownerOf = ({ spaceId, accountId }: Pick<Task, "spaceId" | "accountId">) => ({ spaceId, accountId });
+export const ownerOf = ({ spaceId, accountId }: Pick<Task, "spaceId" | "accountId">) => ({
+  spaceId,
+  accountId,
+});
 
 /** The columns that every tombstone clears. */
 const blank: TaskChanges & Partial<Task & TaskProgress> = {
@@ -41,7 +44,9 @@ const blank: TaskChanges & Partial<Task & TaskProgress> = {
   traceparent: null,
 };
 
-/** The columns that a team's tombstone keeps for exports, and that a personal space's tombstone clears too. */
+/**
+ * The columns that a team's tombstone keeps for exports, and that a personal space's tombstone clears too.
+ */
 const blankPersonal: Partial<Task> = {
   title: "",
   type: "standard",
@@ -94,37 +99,58 @@ export async function advance(session: Session, id: string, step: Advance): Prom
   const { hasWebhooks, ...task } = row;
   await appendEvents(session, task, events, step.set?.title);
   if (step.set?.metadata) await replaceMetadata(session, task, step.set.metadata);
-  change.news.set(id, { taskId: id, lastSeq: task.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
+  change.news.set(id, {
+    taskId: id,
+    lastSeq: task.lastSeq,
+    fence: task.fence,
+    status: task.status,
+    ...ownerOf(task),
+  });
   return { task, isNew: false, events, hasWebhooks };
 }
 
 /** Every right-hand side uses the old values of the row. */
-export function changes({ now, set = {} }: Advance, events: readonly NewEvent[], times = timesOf(now, set)): Sql[] {
+export function changes(
+  { now, set = {} }: Advance,
+  events: readonly NewEvent[],
+  times = timesOf(now, set),
+): Sql[] {
   const found = [...times, ...tables.task.set(set), ...counters(set, events.length)];
   if (events.length > 0) {
     found.push(sql`last_seq = last_seq + ${events.length}`);
     // Older texts that are not in the search index yet are added by maintenance.
-    found.push(sql`indexed_seq = CASE WHEN indexed_seq = last_seq THEN last_seq + ${events.length} ELSE indexed_seq END`);
-    found.push(sql`last_timestamp = CASE WHEN last_timestamp > ${now} THEN last_timestamp ELSE ${now} END + ${events.length}`);
+    found.push(
+      sql`indexed_seq = CASE WHEN indexed_seq = last_seq THEN last_seq + ${events.length} ELSE indexed_seq END`,
+    );
+    found.push(
+      sql`last_timestamp = CASE WHEN last_timestamp > ${now} THEN last_timestamp ELSE ${now} END + ${events.length}`,
+    );
   }
   const { statusAt, ...progress } = progressOf(events);
   found.push(...tables.task.set(progress));
   if (statusAt !== undefined) found.push(sql`status_seq = last_seq + ${statusAt}`);
   if (set.addCredits) found.push(sql`credits = ${creditsAfter(set.addCredits)}`);
   if (set.shareVisibility !== undefined) found.push(sql`shared_at = ${sharedAt(set.shareVisibility, now)}`);
-  if (set.shareVisibility !== undefined || set.maxVisibility !== undefined) found.push(sql`share_changed_at = ${now}`);
+  if (set.shareVisibility !== undefined || set.maxVisibility !== undefined)
+    found.push(sql`share_changed_at = ${now}`);
   if (set.addSubtasks) found.push(sql`subtasks = subtasks + ${set.addSubtasks}`);
   if (set.raiseFence) found.push(sql`fence = fence + 1`);
   if (set.toBrowser) found.push(sql`wants_node = ${selectedBrowserNode}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
-  if (set.beginTurn) found.push(sql`answered_seq = consumed_seq`, sql`consumed_seq = last_seq + ${events.length}`);
-  if (set.status === "waiting") found.push(sql`waiting_since = CASE WHEN status = 'waiting' THEN waiting_since ELSE ${now} END`);
+  if (set.beginTurn)
+    found.push(sql`answered_seq = consumed_seq`, sql`consumed_seq = last_seq + ${events.length}`);
+  if (set.status === "waiting")
+    found.push(sql`waiting_since = CASE WHEN status = 'waiting' THEN waiting_since ELSE ${now} END`);
   if (set.turnUntil === undefined) found.push(...turnEnd(now, set));
-  if (set.addsMessage || events.some(({ type }) => type === "assistant_message")) found.push(sql`last_message_at = ${now}`);
+  if (set.addsMessage || events.some(({ type }) => type === "assistant_message"))
+    found.push(sql`last_message_at = ${now}`);
   return found;
 }
 
-/** Indexes have `updated_at` and `served_at`. They are written when no process runs the task, so that PostgreSQL writes no index in a run. */
+/**
+ * Indexes have `updated_at` and `served_at`. They are written when no process runs the task, so that
+ * PostgreSQL writes no index in a run.
+ */
 function timesOf(now: number, { status, nodeId }: TaskChanges): Sql[] {
   if (status === undefined && nodeId !== null)
     return [
@@ -141,7 +167,10 @@ function timesOf(now: number, { status, nodeId }: TaskChanges): Sql[] {
 /** The times of a claim. */
 export const claimTimes = (now: number): Sql[] => [sql`touched_at = ${now}`, sql`claimed_at = ${now}`];
 
-/** A claim begins the turn of a waiting task with all its messages; that of a turn in progress counts its claims. */
+/**
+ * A claim begins the turn of a waiting task with all its messages; that of a turn in progress counts its
+ * claims.
+ */
 export const claim = (nodeId: string, now: number): readonly Sql[] => [
   ...claimTimes(now),
   sql`node_id = ${nodeId}`,
@@ -153,13 +182,19 @@ export const claim = (nodeId: string, now: number): readonly Sql[] => [
   sql`turn_until = COALESCE(CASE WHEN claims = 0 THEN NULL ELSE turn_until END, ${timeEnd(now)})`,
 ];
 
-/** A turn has its time from its first run on. The end of a wait, for the user or for subtasks, begins the time again. */
+/**
+ * A turn has its time from its first run on. The end of a wait, for the user or for subtasks, begins the time
+ * again.
+ */
 function turnEnd(now: number, { status, nodeId, beginTurn }: TaskChanges): Sql[] {
-  if ((status !== undefined && status !== "running") || nodeId === waitingNode) return [sql`turn_until = NULL`];
+  if ((status !== undefined && status !== "running") || nodeId === waitingNode)
+    return [sql`turn_until = NULL`];
   return beginTurn ? [sql`turn_until = ${timeEnd(now)}`] : [];
 }
 
-const timeEnd = (now: number): Sql => sql`${now} + (SELECT CAST(p.time_limit AS BIGINT) * 1000 FROM agent_profile p
+const timeEnd = (
+  now: number,
+): Sql => sql`${now} + (SELECT CAST(p.time_limit AS BIGINT) * 1000 FROM agent_profile p
   WHERE p.space_id = task.space_id AND p.profile = task.agent_profile)`;
 
 /** The process that holds the task's selected browser, while the browser is online. */

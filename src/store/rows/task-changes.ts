@@ -7,13 +7,24 @@ import { byChange, changedAt, goneFromTeam, inProjects, visibleToTeam } from "./
 
 /** The columns that lists show and that change. Those of the latest events change with `lastSeq`. */
 const shape = tables.task.pick(
-  ...(["id", "updatedAt", "touchedAt", "deletedAt", "lastSeq", "fence", "status", "type", "title", "shareVisibility"] as const),
+  ...([
+    "id",
+    "updatedAt",
+    "touchedAt",
+    "deletedAt",
+    "lastSeq",
+    "fence",
+    "status",
+    "type",
+    "title",
+    "shareVisibility",
+  ] as const),
   ...(["maxVisibility", "hidden", "agentProfile", "credits", "metadata", "projectId"] as const),
 );
 
 /**
- * Reads two indexes, one of tasks by their last change and one of tombstones. The version has every shown column: two
- * changes in one millisecond have the same `updatedAt`.
+ * Reads two indexes, one of tasks by their last change and one of tombstones. The version has every shown
+ * column: two changes in one millisecond have the same `updatedAt`.
  */
 export async function listChanged(
   session: Session,
@@ -38,10 +49,15 @@ export async function listChanged(
 const unseen = tables.task.pick("id", "shareChangedAt", "deletedAt");
 
 /**
- * Reads the tasks that the team sees by their last change. Of other tasks it reads when their sharing changed or when they were deleted,
- * and nothing of what happens to them later.
+ * Reads the tasks that the team sees by their last change. Of other tasks it reads when their sharing changed
+ * or when they were deleted, and nothing of what happens to them later.
  */
-export async function listChangedInTeam(session: Session, spaceId: string, since: number, max: number): Promise<readonly ChangedTask[]> {
+export async function listChangedInTeam(
+  session: Session,
+  spaceId: string,
+  since: number,
+  max: number,
+): Promise<readonly ChangedTask[]> {
   const seen = visibleToTeam(spaceId);
   const present = await shape.rows(session)(sql`
     SELECT ${shape.of("t")} FROM ${byChange(
@@ -52,7 +68,10 @@ export async function listChangedInTeam(session: Session, spaceId: string, since
   const wasShared = sql`t.space_id = ${spaceId} AND t.deleted_at IS NULL AND (t.share_visibility <> 'private' OR t.shared_at IS NOT NULL)`;
   const part = (where: Sql, at: Sql): Sql =>
     sql`SELECT f.id FROM (SELECT t.id FROM task t WHERE ${where} AND ${at} >= ${since} ORDER BY ${at}, t.id LIMIT ${max}) f`;
-  const hidden = part(sql`${wasShared} AND NOT (${seen}) AND t.share_changed_at IS NOT NULL`, sql`t.share_changed_at`);
+  const hidden = part(
+    sql`${wasShared} AND NOT (${seen}) AND t.share_changed_at IS NOT NULL`,
+    sql`t.share_changed_at`,
+  );
   const gone = part(goneFromTeam(spaceId), sql`t.deleted_at`);
   const absent = await unseen.rows(session)(sql`
     SELECT ${unseen.of("t")} FROM task t WHERE t.id IN (${hidden} UNION ALL ${gone}) ORDER BY t.id LIMIT ${max}`);

@@ -22,12 +22,19 @@ export function claimsOf(session: Session): ClaimRows {
     const { news } = changeOf(session);
     const tasks = await taskShape.rows(session)(statement);
     for (const task of tasks)
-      news.set(task.id, { taskId: task.id, lastSeq: task.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
+      news.set(task.id, {
+        taskId: task.id,
+        lastSeq: task.lastSeq,
+        fence: task.fence,
+        status: task.status,
+        ...ownerOf(task),
+      });
     return tasks;
   }
 
   return {
-    claim: async (candidates, nodeId, now) => (candidates.length === 0 ? [] : claimedBy(claimListed(dialect, candidates, nodeId, now))),
+    claim: async (candidates, nodeId, now) =>
+      candidates.length === 0 ? [] : claimedBy(claimListed(dialect, candidates, nodeId, now)),
     async claimQueued({ max, filter, except }, nodeId, now) {
       if (dialect === "sqlite") return null;
       const isFree = sql`NOT EXISTS (${anyLimit}) AND t.id NOT ${inTexts(dialect, except)}`;
@@ -46,8 +53,16 @@ export function claimsOf(session: Session): ClaimRows {
   };
 }
 
-/** Those that have not changed since they were read. On PostgreSQL it leaves out what another process has locked. */
-function claimListed(dialect: Dialect, candidates: readonly ClaimableTask[], nodeId: string, now: number): Sql {
+/**
+ * Those that have not changed since they were read. On PostgreSQL it leaves out what another process has
+ * locked.
+ */
+function claimListed(
+  dialect: Dialect,
+  candidates: readonly ClaimableTask[],
+  nodeId: string,
+  now: number,
+): Sql {
   const listed = JSON.stringify(candidates.map(({ id, fence, nodeId: owner }) => ({ id, fence, owner })));
   const changed = join(claim(nodeId, now));
   const of = (from: Sql) => sql`${from} JOIN task t ON t.id = c.id AND t.fence = c.fence

@@ -38,20 +38,29 @@ interface Plan {
 /**
  * Lists tasks at a cost that does not depend on their number, in one of three ways:
  * 1. One index serves the order and every condition.
- * 2. At most 1,000 tasks meet one of the other conditions: these are sorted. LIMIT keeps the databases from reading the index of the
- *    order until enough of them are found.
- * 3. At most 5,000 rows are examined in the order of the list. The page may be short then, and the next one begins after them.
+ * 2. At most 1,000 tasks meet one of the other conditions: these are sorted. LIMIT keeps the databases from
+ *    reading the index of the order until enough of them are found.
+ * 3. At most 5,000 rows are examined in the order of the list. The page may be short then, and the next one
+ *    begins after them.
  * The last two read many rows for one page, so they are scans.
  */
-export async function listTasks(session: Session, scope: Scope, filter: TaskFilter, page: TaskPage): Promise<TaskList> {
+export async function listTasks(
+  session: Session,
+  scope: Scope,
+  filter: TaskFilter,
+  page: TaskPage,
+): Promise<TaskList> {
   if (filter.words?.length === 0) return { tasks: [] };
   const plan = planOf(session.dialect, scope, filter, page.orderBy);
   const ids = await findCandidates(session.scans, plan.others);
   if (ids?.length === 0) return { tasks: [] };
   if (ids === null && plan.others.length > 0) return walk(session.scans, plan, page);
   const isByChange = page.orderBy === "updatedAt";
-  if (ids === null && isByChange) return toList(await select(session, inOrder(plan, page, page.limit + 1), [], page), page);
-  const from = ids ? sql`(SELECT t.* FROM task t WHERE t.id ${inTexts(session.dialect, ids)} LIMIT ${candidatesMax}) t` : sql`task t`;
+  if (ids === null && isByChange)
+    return toList(await select(session, inOrder(plan, page, page.limit + 1), [], page), page);
+  const from = ids
+    ? sql`(SELECT t.* FROM task t WHERE t.id ${inTexts(session.dialect, ids)} LIMIT ${candidatesMax}) t`
+    : sql`task t`;
   const conditions = [examined(plan, page, columns[page.orderBy]), ...plan.others.map(({ where }) => where)];
   return toList(await select(ids ? session.scans : session, from, conditions, page), page);
 }
@@ -87,10 +96,14 @@ const statusCount = computedShape({
 const living: readonly TaskStatus[] = ["waiting", "running"];
 
 /**
- * Counts the tasks of a list by state: among the candidates of a condition, or among the newest tasks. Then the index of states finds
- * all tasks in those that have not ended, at most 5,000 in each.
+ * Counts the tasks of a list by state: among the candidates of a condition, or among the newest tasks. Then
+ * the index of states finds all tasks in those that have not ended, at most 5,000 in each.
  */
-export async function countByStatus(session: Session, scope: Scope, { status, statuses, ...filter }: TaskFilter): Promise<TaskCounts> {
+export async function countByStatus(
+  session: Session,
+  scope: Scope,
+  { status, statuses, ...filter }: TaskFilter,
+): Promise<TaskCounts> {
   const byStatus = { running: 0, waiting: 0, stopped: 0, error: 0 };
   if (filter.words?.length === 0) return { byStatus, isComplete: true };
   const plan = planOf(session.dialect, scope, filter, "createdAt");
@@ -100,43 +113,59 @@ export async function countByStatus(session: Session, scope: Scope, { status, st
   const rows = await statusCount.rows(session.scans)(countOf(chosen ?? plan));
   const isComplete = rows.reduce((sum, row) => sum + row.examined, 0) < examinedMax;
   if (!isComplete && filter.view !== "team") {
-    const parts = living.map((each) => countOf(planOf(session.dialect, scope, { ...filter, status: each }, "waitingSince")));
+    const parts = living.map((each) =>
+      countOf(planOf(session.dialect, scope, { ...filter, status: each }, "waitingSince")),
+    );
     rows.push(...(await statusCount.rows(session.scans)(join(parts, " UNION ALL "))));
   }
   for (const row of rows) byStatus[row.status] = row.met;
   return { byStatus, isComplete };
 }
 
-/** Counts the newest tasks of a plan by state: those that were examined, and those that meet all conditions. */
+/**
+ * Counts the newest tasks of a plan by state: those that were examined, and those that meet all conditions.
+ */
 const countOf = ({ served, ranges, others }: Plan): Sql => sql`SELECT ${statusCount.of("c")} FROM (
   SELECT t.status, COUNT(*) AS examined, COUNT(CASE WHEN ${allOf(others.map(({ where }) => where))} THEN 1 END) AS met
   FROM (SELECT t.* FROM task t WHERE ${allOf([begun, ...served, ...ranges(columns.createdAt)])} ${sorted(columns.createdAt, "desc", examinedMax)}) t
   GROUP BY t.status) c`;
 
 /**
- * The index of an order serves the owner, the times of this order and, for the creation time, one more condition. The order of waits is
- * that of an index for one state.
+ * The index of an order serves the owner, the times of this order and, for the creation time, one more
+ * condition. The order of waits is that of an index for one state.
  */
 function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: TaskOrder): Plan {
   if (filter.view === "team") return teamPlan(dialect, scope, filter, orderBy);
   const owned = visible({ accountId: scope.accountId, spaceId: scope.spaceId });
   const { status, ...ofAnyState } = filter;
-  const equal = equalities(dialect, scope, orderBy === "waitingSince" ? ofAnyState : filter).map(({ where, owner }) => ({
-    where,
-    owner,
-    ids: sql`SELECT t.id FROM task t WHERE ${owner} AND ${where}`,
-  }));
+  const equal = equalities(dialect, scope, orderBy === "waitingSince" ? ofAnyState : filter).map(
+    ({ where, owner }) => ({
+      where,
+      owner,
+      ids: sql`SELECT t.id FROM task t WHERE ${owner} AND ${where}`,
+    }),
+  );
   const first = orderBy === "createdAt" ? equal.slice(0, 1) : [];
-  const pairs = Object.entries(filter.metadata ?? {}).map((pair) => ({ where: hasPair(pair), ids: tasksWithPair(scope, pair) }));
+  const pairs = Object.entries(filter.metadata ?? {}).map((pair) => ({
+    where: hasPair(pair),
+    ids: tasksWithPair(scope, pair),
+  }));
   const words = (filter.words ?? []).map((word) => ({
     where: hasWord(dialect, scope, word),
     ids: tasksWithWord(dialect, scope, word, candidatesMax + 1),
   }));
   // The tasks of an agent are its subtasks, except for one.
   const kinds = kindOf(filter);
-  const isServed = filter.type === "agent_subtask" && filter.agentId !== undefined && filter.projectId === undefined && first.length > 0;
+  const isServed =
+    filter.type === "agent_subtask" &&
+    filter.agentId !== undefined &&
+    filter.projectId === undefined &&
+    first.length > 0;
   const limit = scope.within && inProjects(scope.within);
-  const unindexed = [...times.filter((at) => at !== orderBy).flatMap((at) => ranges(filter, at)), ...(isServed ? [] : kinds)];
+  const unindexed = [
+    ...times.filter((at) => at !== orderBy).flatMap((at) => ranges(filter, at)),
+    ...(isServed ? [] : kinds),
+  ];
   return {
     served: [
       first[0]?.owner ?? owned,
@@ -148,7 +177,14 @@ function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: Tas
     ranges: (at) => ranges(filter, orderBy, at),
     owner: { spaceId: scope.spaceId, accountId: scope.accountId },
     others: [
-      ...(limit ? [{ where: limit, ids: sql`SELECT t.id FROM task t WHERE ${checkedOwner(dialect, scope)} AND ${limit}` }] : []),
+      ...(limit
+        ? [
+            {
+              where: limit,
+              ids: sql`SELECT t.id FROM task t WHERE ${checkedOwner(dialect, scope)} AND ${limit}`,
+            },
+          ]
+        : []),
       ...words,
       ...pairs,
       ...equal.slice(first.length),
@@ -159,8 +195,8 @@ function planOf(dialect: Dialect, scope: Scope, filter: TaskFilter, orderBy: Tas
 }
 
 /**
- * The tasks of a team. Candidates of a condition would include private tasks of others, so all other conditions are examined in the order
- * of the list: private tasks have no effect on the length of a page.
+ * The tasks of a team. Candidates of a condition would include private tasks of others, so all other
+ * conditions are examined in the order of the list: private tasks have no effect on the length of a page.
  */
 function teamPlan(dialect: Dialect, { spaceId }: Scope, filter: TaskFilter, orderBy: TaskOrder): Plan {
   const { creatorId, status, statuses = [], words = [] } = filter;
@@ -168,7 +204,10 @@ function teamPlan(dialect: Dialect, { spaceId }: Scope, filter: TaskFilter, orde
   if (status !== undefined) others.push(sql`t.status = ${status}`);
   if (statuses.length > 0) others.push(sql`t.status IN (${join([...statuses])})`);
   if (creatorId !== undefined) {
-    others.push(sql`t.account_id = ${creatorId}`, ...words.map((word) => hasWord(dialect, { accountId: creatorId, spaceId }, word)));
+    others.push(
+      sql`t.account_id = ${creatorId}`,
+      ...words.map((word) => hasWord(dialect, { accountId: creatorId, spaceId }, word)),
+    );
   }
   return {
     served: [visibleToTeam(spaceId)],
@@ -195,7 +234,11 @@ function equalities(
   const checked = checkedOwner(dialect, scope);
   if (parentId !== undefined) found.push({ where: sql`t.parent_id = ${parentId}`, owner: checked });
   if (projectId !== undefined) found.push({ where: sql`t.project_id = ${projectId}`, owner: checked });
-  if (agentId === defaultAgent) found.push({ where: sql`t.agent_id = (SELECT id FROM agent WHERE ${isDefaultOf(scope)})`, owner: checked });
+  if (agentId === defaultAgent)
+    found.push({
+      where: sql`t.agent_id = (SELECT id FROM agent WHERE ${isDefaultOf(scope)})`,
+      owner: checked,
+    });
   else if (agentId !== undefined) found.push({ where: sql`t.agent_id = ${agentId}`, owner: checked });
   if (status !== undefined) found.push({ where: sql`t.status = ${status}`, owner: owned });
   for (const clientId of [createdByApp, scope.clientId])
@@ -203,7 +246,10 @@ function equalities(
   return found;
 }
 
-/** The owner, as a condition for which SQLite uses no index: without statistics it would prefer the index of all tasks of the owner. */
+/**
+ * The owner, as a condition for which SQLite uses no index: without statistics it would prefer the index of
+ * all tasks of the owner.
+ */
 const checkedOwner = (dialect: Dialect, { accountId, spaceId }: Scope): Sql =>
   dialect === "sqlite"
     ? sql`+t.space_id = ${spaceId} AND +t.account_id = ${accountId} AND t.deleted_at IS NULL`
@@ -216,7 +262,8 @@ function statesOf({ statuses = [] }: TaskFilter, owned: Sql): readonly Condition
 }
 
 /** The default agent of an account in a space. */
-export const isDefaultOf = ({ accountId, spaceId }: Scope): Sql => sql`space_id = ${spaceId} AND account_id = ${accountId} AND is_default`;
+export const isDefaultOf = ({ accountId, spaceId }: Scope): Sql =>
+  sql`space_id = ${spaceId} AND account_id = ${accountId} AND is_default`;
 
 function kindOf({ type }: TaskFilter): readonly Sql[] {
   if (type === undefined) return [];
@@ -233,7 +280,10 @@ const times = ["createdAt", "updatedAt"] as const;
 
 function ranges(filter: TaskFilter, order: TaskOrder, at = columns[order]): Sql[] {
   if (order === "waitingSince") return [];
-  const [after, before] = order === "createdAt" ? [filter.createdAfter, filter.createdBefore] : [filter.updatedAfter, filter.updatedBefore];
+  const [after, before] =
+    order === "createdAt"
+      ? [filter.createdAfter, filter.createdBefore]
+      : [filter.updatedAfter, filter.updatedBefore];
   const found: Sql[] = [];
   if (after !== undefined) found.push(sql`${at} > ${after}`);
   if (before !== undefined) found.push(sql`${at} < ${before}`);
@@ -242,13 +292,25 @@ function ranges(filter: TaskFilter, order: TaskOrder, at = columns[order]): Sql[
 
 const candidate = computedShape({ nth: integer(sql`c.nth`), id: text(sql`c.id`) });
 
-/** The ids of the tasks that meet every condition which at most 1,000 tasks meet; null when there is no such condition. */
-async function findCandidates(scans: Scans, conditions: readonly Condition[]): Promise<readonly string[] | null> {
+/**
+ * The ids of the tasks that meet every condition which at most 1,000 tasks meet; null when there is no such
+ * condition.
+ */
+async function findCandidates(
+  scans: Scans,
+  conditions: readonly Condition[],
+): Promise<readonly string[] | null> {
   const searches = conditions.flatMap(({ ids }) => ids ?? []);
   if (searches.length === 0) return null;
-  const parts = searches.map((ids, nth) => sql`SELECT ${raw(String(nth))} AS nth, f.id FROM (${ids} LIMIT ${candidatesMax + 1}) f`);
-  const rows = await candidate.rows(scans)(sql`SELECT ${candidate.of("c")} FROM (${join(parts, " UNION ALL ")}) c`);
-  const found = searches.map((_, nth) => rows.filter((row) => row.nth === nth)).filter(({ length }) => length <= candidatesMax);
+  const parts = searches.map(
+    (ids, nth) => sql`SELECT ${raw(String(nth))} AS nth, f.id FROM (${ids} LIMIT ${candidatesMax + 1}) f`,
+  );
+  const rows = await candidate.rows(scans)(
+    sql`SELECT ${candidate.of("c")} FROM (${join(parts, " UNION ALL ")}) c`,
+  );
+  const found = searches
+    .map((_, nth) => rows.filter((row) => row.nth === nth))
+    .filter(({ length }) => length <= candidatesMax);
   const [smallest, ...rest] = found.map((part) => new Set(part.map(({ id }) => id)));
   return smallest ? [...smallest].filter((id) => rest.every((set) => set.has(id))) : null;
 }
@@ -275,7 +337,12 @@ const places = {
 };
 
 /** The last row of a full window; undefined when the list ends inside of it. */
-async function lastExamined(scans: Scans, window: Sql, { orderBy, order }: TaskPage, size: number): Promise<TaskPosition | undefined> {
+async function lastExamined(
+  scans: Scans,
+  window: Sql,
+  { orderBy, order }: TaskPage,
+  size: number,
+): Promise<TaskPosition | undefined> {
   const place = places[orderBy];
   const row = await place.row(scans)(sql`
     SELECT ${place.of("t")} FROM ${window} ${sorted(columns[orderBy], order, 1)} OFFSET ${size - 1}`);
@@ -283,7 +350,12 @@ async function lastExamined(scans: Scans, window: Sql, { orderBy, order }: TaskP
 }
 
 /** One task more than the page has, which shows whether another page follows. */
-const select = (connection: Scans, from: Sql, conditions: readonly Sql[], page: TaskPage): Promise<readonly TaskView[]> =>
+const select = (
+  connection: Scans,
+  from: Sql,
+  conditions: readonly Sql[],
+  page: TaskPage,
+): Promise<readonly TaskView[]> =>
   taskViewShape.rows(connection)(
     sql`SELECT ${taskViewShape.of("t")} FROM ${from} ${conditions.length === 0 ? empty : sql`WHERE ${allOf(conditions)}`}
       ${sorted(columns[page.orderBy], page.order, page.limit + 1)}`,

@@ -13,7 +13,11 @@ const queued = claimable.with({
 const taskIds = tables.task.pick("id");
 const queuedAlone = queued.with({ isAlone: boolean(sql`(SELECT first = last FROM ends)`) });
 const counted = computedShape({ count: integer(sql`COUNT(*)`) });
-const subtasks = computedShape({ living: integer(sql`living`), total: integer(sql`total`), made: integer(sql`made`) });
+const subtasks = computedShape({
+  living: integer(sql`living`),
+  total: integer(sql`total`),
+  made: integer(sql`made`),
+});
 const subtaskEnd = tables.task.pick("id", "title", "status", "lastSeq");
 
 type QueueRows = Pick<
@@ -69,7 +73,8 @@ export function queueOf(session: Session): QueueRows {
       return rows.map(({ id }) => id);
     },
     async countSubtasks({ id, agentId, consumedSeq }, begun) {
-      const made = begun.length === 0 ? sql`0` : sql`(SELECT COUNT(*) FROM task WHERE id IN (${join([...begun])}))`;
+      const made =
+        begun.length === 0 ? sql`0` : sql`(SELECT COUNT(*) FROM task WHERE id IN (${join([...begun])}))`;
       const since = sql`(SELECT timestamp FROM task_event WHERE task_id = ${id} AND seq = ${consumedSeq})`;
       const below = sql`SELECT COUNT(*) FROM task WHERE root_id = ${id} AND deleted_at IS NULL`;
       const row = await subtasks.row(session)(sql`
@@ -87,8 +92,10 @@ export function queueOf(session: Session): QueueRows {
         SELECT ${subtaskEnd.of("t")} FROM task t
         WHERE t.parent_id = ${parentId} AND t.deleted_at IS NULL AND t.id IN (${join([...asked])})`);
     },
-    listLiving: (parentId, turn, max) => subtaskIds(parentId, sql`${isLiving} AND t.parent_turn <= ${turn}`, max),
-    listOfTurn: (parentId, turn, max) => subtaskIds(parentId, sql`(${isLiving} OR t.parent_turn = ${turn})`, max),
+    listLiving: (parentId, turn, max) =>
+      subtaskIds(parentId, sql`${isLiving} AND t.parent_turn <= ${turn}`, max),
+    listOfTurn: (parentId, turn, max) =>
+      subtaskIds(parentId, sql`(${isLiving} OR t.parent_turn = ${turn})`, max),
     async listOwned(nodeIds) {
       if (nodeIds.length === 0) return [];
       return claimable.rows(session)(sql`
@@ -116,9 +123,15 @@ export function queueOf(session: Session): QueueRows {
 }
 
 /** The queue as `t`. SQLite's planner would sort all running tasks. */
-const queue: Record<Dialect, Sql> = { sqlite: raw("running_task t INDEXED BY running_task_queue"), postgresql: raw("running_task t") };
+const queue: Record<Dialect, Sql> = {
+  sqlite: raw("running_task t INDEXED BY running_task_queue"),
+  postgresql: raw("running_task t"),
+};
 /** The running tasks as `t`. SQLite's planner would scan all tasks of the account. */
-const runningTasks: Record<Dialect, Sql> = { sqlite: raw("task t INDEXED BY task_status"), postgresql: raw("task t") };
+const runningTasks: Record<Dialect, Sql> = {
+  sqlite: raw("task t INDEXED BY task_status"),
+  postgresql: raw("task t"),
+};
 
 /** The searched part of the queue: the table as `t`, and the conditions. */
 interface Waiting {
@@ -126,25 +139,34 @@ interface Waiting {
   readonly where: Sql;
 }
 
-/** The condition of a task in the queue, for `running_task` or a running task. Without a filter the statement has no condition on profiles, so that it costs nothing where all of them run. */
+/**
+ * The condition of a task in the queue, for `running_task` or a running task. Without a filter the statement
+ * has no condition on profiles, so that it costs nothing where all of them run.
+ */
 export function waits({ spaceId, profiles, excludedProfiles = [], nodeId }: QueueFilter): Sql {
   const conditions = [sql`t.node_id IS NULL`];
   if (spaceId !== undefined) conditions.push(sql`t.space_id = ${spaceId}`);
-  if (profiles !== undefined) conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
-  if (excludedProfiles.length > 0) conditions.push(sql`t.agent_profile NOT IN (${join([...excludedProfiles])})`);
-  if (nodeId !== undefined) conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId} OR ${orphaned})`);
+  if (profiles !== undefined)
+    conditions.push(profiles.length === 0 ? sql`1 = 0` : sql`t.agent_profile IN (${join([...profiles])})`);
+  if (excludedProfiles.length > 0)
+    conditions.push(sql`t.agent_profile NOT IN (${join([...excludedProfiles])})`);
+  if (nodeId !== undefined)
+    conditions.push(sql`(t.wants_node IS NULL OR t.wants_node = ${nodeId} OR ${orphaned})`);
   return allOf(conditions);
 }
 
-/** The profile of the task has room for a run. A row comparison, so that PostgreSQL keeps its scan of the queue's index. */
+/**
+ * The profile of the task has room for a run. A row comparison, so that PostgreSQL keeps its scan of the
+ * queue's index.
+ */
 const notFull = sql`(t.space_id, t.agent_profile) NOT IN (SELECT f.space_id, f.profile FROM full_profile f)`;
 
 /** The process that the task must run on no longer exists. */
 const orphaned = sql`NOT EXISTS (SELECT 1 FROM node n WHERE n.id = t.wants_node)`;
 
 /**
- * The tasks of the first account in the queue by id, in their order in the queue, and whether it is the last one too: often the queue has
- * tasks of one account only, or none.
+ * The tasks of the first account in the queue by id, in their order in the queue, and whether it is the last
+ * one too: often the queue has tasks of one account only, or none.
  */
 const ofFirst = ({ from, where }: Waiting, max: number): Sql => sql`
   WITH ${fullProfiles("sqlite")}, ends (first, last) AS MATERIALIZED (
@@ -156,7 +178,8 @@ const ofFirst = ({ from, where }: Waiting, max: number): Sql => sql`
   SELECT ${queuedAlone.of("w")} FROM ids CROSS JOIN task w WHERE w.id = ids.id ORDER BY w.queued_at, w.id`;
 
 /**
- * The ids of at most `max` tasks of the queue, and their places in the fair order, as the common table `ranked`. It needs `RECURSIVE`.
+ * The ids of at most `max` tasks of the queue, and their places in the fair order, as the common table
+ * `ranked`. It needs `RECURSIVE`.
  *
  * @param where which tasks of the queue, as `t`.
  */

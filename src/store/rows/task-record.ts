@@ -40,18 +40,24 @@ const windowed = recordShape.with({
 });
 
 /**
- * Tasks for exports. One statement reads total and page, so they are consistent. Both are read from an index only, and
- * only the page's rows are looked up.
+ * Tasks for exports. One statement reads total and page, so they are consistent. Both are read from an index
+ * only, and only the page's rows are looked up.
  *
- * Tasks that have not begun are not listed, but the index contains them. They are main tasks of agents: an account has
- * few of them, and they are never deleted. They are found through their agents (SQLite keeps the order of a CROSS JOIN).
- * A test of each of a million rows would double the cost, so the index is read with them, in a window that is wider by
- * at least their number. Then they are subtracted from the total, and those before the window from its start.
+ * Tasks that have not begun are not listed, but the index contains them. They are main tasks of agents: an
+ * account has few of them, and they are never deleted. They are found through their agents (SQLite keeps the
+ * order of a CROSS JOIN). A test of each of a million rows would double the cost, so the index is read with
+ * them, in a window that is wider by at least their number. Then they are subtracted from the total, and
+ * those before the window from its start.
  */
 export function taskRecordRows(session: Session): TaskRecordRows {
   const { dialect } = session;
 
-  async function read(of: Owner, filter: TaskRecordFilter, page: OffsetPage, extra: number): Promise<CountedPage<TaskRecord>> {
+  async function read(
+    of: Owner,
+    filter: TaskRecordFilter,
+    page: OffsetPage,
+    extra: number,
+  ): Promise<CountedPage<TaskRecord>> {
     const { limit, offset } = page;
     const where = conditions(of, filter);
     const rows = await windowed.rows(session.scans)(sql`
@@ -78,12 +84,18 @@ export function taskRecordRows(session: Session): TaskRecordRows {
 
 const recordOf = ({ total, unbegun, before, begun, ...record }: RowOf<typeof windowed>): TaskRecord => record;
 
-/** The extra rows are a fixed number in the statement: PostgreSQL sorts everything if it does not know the limit. */
+/**
+ * The extra rows are a fixed number in the statement: PostgreSQL sorts everything if it does not know the
+ * limit.
+ */
 const usualExtra = 4;
 
 type Owner = Parameters<TaskRecordRows["tasks"]>[0];
 
-function conditions({ spaceId, accountId }: { readonly spaceId: string; readonly accountId: string }, filter: TaskRecordFilter): Sql {
+function conditions(
+  { spaceId, accountId }: { readonly spaceId: string; readonly accountId: string },
+  filter: TaskRecordFilter,
+): Sql {
   const found = [sql`t.space_id = ${spaceId}`, sql`t.account_id = ${accountId}`];
   if (!filter.includeDeleted) found.push(sql`t.deleted_at IS NULL`);
   if (filter.startTime !== null) found.push(sql`t.created_at >= ${filter.startTime}`);
@@ -94,5 +106,7 @@ function conditions({ spaceId, accountId }: { readonly spaceId: string; readonly
 /** The tasks as `t`, by the index that covers the query. SQLite's planner does not always choose it. */
 function index(dialect: Dialect, { includeDeleted }: TaskRecordFilter): Sql {
   if (dialect === "postgresql") return raw("task t");
-  return raw(`task t INDEXED BY ${includeDeleted ? "task_space_id_account_id_created_at_id_idx" : "task_present"}`);
+  return raw(
+    `task t INDEXED BY ${includeDeleted ? "task_space_id_account_id_created_at_id_idx" : "task_present"}`,
+  );
 }

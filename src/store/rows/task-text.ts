@@ -21,7 +21,10 @@ export interface TaskText {
   readonly text: string;
 }
 
-/** The texts of events that a search finds: those of people and of the assistant. @param firstSeq the number of the first event. */
+/**
+ * The texts of events that a search finds: those of people and of the assistant. @param firstSeq the number
+ * of the first event.
+ */
 export const textsOf = (events: readonly NewEvent[], firstSeq: number): readonly TaskText[] =>
   events.flatMap((event, index) => textOf(event).map((text) => ({ seq: firstSeq + index, text })));
 
@@ -37,7 +40,9 @@ export function entries(dialect: Dialect, owner: TextOwner, texts: readonly Task
   const keys = keysOf(owner);
   const rows = texts.flatMap(({ seq, text }) => {
     const words = [...tokensOf(text)].flatMap((token) => keys.map((key) => key + token));
-    return words.length === 0 && seq > 0 ? [] : [sql`(${id}, ${seq}, ${spaceId}, ${accountId}, ${wordsIn(dialect, words)})`];
+    return words.length === 0 && seq > 0
+      ? []
+      : [sql`(${id}, ${seq}, ${spaceId}, ${accountId}, ${wordsIn(dialect, words)})`];
   });
   if (rows.length === 0) return null;
   return sql`INSERT INTO task_text (task_id, seq, space_id, account_id, words) VALUES ${join(rows)}
@@ -46,15 +51,17 @@ export function entries(dialect: Dialect, owner: TextOwner, texts: readonly Task
 
 /** Words have only letters, digits and marks, which need no escapes. */
 const wordsIn = (dialect: Dialect, words: readonly string[]): Sql =>
-  dialect === "sqlite" ? sql`${` ${words.join(" ")} `}` : sql`CAST(${words.map((word) => `'${word}'`).join(" ")} AS tsvector)`;
+  dialect === "sqlite"
+    ? sql`${` ${words.join(" ")} `}`
+    : sql`CAST(${words.map((word) => `'${word}'`).join(" ")} AS tsvector)`;
 
 export async function deleteEntries(session: Session, taskId: string): Promise<void> {
   await session.execute(sql`DELETE FROM task_text WHERE task_id = ${taskId}`);
 }
 
 /**
- * Entries of the caller with a word, as a statement of ids of tasks; a task may be in it several times. The statement takes one more
- * condition `LIMIT`. @param max the value of that limit.
+ * Entries of the caller with a word, as a statement of ids of tasks; a task may be in it several times. The
+ * statement takes one more condition `LIMIT`. @param max the value of that limit.
  */
 export function tasksWithWord(dialect: Dialect, scope: Scope, word: SearchWord, max: number): Sql {
   const { spaceId, accountId } = scope;
@@ -66,7 +73,10 @@ export function tasksWithWord(dialect: Dialect, scope: Scope, word: SearchWord, 
     : sql`SELECT x AS id FROM find_task_text(CAST(${query} AS tsquery), ${spaceId}, ${accountId}, CAST(${max} AS INTEGER)) x`;
 }
 
-/** Whether the task `t` has a word. It reads the task's entries and not the index: the planner cannot turn it into a join. */
+/**
+ * Whether the task `t` has a word. It reads the task's entries and not the index: the planner cannot turn it
+ * into a join.
+ */
 export function hasWord(dialect: Dialect, scope: Scope, word: SearchWord): Sql {
   const key = keyOf(scope);
   const has =
@@ -93,7 +103,10 @@ const keysOf = ({ clientId, ...owner }: TextOwner): readonly string[] =>
 
 const keyLength = 10;
 
-/** Ten letters and digits of an account in a space, or of an app there. The index of short prefixes on SQLite uses their number. */
+/**
+ * Ten letters and digits of an account in a space, or of an app there. The index of short prefixes on SQLite
+ * uses their number.
+ */
 export function keyOf({ spaceId, accountId, clientId = "" }: Scope): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([spaceId, accountId, clientId]))

@@ -28,13 +28,20 @@ const browserUse = computedShape({ browserId: text(sql`m.browser_id`), taskId: t
 export function taskResourceRows(session: Session): TaskResourceRows {
   const { execute, dialect } = session;
   return {
-    find: (taskId) => taskResources.row(session)(sql`SELECT ${taskResources.of("task_means")} FROM task_means WHERE task_id = ${taskId}`),
+    find: (taskId) =>
+      taskResources.row(session)(
+        sql`SELECT ${taskResources.of("task_means")} FROM task_means WHERE task_id = ${taskId}`,
+      ),
     async set({ id, spaceId }, resources) {
       const inserted = tables.taskResources.insert({ taskId: id, spaceId, ...resources });
-      await execute(sql`${inserted} ON CONFLICT (task_id) DO UPDATE SET ${join(tables.taskResources.set(resources))}`);
+      await execute(
+        sql`${inserted} ON CONFLICT (task_id) DO UPDATE SET ${join(tables.taskResources.set(resources))}`,
+      );
     },
     async deselectBrowser(taskId, browserId) {
-      const changed = await execute(sql`UPDATE task_means SET browser_id = NULL WHERE task_id = ${taskId} AND browser_id = ${browserId}`);
+      const changed = await execute(
+        sql`UPDATE task_means SET browser_id = NULL WHERE task_id = ${taskId} AND browser_id = ${browserId}`,
+      );
       return changed === 1;
     },
     async listBrowserUses(scope, browserIds, max) {
@@ -62,12 +69,24 @@ export function taskRows(session: Session): TaskRows {
     async insert(task, events, isSubscribed) {
       const change = changeOf(session);
       const written = withFirstEvents(task, events);
-      const insert = tables.task.insert({ ...written, ...firstProgress(task, events), indexedSeq: written.lastSeq, textsBehind: false });
-      const hasWebhooks = isSubscribed ?? (events.length > 0 && (await webhookEventRows(session).isSubscribed(task)));
+      const insert = tables.task.insert({
+        ...written,
+        ...firstProgress(task, events),
+        indexedSeq: written.lastSeq,
+        textsBehind: false,
+      });
+      const hasWebhooks =
+        isSubscribed ?? (events.length > 0 && (await webhookEventRows(session).isSubscribed(task)));
       await session.write(insert);
       await appendEvents(session, written, events, task.title);
       await insertMetadata(session, task, task.metadata);
-      change.news.set(task.id, { taskId: task.id, lastSeq: written.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
+      change.news.set(task.id, {
+        taskId: task.id,
+        lastSeq: written.lastSeq,
+        fence: task.fence,
+        status: task.status,
+        ...ownerOf(task),
+      });
       return { task: written, isNew: true, events, hasWebhooks };
     },
     find: (scope, id) => view(scope, id, empty),
@@ -112,5 +131,10 @@ function withFirstEvents(task: Task, events: readonly NewEvent[]): Task {
   const lastSeq = task.lastSeq + events.length;
   const lastTimestamp = Math.max(task.lastTimestamp, task.createdAt) + events.length;
   const message = events.findLastIndex(({ type }) => type === "user_message");
-  return { ...task, lastSeq, lastTimestamp, messageSeq: message < 0 ? task.messageSeq : task.lastSeq + message + 1 };
+  return {
+    ...task,
+    lastSeq,
+    lastTimestamp,
+    messageSeq: message < 0 ? task.messageSeq : task.lastSeq + message + 1,
+  };
 }

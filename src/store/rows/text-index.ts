@@ -15,8 +15,9 @@ const idOf = tables.task.pick("id");
 const isBehind = sql`t.texts_behind AND t.deleted_at IS NULL`;
 
 /**
- * Texts that are not in the search index: of tasks of an earlier release, and of changes by processes of an earlier release.
- * `indexed_seq` has how far a task is indexed, so that the work continues after a process ends.
+ * Texts that are not in the search index: of tasks of an earlier release, and of changes by processes of an
+ * earlier release. `indexed_seq` has how far a task is indexed, so that the work continues after a process
+ * ends.
  */
 export function textIndex(session: Session): Pick<TaskRows, "isIndexed" | "listNotIndexed" | "indexTexts"> {
   return {
@@ -27,7 +28,9 @@ export function textIndex(session: Session): Pick<TaskRows, "isIndexed" | "listN
       return (await countRows(session, sql`FROM (${one}) f`)) === 0;
     },
     async listNotIndexed(max) {
-      const rows = await idOf.rows(session)(sql`SELECT ${idOf.of("t")} FROM task t WHERE ${isBehind} LIMIT ${max}`);
+      const rows = await idOf.rows(session)(
+        sql`SELECT ${idOf.of("t")} FROM task t WHERE ${isBehind} LIMIT ${max}`,
+      );
       return rows.map(({ id }) => id);
     },
     async indexTexts(ids) {
@@ -39,7 +42,9 @@ export function textIndex(session: Session): Pick<TaskRows, "isIndexed" | "listN
   };
 }
 
-/** Adds the next texts of a task to the index. Its row is locked, so that it is not deleted at the same time. */
+/**
+ * Adds the next texts of a task to the index. Its row is locked, so that it is not deleted at the same time.
+ */
 async function indexTask(session: Session, task: RowOf<typeof behind>): Promise<void> {
   const pages = eventPages(session);
   const title = task.indexedSeq < 0 ? [{ seq: 0, text: task.title }] : [];
@@ -54,5 +59,7 @@ async function indexTask(session: Session, task: RowOf<typeof behind>): Promise<
     await write(events.flatMap((event) => textsOf([event], event.seq)));
     indexed = events.at(-1)?.seq ?? task.lastSeq;
   }
-  await session.execute(sql`UPDATE task SET indexed_seq = ${indexed}, texts_behind = (last_seq > ${indexed}) WHERE id = ${task.id}`);
+  await session.execute(
+    sql`UPDATE task SET indexed_seq = ${indexed}, texts_behind = (last_seq > ${indexed}) WHERE id = ${task.id}`,
+  );
 }

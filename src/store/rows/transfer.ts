@@ -8,7 +8,11 @@ import { computedShape, integer, type PlainTable, plainTables, text } from "../t
 const rowsMax = 500;
 const valuesMax = 30_000;
 
-const job = computedShape({ kind: text<Job["kind"]>(sql`kind`), key: text(sql`key`), runAt: integer(sql`run_at`) });
+const job = computedShape({
+  kind: text<Job["kind"]>(sql`kind`),
+  key: text(sql`key`),
+  runAt: integer(sql`run_at`),
+});
 
 /** All tables of the models, by their primary keys. */
 export function transferRows(session: Session): TransferRows {
@@ -23,7 +27,10 @@ export function transferRows(session: Session): TransferRows {
       const rows = await table.rows(session)(sql`SELECT ${table.of("t")} ${inOrder(table, after, count)}`);
       const last = rows.at(-1);
       const isEnd = count === sizes.length && count < max;
-      return { rows, last: isEnd || last === undefined ? null : table.key.map(([member]) => keyPart(last[member])) };
+      return {
+        rows,
+        last: isEnd || last === undefined ? null : table.key.map(([member]) => keyPart(last[member])),
+      };
     },
     async insert(name, rows) {
       if (rows.length > 0) await session.execute(tableOf(name).insertAll(rows));
@@ -60,7 +67,9 @@ function inOrder({ name, key }: PlainTable, after: RowKey | null, max: number): 
 
 /** The bytes of texts, JSON and bytes in each row. */
 function sizesOf({ columns }: PlainTable) {
-  const sized = Object.values(columns).filter(([, kind]) => kind === "text" || kind === "json" || kind === "bytes");
+  const sized = Object.values(columns).filter(
+    ([, kind]) => kind === "text" || kind === "json" || kind === "bytes",
+  );
   const lengths = sized.map(([column]) => `COALESCE(octet_length(t.${column}), 0)`);
   return computedShape({ bytes: integer(sql`CAST(${raw(lengths.join(" + ") || "0")} AS BIGINT)`) });
 }

@@ -20,7 +20,9 @@ const membership = (what: Sql): Sql => sql`
 /** The account's own name is shown after the person's first sign-in to this team (spec/decisions.md 5). */
 export const displayName = sql`COALESCE(m.name, (SELECT a.name FROM account a WHERE a.id = m.account_id AND m.signed_in_at IS NOT NULL), m.email)`;
 
-/** The name of a member `p` of a space's team, or else the address; empty for a person who was never a member. */
+/**
+ * The name of a member `p` of a space's team, or else the address; empty for a person who was never a member.
+ */
 const name = text(sql`COALESCE(${membership(displayName)}, '')`);
 
 const personName = computedShape({ name });
@@ -74,7 +76,11 @@ function sums(spaceId: string, { range, accountId, ...filter }: PeoplePage): Sql
     )`;
 }
 
-function beyondPerson(sort: PeoplePage["sort"], order: PeoplePage["order"], { value, id }: NonNullable<PeoplePage["after"]>): Sql {
+function beyondPerson(
+  sort: PeoplePage["sort"],
+  order: PeoplePage["order"],
+  { value, id }: NonNullable<PeoplePage["after"]>,
+): Sql {
   const column = raw(`p.${sort}`);
   const further = raw(order === "asc" ? ">" : "<");
   return sql`(${column} ${further} ${value} OR (${column} = ${value} AND p.account_id ${further} ${id}))`;
@@ -177,7 +183,9 @@ function recordConditions({ from, to, after, ...filter }: RecordPage): Sql[] {
   const tasks =
     ofEntries.length === 0
       ? []
-      : [sql`r.task_id IN (SELECT e.task_id FROM usage_entry e WHERE ${allOf([sql`e.task_id = r.task_id`, ...ofEntries])})`];
+      : [
+          sql`r.task_id IN (SELECT e.task_id FROM usage_entry e WHERE ${allOf([sql`e.task_id = r.task_id`, ...ofEntries])})`,
+        ];
   return [
     ...(from === undefined ? [] : [sql`r.updated_at >= ${dayStart(from)}`]),
     ...(to === undefined ? [] : [sql`r.updated_at < ${dayStart(to + 1)}`]),

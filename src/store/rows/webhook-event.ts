@@ -15,8 +15,9 @@ const isSubscribed = (accountId: Sql, spaceId: Sql, clientId: Sql): Sql => sql`(
     WHERE webhook_listener.account_id = ${accountId} AND webhook_listener.space_id = ${spaceId}))`;
 
 /**
- * Whether an active webhook or a listener subscribes to a row of `task`. The statement that writes the task computes it, so that an
- * account without webhooks needs no further statement. A step without events sends nothing and does not compute it.
+ * Whether an active webhook or a listener subscribes to a row of `task`. The statement that writes the task
+ * computes it, so that an account without webhooks needs no further statement. A step without events sends
+ * nothing and does not compute it.
  */
 export const hasWebhooks = {
   computed: boolean(isSubscribed(sql`task.account_id`, sql`task.space_id`, sql`task.client_id`)),
@@ -26,11 +27,18 @@ export const hasWebhooks = {
 const subscription = computedShape({ isSubscribed: hasWebhooks.alwaysFalse });
 
 /** The active webhooks and the listeners of a task, by id and types. */
-function subscribersOf({ accountId, spaceId, clientId }: Pick<Task, "accountId" | "spaceId" | "clientId">): Sql {
-  const select = (condition: Sql) => sql`SELECT ${subscriber.of("webhook")} FROM webhook WHERE ${condition} AND ${active}`;
+function subscribersOf({
+  accountId,
+  spaceId,
+  clientId,
+}: Pick<Task, "accountId" | "spaceId" | "clientId">): Sql {
+  const select = (condition: Sql) =>
+    sql`SELECT ${subscriber.of("webhook")} FROM webhook WHERE ${condition} AND ${active}`;
   const own = sql`${select(sql`account_id = ${accountId} AND space_id = ${spaceId} AND client_id IS NULL`)}
     UNION ALL SELECT ${listener.of("webhook_listener")} FROM webhook_listener WHERE account_id = ${accountId} AND space_id = ${spaceId}`;
-  return clientId === null ? own : sql`${own} UNION ALL ${select(sql`client_id = ${clientId} AND space_id = ${spaceId}`)}`;
+  return clientId === null
+    ? own
+    : sql`${own} UNION ALL ${select(sql`client_id = ${clientId} AND space_id = ${spaceId}`)}`;
 }
 
 const subscriber = tables.webhook.pick("id", "eventTypes", "projectId").with({
@@ -41,7 +49,9 @@ const listener = tables.webhookListener.pick("id", "eventTypes", "projectId").wi
   metadata: json<Metadata>(sql`'{}'`),
   isListener: boolean(sql`TRUE`),
 });
-/** The ids of a task and type differ only in their seconds, which have ten digits, so MAX finds the last one. */
+/**
+ * The ids of a task and type differ only in their seconds, which have ten digits, so MAX finds the last one.
+ */
 const last = tables.webhookEvent.pick("type").with({ id: text(sql`MAX(id)`) });
 
 export function webhookEventRows(session: Session): WebhookEventRows {
@@ -49,7 +59,9 @@ export function webhookEventRows(session: Session): WebhookEventRows {
   return {
     async isSubscribed({ accountId, spaceId, clientId }) {
       const subscribed = isSubscribed(sql`${accountId}`, sql`${spaceId}`, sql`${clientId}`);
-      return (await subscription.row(session)(sql`SELECT ${subscribed} AS "isSubscribed"`))?.isSubscribed ?? false;
+      return (
+        (await subscription.row(session)(sql`SELECT ${subscribed} AS "isSubscribed"`))?.isSubscribed ?? false
+      );
     },
     subscribers: (task) => subscriber.rows(session)(subscribersOf(task)),
     lastIds: (taskId) =>
@@ -78,5 +90,8 @@ export async function eraseSettled({ execute }: Session, eventIds: Sql): Promise
       AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.event_id = webhook_event.id AND delivery.state = 'pending')`);
 }
 
-/** Waits for changes that settle a delivery at this moment. Later changes see that the task is deleted. SQLite has only one writer. */
+/**
+ * Waits for changes that settle a delivery at this moment. Later changes see that the task is deleted. SQLite
+ * has only one writer.
+ */
 const untilSettled: Readonly<Record<Dialect, Sql>> = { sqlite: empty, postgresql: sql`FOR UPDATE` };

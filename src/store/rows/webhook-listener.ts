@@ -31,13 +31,17 @@ export function listenerRows(session: Session): ListenerRows {
     async insert(listener) {
       await execute(webhookListener.insert(listener));
     },
-    count: (accountId, now) => countRows(session, sql`FROM webhook_listener WHERE account_id = ${accountId} AND NOT (${isOver(now)})`),
-    state: (id) => state.row(session)(sql`SELECT ${state.of("webhook_listener")} FROM webhook_listener WHERE id = ${id}`),
+    count: (accountId, now) =>
+      countRows(session, sql`FROM webhook_listener WHERE account_id = ${accountId} AND NOT (${isOver(now)})`),
+    state: (id) =>
+      state.row(session)(sql`SELECT ${state.of("webhook_listener")} FROM webhook_listener WHERE id = ${id}`),
     async renew(id, now) {
       return (await execute(sql`UPDATE webhook_listener SET renewed_at = ${now} WHERE id = ${id}`)) === 1;
     },
     async put(events) {
-      const inOrder = events.toSorted((a, b) => (a.listenerId < b.listenerId ? -1 : a.listenerId > b.listenerId ? 1 : 0));
+      const inOrder = events.toSorted((a, b) =>
+        a.listenerId < b.listenerId ? -1 : a.listenerId > b.listenerId ? 1 : 0,
+      );
       for (const { listenerId, eventId } of inOrder) await put(listenerId, eventId);
     },
     listWaiting: (id, max) =>

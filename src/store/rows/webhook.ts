@@ -17,7 +17,10 @@ export function webhookKeyRows(session: Session): WebhookKeyRows {
       return (await execute(sql`${tables.webhookKey.insert(key)} ON CONFLICT DO NOTHING`)) === 1;
     },
     async retire(algorithm, at) {
-      await (await db()).webhookKey.updateMany({ where: { algorithm, retiresAt: null }, data: { retiresAt: at } });
+      await (await db()).webhookKey.updateMany({
+        where: { algorithm, retiresAt: null },
+        data: { retiresAt: at },
+      });
     },
     async remove(algorithm) {
       await (await db()).webhookKey.deleteMany({ where: { algorithm } });
@@ -31,7 +34,9 @@ const { webhook } = tables;
 /** The id of an app's webhook. */
 const ofApp = webhook.pick("id").with({ clientId: text(sql`t.client_id`) });
 
-const heldWebhook = webhook.with({ email: textOrNull(sql`(SELECT email FROM account WHERE id = t.account_id)`) });
+const heldWebhook = webhook.with({
+  email: textOrNull(sql`(SELECT email FROM account WHERE id = t.account_id)`),
+});
 
 export function webhookRows(session: Session): WebhookRows {
   const { dialect, execute } = session;
@@ -51,7 +56,9 @@ export function webhookRows(session: Session): WebhookRows {
     find: (reach, id) => webhook.row(session)(active(sql`id = ${id} AND ${inReach(reach)}`)),
     async lock(reach, id) {
       changeOf(session);
-      return webhook.row(session)(sql`${active(sql`id = ${id} AND ${inReach(reach)}`)} ${forUpdate(dialect, "t")}`);
+      return webhook.row(session)(
+        sql`${active(sql`id = ${id} AND ${inReach(reach)}`)} ${forUpdate(dialect, "t")}`,
+      );
     },
     findOfApp: (clientId) => webhook.row(session)(active(sql`client_id = ${clientId}`)),
     async listIdsOfApps(spaceId) {
@@ -61,16 +68,26 @@ export function webhookRows(session: Session): WebhookRows {
     },
     async update(id, changes) {
       const set = webhook.set(changes);
-      if (set.length > 0) await execute(sql`UPDATE webhook SET ${join(set)} WHERE id = ${id} AND deleted_at IS NULL`);
+      if (set.length > 0)
+        await execute(sql`UPDATE webhook SET ${join(set)} WHERE id = ${id} AND deleted_at IS NULL`);
     },
     async tombstone(id, now) {
-      const blank = webhook.set({ secret: new Uint8Array(), oldSecret: null, oldSecretUntil: null, status: "inactive", deletedAt: now });
+      const blank = webhook.set({
+        secret: new Uint8Array(),
+        oldSecret: null,
+        oldSecretUntil: null,
+        status: "inactive",
+        deletedAt: now,
+      });
       await execute(sql`UPDATE webhook SET ${join(blank)} WHERE id = ${id} AND deleted_at IS NULL`);
       await cancelPending(session, id, now);
     },
     purge: (before, max) =>
-      execute(sql`DELETE FROM webhook WHERE id IN (SELECT id FROM webhook WHERE deleted_at < ${before} ORDER BY deleted_at LIMIT ${max})`),
+      execute(
+        sql`DELETE FROM webhook WHERE id IN (SELECT id FROM webhook WHERE deleted_at < ${before} ORDER BY deleted_at LIMIT ${max})`,
+      ),
   };
 }
 
-const active = (condition: Sql): Sql => sql`SELECT ${webhook.of("t")} FROM webhook t WHERE ${condition} AND deleted_at IS NULL`;
+const active = (condition: Sql): Sql =>
+  sql`SELECT ${webhook.of("t")} FROM webhook t WHERE ${condition} AND deleted_at IS NULL`;

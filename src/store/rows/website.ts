@@ -18,7 +18,9 @@ export function checkpointRows(session: Session): CheckpointRows {
     async insert(checkpoint, files) {
       await execute(checkpointShape.insert(checkpoint));
       for (let at = 0; at < files.length; at += batchRows) {
-        const rows = files.slice(at, at + batchRows).map((file) => ({ ...file, checkpointId: checkpoint.id }));
+        const rows = files
+          .slice(at, at + batchRows)
+          .map((file) => ({ ...file, checkpointId: checkpoint.id }));
         await execute(checkpointFile.insertAll(rows));
       }
     },
@@ -90,7 +92,10 @@ export function websiteRows(session: Session): WebsiteRows {
   const set = (id: string, members: Parameters<typeof website.set>[0], and: Sql = empty) =>
     execute(sql`UPDATE website SET ${join(website.set(members))} WHERE id = ${id} ${and}`);
 
-  /** Older releases did not write `shared_at`. It keeps the share of a site that was online, which has no live checkpoint afterwards. */
+  /**
+   * Older releases did not write `shared_at`. It keeps the share of a site that was online, which has no live
+   * checkpoint afterwards.
+   */
   const takeOffline = (id: string, now: number, and: Sql) =>
     execute(sql`
       UPDATE website SET ${and}, updated_at = ${now}, status = 'unpublished', status_at = ${now},
@@ -99,14 +104,21 @@ export function websiteRows(session: Session): WebsiteRows {
       WHERE id = ${id}`);
 
   /** Deletes a site whose row is locked. A tombstone has its share: title, time and visibility. */
-  async function erase({ id, liveId, sharedAt }: RowOf<typeof erased>, now: number, personal: boolean): Promise<void> {
+  async function erase(
+    { id, liveId, sharedAt }: RowOf<typeof erased>,
+    now: number,
+    personal: boolean,
+  ): Promise<void> {
     await eraseContents(session, id);
-    if (personal || (liveId === null && sharedAt === null)) await execute(sql`DELETE FROM website WHERE id = ${id}`);
+    if (personal || (liveId === null && sharedAt === null))
+      await execute(sql`DELETE FROM website WHERE id = ${id}`);
     else await takeOffline(id, now, sql`deleted_at = ${now}`);
   }
 
   const lockErased = (where: Sql) =>
-    erased.rows(session)(sql`SELECT ${erased.of("website")} FROM website WHERE ${where} AND deleted_at IS NULL ${lockRow}`);
+    erased.rows(session)(
+      sql`SELECT ${erased.of("website")} FROM website WHERE ${where} AND deleted_at IS NULL ${lockRow}`,
+    );
 
   return {
     async insert(site) {
@@ -126,7 +138,13 @@ export function websiteRows(session: Session): WebsiteRows {
       return one(sql`id = ${id}`, lockRow);
     },
     async begin(id, { checkpointId, visibility }, now) {
-      await set(id, { status: "publishing", statusAt: now, publishingId: checkpointId, publishingAs: visibility, updatedAt: now });
+      await set(id, {
+        status: "publishing",
+        statusAt: now,
+        publishingId: checkpointId,
+        publishingAs: visibility,
+        updatedAt: now,
+      });
     },
     async goLive(id, checkpointId, now) {
       const count = await execute(sql`
@@ -137,15 +155,24 @@ export function websiteRows(session: Session): WebsiteRows {
       return count === 1;
     },
     async fail(id, checkpointId, now) {
-      const failed: Partial<Website> = { status: "failed", statusAt: now, updatedAt: now, publishingId: null, publishingAs: null };
-      return (await set(id, failed, sql`AND status = 'publishing' AND publishing_id = ${checkpointId}`)) === 1;
+      const failed: Partial<Website> = {
+        status: "failed",
+        statusAt: now,
+        updatedAt: now,
+        publishingId: null,
+        publishingAs: null,
+      };
+      return (
+        (await set(id, failed, sql`AND status = 'publishing' AND publishing_id = ${checkpointId}`)) === 1
+      );
     },
     async unpublish(id, now) {
       await takeOffline(id, now, sql`visibility = 'private'`);
     },
     async edit(id, { title, visibility }, now) {
       await set(id, { title, visibility, updatedAt: now });
-      if (visibility !== undefined) await set(id, { publishingAs: visibility }, sql`AND publishing_id IS NOT NULL`);
+      if (visibility !== undefined)
+        await set(id, { publishingAs: visibility }, sql`AND publishing_id IS NOT NULL`);
     },
     async setOperatorCap(id, most, now) {
       return (await set(id, { maxVisibility: most, updatedAt: now })) === 1;
@@ -164,7 +191,10 @@ export function websiteRows(session: Session): WebsiteRows {
   };
 }
 
-/** Uses statements whose size does not depend on the number of files. An artifact's blob counts toward no account's total. */
+/**
+ * Uses statements whose size does not depend on the number of files. An artifact's blob counts toward no
+ * account's total.
+ */
 async function eraseContents({ execute }: Session, websiteId: string): Promise<void> {
   const files = sql`checkpoint_id IN (SELECT id FROM checkpoint WHERE website_id = ${websiteId})`;
   await execute(sql`

@@ -13,10 +13,16 @@ import { boolean, json, tables, text } from "../table.ts";
 import { changes, claimTimes, ownerOf } from "./task-advance.ts";
 import { taskShape } from "./task-row.ts";
 
-/** A new task has one message, or two. Longer turns, and those of tasks with archived events, are read by themselves. */
+/**
+ * A new task has one message, or two. Longer turns, and those of tasks with archived events, are read by
+ * themselves.
+ */
 const eventsMax = 4;
 
-/** The events of the task's turn as a JSON array of arrays; `null` when they have to be read. The values are those after the claim. */
+/**
+ * The events of the task's turn as a JSON array of arrays; `null` when they have to be read. The values are
+ * those after the claim.
+ */
 function turnEvents(dialect: Dialect): Sql {
   const list =
     dialect === "sqlite"
@@ -29,13 +35,17 @@ function turnEvents(dialect: Dialect): Sql {
 }
 
 /** Whether the space has rows that the turn's input may need. SQLite's cache knows it. */
-const has = (dialect: Dialect, from: Sql) => boolean(dialect === "sqlite" ? sql`1` : sql`EXISTS (SELECT 1 FROM ${from})`);
+const has = (dialect: Dialect, from: Sql) =>
+  boolean(dialect === "sqlite" ? sql`1` : sql`EXISTS (SELECT 1 FROM ${from})`);
 
 const claimedShape = (dialect: Dialect) =>
   taskShape.with({
     turnEvents: json<readonly (readonly [number, string, number, string])[] | null>(turnEvents(dialect)),
     mayHaveResources: has(dialect, sql`task_means m WHERE m.task_id = task.id`),
-    mayHaveSkills: has(dialect, sql`skill s WHERE s.deleted_at IS NULL AND (s.owner_type = 'official' OR s.space_id = task.space_id)`),
+    mayHaveSkills: has(
+      dialect,
+      sql`skill s WHERE s.deleted_at IS NULL AND (s.owner_type = 'official' OR s.space_id = task.space_id)`,
+    ),
     mayHaveBudgets: has(dialect, sql`budget b WHERE b.space_id = task.space_id`),
     workerNode: text(sql`task.node_id`),
   });
@@ -58,33 +68,58 @@ export function claimForWorkers(session: Session): WorkerRunRows["claim"] {
     if (dialect === "sqlite" && claimed.length > 0)
       await execute(putRuns(tables.workerRun.insertAll(claimed.map((each) => newRun(each, now)))));
     for (const { task } of claimed)
-      news.set(task.id, { taskId: task.id, lastSeq: task.lastSeq, fence: task.fence, status: task.status, ...ownerOf(task) });
+      news.set(task.id, {
+        taskId: task.id,
+        lastSeq: task.lastSeq,
+        fence: task.fence,
+        status: task.status,
+        ...ownerOf(task),
+      });
     return claimed;
   };
 }
 
-type ClaimedRow = ReturnType<typeof claimedShape> extends { fromClient(row: object): infer Row } ? Row : never;
+type ClaimedRow =
+  ReturnType<typeof claimedShape> extends { fromClient(row: object): infer Row } ? Row : never;
 
 function toTurn(row: ClaimedRow, workerId: string): ClaimedTurn {
   const { turnEvents: read, mayHaveResources, mayHaveSkills, mayHaveBudgets, workerNode: _, ...task } = row;
   // `appendEvents` wrote type and payload together.
   const events = read?.map(
-    ([seq, type, timestamp, payload]) => ({ taskId: task.id, seq, type, timestamp, payload: JSON.parse(payload) }) as TaskEvent,
+    ([seq, type, timestamp, payload]) =>
+      ({ taskId: task.id, seq, type, timestamp, payload: JSON.parse(payload) }) as TaskEvent,
   );
-  const known = { mayHaveResources, mayHaveSkills, mayHaveBudgets, events: events?.toSorted((a, b) => a.seq - b.seq) ?? null };
+  const known = {
+    mayHaveResources,
+    mayHaveSkills,
+    mayHaveBudgets,
+    events: events?.toSorted((a, b) => a.seq - b.seq) ?? null,
+  };
   return { task, workerId, known };
 }
 
 /** Replaces the earlier runs of the tasks. */
-export const putRuns = (insert: Sql): Sql => sql`${insert} ON CONFLICT (task_id) DO UPDATE SET space_id = excluded.space_id,
+export const putRuns = (
+  insert: Sql,
+): Sql => sql`${insert} ON CONFLICT (task_id) DO UPDATE SET space_id = excluded.space_id,
   worker_id = excluded.worker_id, fence = excluded.fence, started_at = excluded.started_at, lease_until = excluded.lease_until`;
 
 /** The claims as JSON: the statement is the same for any number of them. */
 const sent = (claims: readonly WorkerClaim[]): string =>
-  JSON.stringify(claims.map(({ task: { id, fence }, workerId }) => ({ id, fence, worker: workerId, node: workerNode(workerId) })));
+  JSON.stringify(
+    claims.map(({ task: { id, fence }, workerId }) => ({
+      id,
+      fence,
+      worker: workerId,
+      node: workerNode(workerId),
+    })),
+  );
 
 const begin = (now: number): Sql =>
-  join([...changes({ now, set: { beginTurn: true, raiseFence: true } }, [], claimTimes(now)), sql`node_id = claim_node`]);
+  join([
+    ...changes({ now, set: { beginTurn: true, raiseFence: true } }, [], claimTimes(now)),
+    sql`node_id = claim_node`,
+  ]);
 
 const unclaimed = sql`task.id = claim_id AND task.fence = claim_fence AND task.node_id IS NULL AND task.status = 'running' AND task.deleted_at IS NULL`;
 

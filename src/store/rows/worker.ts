@@ -1,5 +1,11 @@
 import type { WorkerRows } from "../../core/workers/worker.ts";
-import { type KeyedEvent, type WorkerEventRows, type WorkerRun, type WorkerRunRows, workerNeeded } from "../../core/workers/worker-run.ts";
+import {
+  type KeyedEvent,
+  type WorkerEventRows,
+  type WorkerRun,
+  type WorkerRunRows,
+  workerNeeded,
+} from "../../core/workers/worker-run.ts";
 import { changeOf, type Session } from "../session.ts";
 import { allOf, forShare, inTexts, join, sql } from "../statements.ts";
 import { computedShape, countRows, integer, tables, text } from "../table.ts";
@@ -45,7 +51,8 @@ export function workerRunRows(session: Session): WorkerRunRows {
 /** The keys of workers' events as rows. A caller that writes one must hold the lock of the run's row. */
 export function workerEventRows(session: Session): WorkerEventRows {
   const { execute, write, dialect } = session;
-  const insertNew = (rows: readonly KeyedEvent[]) => sql`${workerEvent.insertAll(rows)} ON CONFLICT DO NOTHING`;
+  const insertNew = (rows: readonly KeyedEvent[]) =>
+    sql`${workerEvent.insertAll(rows)} ON CONFLICT DO NOTHING`;
   return {
     async find(taskId, turn, keys) {
       const conditions = [sql`task_id = ${taskId}`, sql`turn = ${turn}`];
@@ -69,7 +76,9 @@ const byTask = (a: WorkerRun, b: WorkerRun): number => (a.taskId < b.taskId ? -1
 const { worker, workerFailure } = tables;
 const failure = workerFailure.pick("workerId", "taskId", "kind", "at");
 const ids = worker.pick("id");
-const busy = worker.with({ runs: integer(sql`(SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id)`) });
+const busy = worker.with({
+  runs: integer(sql`(SELECT COUNT(*) FROM worker_run WHERE worker_id = worker.id)`),
+});
 const waiting = computedShape({
   profile: text(sql`agent_profile`),
   waiting: integer(sql`COUNT(*)`),
@@ -83,14 +92,18 @@ export function workerRows(session: Session): WorkerRows {
     async insert(row) {
       await execute(worker.insert(row));
     },
-    byDigest: (digest) => worker.row(session)(sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`),
-    countActive: (spaceId) => countRows(session, sql`FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL`),
+    byDigest: (digest) =>
+      worker.row(session)(sql`SELECT ${worker.of("worker")} FROM worker WHERE digest = ${digest}`),
+    countActive: (spaceId) =>
+      countRows(session, sql`FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL`),
     list: (spaceId) =>
       busy.rows(session)(sql`
         SELECT ${busy.of("worker")} FROM worker WHERE space_id = ${spaceId} AND revoked_at IS NULL ORDER BY created_at DESC, id DESC`),
     async revoke(spaceId, id, now) {
       return (
-        (await execute(sql`UPDATE worker SET revoked_at = ${now} WHERE id = ${id} AND space_id = ${spaceId} AND revoked_at IS NULL`)) === 1
+        (await execute(
+          sql`UPDATE worker SET revoked_at = ${now} WHERE id = ${id} AND space_id = ${spaceId} AND revoked_at IS NULL`,
+        )) === 1
       );
     },
     async lockActive(workerIds) {
@@ -101,10 +114,14 @@ export function workerRows(session: Session): WorkerRows {
       return new Set(rows.map(({ id }) => id));
     },
     async recordUse(id, at, everyMs) {
-      await execute(sql`UPDATE worker SET seen_at = ${at} WHERE id = ${id} AND (seen_at IS NULL OR seen_at <= ${at - everyMs})`);
+      await execute(
+        sql`UPDATE worker SET seen_at = ${at} WHERE id = ${id} AND (seen_at IS NULL OR seen_at <= ${at - everyMs})`,
+      );
     },
     async recordFailure(failure, fence) {
-      await execute(sql`${workerFailure.insert({ id: `${failure.taskId} ${fence}`, ...failure })} ON CONFLICT DO NOTHING`);
+      await execute(
+        sql`${workerFailure.insert({ id: `${failure.taskId} ${fence}`, ...failure })} ON CONFLICT DO NOTHING`,
+      );
     },
     failures: (workerId, max) =>
       failure.rows(session)(sql`

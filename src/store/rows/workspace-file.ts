@@ -15,7 +15,8 @@ export function workspaceRows(session: Session): WorkspaceRows {
       // The databases' collations order texts differently.
       return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
     },
-    find: (taskId, path) => workspaceFile.row(session)(sql`${files} WHERE task_id = ${taskId} AND path = ${path}`),
+    find: (taskId, path) =>
+      workspaceFile.row(session)(sql`${files} WHERE task_id = ${taskId} AND path = ${path}`),
     async put(file) {
       const { blobId, bytes, sha256, updatedAt } = file;
       await execute(sql`

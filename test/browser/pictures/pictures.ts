@@ -11,7 +11,8 @@ import { type Scene, scenesOf } from "./scenes.ts";
 import { type Seeded, seed } from "./seed.ts";
 
 /** A list in an environment variable. */
-const listOf = (name: string, fallback: string): readonly string[] => (process.env[name] || fallback).split(",");
+const listOf = (name: string, fallback: string): readonly string[] =>
+  (process.env[name] || fallback).split(",");
 
 const folder = process.env["PICTURES"] || "data/pictures";
 const widths = listOf("WIDTHS", "390,1024,1600").map(Number);
@@ -40,7 +41,8 @@ describe("pictures of the console", () => {
     service = opened.use(await openService({ env, clock: days.clock }));
     seeded = await seed(service, days, { receiver: receiver.url, failing: failing.url, mcp: mcp.url });
     newcomer = await service.person();
-    for (const { accountId } of [seeded.owner, newcomer]) await service.store.change((tx) => tx.accounts.setOperator(accountId, true));
+    for (const { accountId } of [seeded.owner, newcomer])
+      await service.store.change((tx) => tx.accounts.setOperator(accountId, true));
   });
   afterAll(() => opened.disposeAsync());
 
@@ -50,10 +52,15 @@ describe("pictures of the console", () => {
     for (const scene of scenesOf(seeded).filter(isWanted)) {
       const who = { new: newcomer, visitor: null, owner: seeded.owner }[scene.who ?? "owner"];
       const viewport = { width, height: heights.get(width) ?? 900 };
-      const options = { colorScheme, viewport, reducedMotion: "reduce", locale: scene.locale ?? "en-GB" } as const;
+      const options = {
+        colorScheme,
+        viewport,
+        reducedMotion: "reduce",
+        locale: scene.locale ?? "en-GB",
+      } as const;
       const { context, page } = await openWindow(url, who, options);
-      await take(page, scene, join(folder, `${scene.name}-${width}-${colorScheme}.png`)).catch((error: unknown) =>
-        missed.push(`${scene.name}: ${String(error).split("\n")[0]}`),
+      await take(page, scene, join(folder, `${scene.name}-${width}-${colorScheme}.png`)).catch(
+        (error: unknown) => missed.push(`${scene.name}: ${String(error).split("\n")[0]}`),
       );
       await context.close();
     }

@@ -6,14 +6,28 @@ import { stories } from "./stories.ts";
 export interface Scene {
   readonly name: string;
   readonly path: string;
-  /** Default: the owner of the team that has worked for a month; `new`: the owner of a team without anything. */
+  /**
+   * Default: the owner of the team that has worked for a month; `new`: the owner of a team without anything.
+   */
   readonly who?: "new" | "visitor";
   readonly locale?: string;
   readonly act?: (page: Page) => Promise<void>;
 }
 
 const settings = [
-  ...["profile", "authorized-apps", "keys", "webhooks", "connectors", "skills", "files", "websites", "schedules", "apps", "agents"],
+  ...[
+    "profile",
+    "authorized-apps",
+    "keys",
+    "webhooks",
+    "connectors",
+    "skills",
+    "files",
+    "websites",
+    "schedules",
+    "apps",
+    "agents",
+  ],
   ...["members", "usage", "audit", "assets", "exports", "installation"],
 ];
 
@@ -97,14 +111,17 @@ const dialogs: readonly Scene[] = [
 /** Opens the connectors and the skills of a new task. */
 async function chooseTools(page: Page): Promise<void> {
   await page.getByRole("checkbox").nth(1).check();
-  for (const list of ["Connectors", "Skills"]) await page.getByLabel(new RegExp(`^${list}`)).selectOption("Only these");
+  for (const list of ["Connectors", "Skills"])
+    await page.getByLabel(new RegExp(`^${list}`)).selectOption("Only these");
   await page.getByRole("checkbox").nth(2).check();
 }
 
 /** Opens both parts of the form of a new task: a schema with a fault, and own times. */
 async function fillNewTask(page: Page): Promise<void> {
   await page.getByRole("checkbox").nth(2).check();
-  await page.locator("textarea.code").fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
+  await page
+    .locator("textarea.code")
+    .fill('{\n  "type": "object",\n  "properties": { "price": { "type": "number" } }\n}');
   await page.getByRole("checkbox").nth(3).check();
   await page.locator("select").last().selectOption("own");
   await page.locator(".card input").nth(1).fill("30 8 1 * *");
@@ -146,7 +163,12 @@ export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): 
   { name: "welcome-key", path: "/welcome", who: "new", act: press("Make a key") },
   { name: "task", path: `/app/${longTask}` },
   { name: "task-inspector", path: `/app/${longTask}`, act: press(/Run inspector|Laufinspektor/) },
-  { name: "task-inspector-german", path: `/app/${longTask}`, locale: "de-DE", act: press(/Run inspector|Laufinspektor/) },
+  {
+    name: "task-inspector-german",
+    path: `/app/${longTask}`,
+    locale: "de-DE",
+    act: press(/Run inspector|Laufinspektor/),
+  },
   { name: "task-deliveries", path: `/app/${longTask}`, act: press("Deliveries to webhooks") },
   { name: "task-live", path: "/new", act: streamAnswer },
   { name: "task-approval", path: `/app/${asks}` },

@@ -36,7 +36,15 @@ export async function seedOwner({ store, person }: Service, now: number): Promis
     await accounts.insertAccount({ id, email, name: "Maria Weber", locale: "en", createdAt });
     await accounts.insertSpace({ id: spaceId, kind: "team", createdAt, accountId: null });
     await accounts.insertTeam({ id: "team-harbour", spaceId, name: "Harbour Tours", createdAt });
-    const member = { teamId: "team-harbour", spaceId, accountId: id, email, role: "owner", status: "active", createdAt } as const;
+    const member = {
+      teamId: "team-harbour",
+      spaceId,
+      accountId: id,
+      email,
+      role: "owner",
+      status: "active",
+      createdAt,
+    } as const;
     await accounts.insertMember({ id: systemIds.short(), ...member });
     // A second space to switch to.
     await accounts.insertSpace({ id: systemIds.short(), kind: "personal", createdAt, accountId: id });
@@ -48,21 +56,34 @@ export async function seedOwner({ store, person }: Service, now: number): Promis
 const colleagues = [
   ["jonas.lindqvist@harbour.example", "Jonas Lindqvist", "TEAM_MEMBER_ROLE_SUPER_ADMIN"],
   ["aiko.tanaka@harbour.example", "Aiko Tanaka", "TEAM_MEMBER_ROLE_ADMIN"],
-  ["bartholomew.featherstonehaugh-cholmondeley@harbour.example", "Bartholomew Featherstonehaugh-Cholmondeley", "TEAM_MEMBER_ROLE_MEMBER"],
+  [
+    "bartholomew.featherstonehaugh-cholmondeley@harbour.example",
+    "Bartholomew Featherstonehaugh-Cholmondeley",
+    "TEAM_MEMBER_ROLE_MEMBER",
+  ],
   ["li.na@harbour.example", "Li Na", "TEAM_MEMBER_ROLE_MEMBER"],
   ["guest@agency.example", "Ravi Patel", "TEAM_MEMBER_ROLE_GUEST"],
 ] as const;
 
 /** Members of the team, and keys of four of them. */
 async function seedColleagues(service: Service, owner: Person): Promise<Person[]> {
-  for (const [email, user_name, role] of colleagues) await must(owner, "team.user.create", { email, user_name, role });
+  for (const [email, user_name, role] of colleagues)
+    await must(owner, "team.user.create", { email, user_name, role });
   const { data } = await (await owner.session()).client(TeamService).listMembers({});
   const others = data.filter(({ accountId }) => accountId !== owner.accountId);
-  return Promise.all(others.slice(0, 4).map(({ accountId }) => service.person({ as: { accountId, spaceId: owner.spaceId }, with: owner })));
+  return Promise.all(
+    others
+      .slice(0, 4)
+      .map(({ accountId }) => service.person({ as: { accountId, spaceId: owner.spaceId }, with: owner })),
+  );
 }
 
 /** Thirty days of work: three to six tasks on a workday, of several people. */
-async function seedUsage(days: MovableDays, workers: readonly Person[], projects: readonly string[]): Promise<void> {
+async function seedUsage(
+  days: MovableDays,
+  workers: readonly Person[],
+  projects: readonly string[],
+): Promise<void> {
   for (let day = 29; day > 0; day -= 1) {
     days.goBack(day);
     const isWeekend = [0, 6].includes(new Date(days.clock.now()).getUTCDay());
@@ -74,7 +95,9 @@ async function seedUsage(days: MovableDays, workers: readonly Person[], projects
       const project = index === 0 ? projects[day % (projects.length + 1)] : undefined;
       const placed = project === undefined ? {} : { project_id: project };
       const content =
-        day % 11 === 3 && index === 1 ? "[[fail tool_failed | The site did not answer.]]" : `[[credits ${credits}]][[say Done.]]`;
+        day % 11 === 3 && index === 1
+          ? "[[fail tool_failed | The site did not answer.]]"
+          : `[[credits ${credits}]][[say Done.]]`;
       const { task_id } = await must(worker, "task.create", { title, message: { content }, ...placed });
       await must(worker, "task.detail", { task_id, wait_seconds: 30 });
     }
@@ -85,8 +108,17 @@ async function seedUsage(days: MovableDays, workers: readonly Person[], projects
 /** Tasks of today in every state. Returns the id of the one with the longest story. */
 async function seedTasks(owner: Person, project: string): Promise<string> {
   for (const { title, content, ...more } of stories.today)
-    await must(owner, "task.create", { title, message: { content }, ...more, ...(title.length > 60 ? { project_id: project } : {}) });
-  const { task_id } = await must(owner, "task.create", { ...stories.long, project_id: project, share_visibility: "public" });
+    await must(owner, "task.create", {
+      title,
+      message: { content },
+      ...more,
+      ...(title.length > 60 ? { project_id: project } : {}),
+    });
+  const { task_id } = await must(owner, "task.create", {
+    ...stories.long,
+    project_id: project,
+    share_visibility: "public",
+  });
   return String(task_id);
 }
 
@@ -99,24 +131,51 @@ async function seedWebhooks(owner: Person, { receiver, failing }: SeedServers): 
   await must(owner, "webhook.create", { url: `${receiver}/chat` });
 }
 
-async function seedSettings(service: Service, owner: Person, servers: SeedServers, project: string): Promise<void> {
+async function seedSettings(
+  service: Service,
+  owner: Person,
+  servers: SeedServers,
+  project: string,
+): Promise<void> {
   const browser = await owner.session();
   const keys = browser.client(ApiKeyService);
-  for (const name of ["nightly-report", "ci", "A key with a long name for the integration of the booking system"])
+  for (const name of [
+    "nightly-report",
+    "ci",
+    "A key with a long name for the integration of the booking system",
+  ])
     await keys.createApiKey({ name, kind: 1 });
-  const restrictions = { scopes: ["task:read", "task:write", "file:write"], addressRanges: ["10.0.0.0/8", "2001:db8::/32"] };
+  const restrictions = {
+    scopes: ["task:read", "task:write", "file:write"],
+    addressRanges: ["10.0.0.0/8", "2001:db8::/32"],
+  };
   await keys.createApiKey({ name: "deploy", kind: 1, restrictions });
-  await keys.createApiKey({ name: "trial", kind: 1, expiresAt: BigInt(Math.floor(Date.now() / 1000) + 7 * 86_400) });
+  await keys.createApiKey({
+    name: "trial",
+    kind: 1,
+    expiresAt: BigInt(Math.floor(Date.now() / 1000) + 7 * 86_400),
+  });
   const skills = browser.client(SkillService);
-  for (const name of ["minutes", "expense-report", "brand-voice"]) await skills.createSkill({ ownerType: 1, archive: skillZip(name) });
+  for (const name of ["minutes", "expense-report", "brand-voice"])
+    await skills.createSkill({ ownerType: 1, archive: skillZip(name) });
   const server = { case: "http", value: { url: servers.mcp } } as const;
   await browser
     .client(ConnectorService)
     .installConnector({ name: "Garden", description: "Beds, plants and watering", category: "Home", server });
   const budgets = browser.client(BudgetService);
   await budgets.setBudget({ kind: BudgetKind.TEAM, period: BudgetPeriod.MONTH, credits: 20_000n });
-  await budgets.setBudget({ kind: BudgetKind.PROJECT, subject: project, period: BudgetPeriod.MONTH, credits: 2_000n });
-  await budgets.setBudget({ kind: BudgetKind.ACCOUNT, subject: owner.accountId, period: BudgetPeriod.DAY, credits: 500n });
+  await budgets.setBudget({
+    kind: BudgetKind.PROJECT,
+    subject: project,
+    period: BudgetPeriod.MONTH,
+    credits: 2_000n,
+  });
+  await budgets.setBudget({
+    kind: BudgetKind.ACCOUNT,
+    subject: owner.accountId,
+    period: BudgetPeriod.DAY,
+    credits: 500n,
+  });
   const workers = browser.client(WorkerService);
   for (const name of ["office-mac-mini", "gpu-1"]) await workers.createWorker({ name });
   for (const [name, cron] of [
@@ -124,7 +183,12 @@ async function seedSettings(service: Service, owner: Person, servers: SeedServer
     ["Clean the inbox", "*/30 9-17 * * *"],
   ])
     await must(owner, "schedule.create", {
-      schedule: { name, cron, time_zone: "Europe/Berlin", task: { message: { content: `${name}.\n[[say Done.]]` } } },
+      schedule: {
+        name,
+        cron,
+        time_zone: "Europe/Berlin",
+        task: { message: { content: `${name}.\n[[say Done.]]` } },
+      },
     });
   for (const [name, content] of [
     ["prices-2026.csv", "item,price\nboat,120\n"],
@@ -145,7 +209,11 @@ async function seedSettings(service: Service, owner: Person, servers: SeedServer
 
 /** An unverified app, which requests more permissions than its user granted. */
 async function seedUnverified(service: Service, owner: Person): Promise<void> {
-  const of = await putApp(service, owner, { name: "Tide table", homepageUrl: "https://tides.example", verified: false });
+  const of = await putApp(service, owner, {
+    name: "Tide table",
+    homepageUrl: "https://tides.example",
+    verified: false,
+  });
   await pairOf(service, owner, of, "secret");
   await service.store.change((tx) => tx.apps.update({ ...of.app, generation: 2 }));
 }
@@ -188,7 +256,11 @@ async function seedConsent(service: Service, owner: Person): Promise<string> {
     scopes: scopeNames,
     connectorUids: ["9444d960-ab7e-450f-9cb9-b9467fb0adda", "001e6a99-5585-4b3e-b8cb-533fe24d7788"],
   });
-  const query = { response_type: "code", client_id: app.clientId, redirect_uri: "https://assistant.example/callback" };
+  const query = {
+    response_type: "code",
+    client_id: app.clientId,
+    redirect_uri: "https://assistant.example/callback",
+  };
   return `/openapi/oauth?${new URLSearchParams({ ...query, code_challenge: challenge, code_challenge_method: "S256" })}`;
 }
 
@@ -218,7 +290,8 @@ export async function seed(service: Service, days: MovableDays, servers: SeedSer
   await seedSettings(service, owner, servers, projects[0] ?? "");
   const longTask = await seedTasks(owner, projects[0] ?? "");
   const { data } = await must(owner, "task.list", { limit: 50 });
-  const idOf = (title: string): string => String(data.find((task: { title: string }) => task.title.startsWith(title))?.id);
+  const idOf = (title: string): string =>
+    String(data.find((task: { title: string }) => task.title.startsWith(title))?.id);
   return {
     owner,
     longTask,

@@ -22,7 +22,10 @@ perGuest(410, 24); // 17
 export const stories = {
   answer,
   projects: [
-    { name: "Summer season", instruction: "Prices are in euros. Answer in short sentences. Ask before anything is booked." },
+    {
+      name: "Summer season",
+      instruction: "Prices are in euros. Answer in short sentences. Ask before anything is booked.",
+    },
     { name: "Bookkeeping", instruction: "Follow the chart of accounts in accounts.csv." },
     { name: "Website relaunch with the new brand, in four languages", instruction: "" },
   ],
@@ -54,7 +57,10 @@ export const stories = {
       content:
         "[[plan Ask each harbour | Compare]][[step]][[subtask Ask Marstal\n[[credits 4]][[say 38 € a night.]]]][[subtask Ask Svendborg\n[[forever]]]][[subtask Ask Faaborg\n[[credits 6]][[say 31 € a night.]]]][[wait all]]",
     },
-    { title: "Watch the weather for Saturday", content: "[[plan Ask the service | Wait]][[step]][[forever]]" },
+    {
+      title: "Watch the weather for Saturday",
+      content: "[[plan Ask the service | Wait]][[step]][[forever]]",
+    },
     {
       title: "Delete the old photos",
       content:
@@ -62,7 +68,8 @@ export const stories = {
     },
     {
       title: "Book the berth in Marstal",
-      content: "[[ask Which berth should I book? | Berth 14, 38 €, with power | Berth 21, 31 €, without power | None of them]]",
+      content:
+        "[[ask Which berth should I book? | Berth 14, 38 €, with power | Berth 21, 31 €, without power | None of them]]",
       interactive_mode: true,
     },
   ],

@@ -6,7 +6,11 @@ type Row = readonly [name: string, schema: OutputSchema<unknown>, value: JsonObj
 
 const [text, number] = [z.string(), z.number()];
 /** One member; the value that zod reads when it differs, or nothing for an absent member. */
-const x = (member: z.ZodType, value: JsonValue, ...read: readonly unknown[]): [OutputSchema<unknown>, JsonObject, unknown] => [
+const x = (
+  member: z.ZodType,
+  value: JsonValue,
+  ...read: readonly unknown[]
+): [OutputSchema<unknown>, JsonObject, unknown] => [
   z.object({ x: member }),
   { x: value },
   read.length === 0 ? { x: value } : read[0] === undefined ? {} : { x: read[0] },
@@ -52,7 +56,10 @@ export const zodRows: readonly Row[] = [
   ["a default", ...x(text.default("none"), null, "none")],
   ["a caught value", ...x(z.array(number).catch([1]), [2])],
   ["an optional object", ...x(z.object({ a: number }).optional(), null, undefined)],
-  ["an optional object within an array", ...x(z.array(z.object({ a: number.optional() })), [{ a: null }], [{}])],
+  [
+    "an optional object within an array",
+    ...x(z.array(z.object({ a: number.optional() })), [{ a: null }], [{}]),
+  ],
   ["an enumeration", ...x(z.enum(["red", "blue"]), "blue")],
   ["an optional enumeration", ...x(z.enum(["red", "blue"]).optional(), null, undefined)],
   ["one literal", ...x(z.literal("on"), "on")],
@@ -60,7 +67,10 @@ export const zodRows: readonly Row[] = [
   ["an array with lengths", ...x(z.array(text).min(1).max(3), ["a"])],
   ["arrays in arrays", ...x(z.array(z.array(z.int())), [[1], []])],
   ["a union of scalars", ...x(z.union([text, number]), 2)],
-  ["a union of objects", ...x(z.union([z.object({ a: text }), z.object({ b: text.optional() })]), { b: null }, {})],
+  [
+    "a union of objects",
+    ...x(z.union([z.object({ a: text }), z.object({ b: text.optional() })]), { b: null }, {}),
+  ],
   [
     "a tagged union",
     ...x(
@@ -107,15 +117,28 @@ export const zodRows: readonly Row[] = [
     { title: "a", default: 1 },
   ],
   ["a recursive member", ...x(node, { name: "a", children: [{ name: "b", children: [] }] })],
-  ["a recursive object", tree, { value: 1, next: { value: 2, next: null } }, { value: 1, next: { value: 2 } }],
+  [
+    "a recursive object",
+    tree,
+    { value: 1, next: { value: 2, next: null } },
+    { value: 1, next: { value: 2 } },
+  ],
 ];
 
 /** Schemas that cannot be sent, with the error. */
-export const zodRefusals: readonly (readonly [name: string, schema: OutputSchema<unknown>, message: string])[] = [
+export const zodRefusals: readonly (readonly [
+  name: string,
+  schema: OutputSchema<unknown>,
+  message: string,
+])[] = [
   ["no object", z.array(text), "output: must be an object; put another value into a member of one"],
   ["a date", z.object({ a: z.object({ at: z.date() }) }), "output.a.at: must have a type"],
   ["anything", z.object({ list: z.array(z.any()) }), "output.list.items: must have a type"],
-  ["a pair", z.object({ pair: z.tuple([text, number]) }), 'output.pair: the keyword "prefixItems" cannot be sent'],
+  [
+    "a pair",
+    z.object({ pair: z.tuple([text, number]) }),
+    'output.pair: the keyword "prefixItems" cannot be sent',
+  ],
   [
     "a record",
     z.object({ by: z.record(text, number) }),

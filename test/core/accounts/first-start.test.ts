@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
 import { systemIds, systemRandom } from "../../../src/core/ids.ts";
 import { keyDigest } from "../../../src/core/keys/api-key.ts";
-import { createFirstAccount, initializeInstallation } from "../../../src/core/use-cases/initialize-installation.ts";
+import {
+  createFirstAccount,
+  initializeInstallation,
+} from "../../../src/core/use-cases/initialize-installation.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { databaseUrl, describeOnOne, openTestStore } from "../../support/database.ts";
 
@@ -22,7 +25,13 @@ describeOnOne("the first start", (kind) => {
       status: "active",
     });
     expect(await store.keys.holder(keyDigest(text ?? ""))).toMatchObject({
-      key: { accountId: account?.id, spaceId: team?.spaceId, kind: "general", expiresAt: null, revokedAt: null },
+      key: {
+        accountId: account?.id,
+        spaceId: team?.spaceId,
+        kind: "general",
+        expiresAt: null,
+        revokedAt: null,
+      },
       member: { role: "owner", status: "active" },
     });
   });
@@ -38,7 +47,9 @@ describeOnOne("the first start", (kind) => {
   test("makes no key if a command made the account before", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    expect(await store.change((tx) => createFirstAccount(tx, making, "ann@example.com"))).toMatchObject({ role: "owner" });
+    expect(await store.change((tx) => createFirstAccount(tx, making, "ann@example.com"))).toMatchObject({
+      role: "owner",
+    });
     expect(await store.change((tx) => initializeInstallation(tx, making, "ann@example.com"))).toBeNull();
   });
 
@@ -46,7 +57,11 @@ describeOnOne("the first start", (kind) => {
     await using database = await databaseUrl(kind);
     const keys = await Promise.all(
       Array.from({ length: 5 }, async () => {
-        const store = await openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
+        const store = await openStore({
+          databaseUrl: database.url,
+          clock: systemClock,
+          random: systemRandom,
+        });
         try {
           return await store.change((tx) => initializeInstallation(tx, making, "ann@example.com"));
         } finally {

@@ -17,7 +17,8 @@ describeOnOne("an invitation", (kind) => {
   });
   afterAll(() => database[Symbol.asyncDispose]());
   // The first team stays the oldest one.
-  const inviteAs = (invitation: Invitation) => database.store.change((tx) => invitePerson(tx, { ...making, now: now + 1 }, invitation));
+  const inviteAs = (invitation: Invitation) =>
+    database.store.change((tx) => invitePerson(tx, { ...making, now: now + 1 }, invitation));
   const count = async (from: string) => (await rowsIn(database.url, `SELECT 1 AS one FROM ${from}`)).length;
 
   test("makes an account, an active membership, a default agent and a link valid for a day", async () => {
@@ -38,7 +39,9 @@ describeOnOne("an invitation", (kind) => {
 
   test("lets keys be made before the first sign-in", async () => {
     const { accountId, spaceId } = await inviteAs({ email: "early@example.com" });
-    const recipient = await database.store.change((tx) => findRecipient(tx, { email: "early@example.com", kind: "general" }));
+    const recipient = await database.store.change((tx) =>
+      findRecipient(tx, { email: "early@example.com", kind: "general" }),
+    );
     expect(recipient).toEqual({ accountId, spaceId });
   });
 
@@ -68,7 +71,10 @@ describeOnOne("an invitation", (kind) => {
     const main = await inviteAs({ email: "both@example.com" });
     const other = await inviteAs({ email: "both@example.com", team: "west", role: "owner" });
     expect(other.accountId).toBe(main.accountId);
-    expect((await database.store.signIns.listSpaces(main.accountId)).map(({ team }) => team?.name)).toEqual(["main", "west"]);
+    expect((await database.store.signIns.listSpaces(main.accountId)).map(({ team }) => team?.name)).toEqual([
+      "main",
+      "west",
+    ]);
   });
 
   test("with a personal space makes the space, and only a fresh link the next time", async () => {
@@ -78,14 +84,19 @@ describeOnOne("an invitation", (kind) => {
       accountId: first.accountId,
       spaceId: first.spaceId,
     });
-    expect(await database.store.signIns.listSpaces(first.accountId)).toEqual([{ spaceId: first.spaceId, team: null }]);
+    expect(await database.store.signIns.listSpaces(first.accountId)).toEqual([
+      { spaceId: first.spaceId, team: null },
+    ]);
   });
 
   test("adds a removed member again as a new member, and keeps the tombstone", async () => {
     const { accountId } = await inviteAs({ email: "rex@example.com" });
     await runOn(database.url, `UPDATE membership SET status = 'removed' WHERE account_id = '${accountId}'`);
     await inviteAs({ email: "rex@example.com", role: "admin" });
-    const members = await rowsIn(database.url, `SELECT role, status FROM membership WHERE account_id = '${accountId}' ORDER BY status`);
+    const members = await rowsIn(
+      database.url,
+      `SELECT role, status FROM membership WHERE account_id = '${accountId}' ORDER BY status`,
+    );
     expect(members).toEqual([
       { role: "admin", status: "active" },
       { role: "member", status: "removed" },
@@ -93,12 +104,32 @@ describeOnOne("an invitation", (kind) => {
   });
 
   test.each([
-    { why: "an unknown team without an owner", invitation: { email: "x@example.com", team: "nowhere" }, reason: "failed_precondition" },
-    { why: "a second owner", invitation: { email: "x@example.com", role: "owner" }, reason: "failed_precondition" },
+    {
+      why: "an unknown team without an owner",
+      invitation: { email: "x@example.com", team: "nowhere" },
+      reason: "failed_precondition",
+    },
+    {
+      why: "a second owner",
+      invitation: { email: "x@example.com", role: "owner" },
+      reason: "failed_precondition",
+    },
     { why: "no address", invitation: { email: "nobody" }, reason: "invalid_argument" },
-    { why: "two addresses", invitation: { email: "a@example.com,b@example.com" }, reason: "invalid_argument" },
-    { why: "a line in the address", invitation: { email: "a@example.com\nBcc: b@example.com" }, reason: "invalid_argument" },
-    { why: "a team without a name", invitation: { email: "x@example.com", team: " ", role: "owner" }, reason: "invalid_argument" },
+    {
+      why: "two addresses",
+      invitation: { email: "a@example.com,b@example.com" },
+      reason: "invalid_argument",
+    },
+    {
+      why: "a line in the address",
+      invitation: { email: "a@example.com\nBcc: b@example.com" },
+      reason: "invalid_argument",
+    },
+    {
+      why: "a team without a name",
+      invitation: { email: "x@example.com", team: " ", role: "owner" },
+      reason: "invalid_argument",
+    },
     {
       why: "a personal space for an account that has none",
       invitation: { email: "owner@example.com", personal: true },
@@ -116,8 +147,13 @@ describeOnOne("an invitation", (kind) => {
   ])("is refused for a member with %s, because the link would grant no access", async (set) => {
     const { accountId } = await inviteAs({ email: "ina@example.com" });
     await runOn(database.url, `UPDATE membership SET ${set} WHERE account_id = '${accountId}'`);
-    await expect(inviteAs({ email: "ina@example.com" })).rejects.toMatchObject({ reason: "failed_precondition" });
-    await runOn(database.url, `UPDATE membership SET status = 'active', delegated_to = NULL WHERE account_id = '${accountId}'`);
+    await expect(inviteAs({ email: "ina@example.com" })).rejects.toMatchObject({
+      reason: "failed_precondition",
+    });
+    await runOn(
+      database.url,
+      `UPDATE membership SET status = 'active', delegated_to = NULL WHERE account_id = '${accountId}'`,
+    );
   });
 
   test("made by twenty callers at once makes one account and one membership", async () => {
@@ -128,7 +164,9 @@ describeOnOne("an invitation", (kind) => {
   });
 
   test("makes one owner when ten invitations run at once", async () => {
-    const asks = Array.from({ length: 10 }, (_, i) => inviteAs({ email: `boss-${i}@example.com`, team: "contested", role: "owner" }));
+    const asks = Array.from({ length: 10 }, (_, i) =>
+      inviteAs({ email: `boss-${i}@example.com`, team: "contested", role: "owner" }),
+    );
     const made = await Promise.allSettled(asks);
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await count("team WHERE name = 'contested'")).toBe(1);

@@ -1,6 +1,13 @@
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-import { inputSchema, isKind, isQuestion, type KindName, kinds, variantsOf } from "../../../src/core/actions/kind.ts";
+import {
+  inputSchema,
+  isKind,
+  isQuestion,
+  type KindName,
+  kinds,
+  variantsOf,
+} from "../../../src/core/actions/kind.ts";
 
 const boolean = { type: "boolean" };
 const text = { type: "string" };
@@ -8,7 +15,9 @@ const plain = { accept: boolean };
 const mail = { accept: boolean, save_draft: boolean, indices: { type: "array", items: { type: "integer" } } };
 
 /** spec/api.md 9.3, row by row: properties and required of each kind's input, by variant. */
-const contract: Readonly<Record<string, Readonly<Record<string, readonly [properties: object, required: string]>>>> = {
+const contract: Readonly<
+  Record<string, Readonly<Record<string, readonly [properties: object, required: string]>>>
+> = {
   needConnectMyBrowser: { "": [{ action: { enum: ["select", "skip"] }, client_id: text }, "action"] },
   gmailSendAction: { "": [mail, "accept"] },
   outlookSendMailsAction: { "": [mail, "accept"] },
@@ -22,15 +31,26 @@ const contract: Readonly<Record<string, Readonly<Record<string, readonly [proper
   outlookCalendarCreate: { "": [plain, "accept"] },
   outlookCalendarUpdate: { "": [plain, "accept"] },
   outlookCalendarDelete: { "": [plain, "accept"] },
-  metaMarketingAction: { "": [{ accept: boolean, selectedAccountIds: { type: "array", items: text } }, "accept"] },
+  metaMarketingAction: {
+    "": [{ accept: boolean, selectedAccountIds: { type: "array", items: text } }, "accept"],
+  },
   metaMarketingActionResult: { "": [{ accept: boolean, mode: text }, "accept"] },
   webdevRunAction: {
     run: [{ accept: boolean, mode: { enum: ["quality", "speed", "max"], default: "speed" } }, "accept"],
-    deploy: [{ accept: boolean, visibility: { enum: ["owner", "team", "public"], default: "owner" } }, "accept"],
+    deploy: [
+      { accept: boolean, visibility: { enum: ["owner", "team", "public"], default: "owner" } },
+      "accept",
+    ],
   },
   webdevRequestSecrets: {
     "": [
-      { accept: boolean, secrets: { type: "array", items: { properties: { key: text, value: text }, required: ["key", "value"] } } },
+      {
+        accept: boolean,
+        secrets: {
+          type: "array",
+          items: { properties: { key: text, value: text }, required: ["key", "value"] },
+        },
+      },
       "accept",
     ],
   },
@@ -43,12 +63,22 @@ const contract: Readonly<Record<string, Readonly<Record<string, readonly [proper
 describe("kinds of wait", () => {
   test("are those of the specification and three added by this platform, without questions, and no others", () => {
     const asking = Object.keys(kinds).filter((name) => isKind(name) && !isQuestion(name));
-    expect(asking.toSorted()).toEqual([...Object.keys(contract), "connectorAction", "fetchUrl", "scheduleCreate"].toSorted());
-    expect(Object.keys(kinds).filter((name) => !asking.includes(name))).toEqual(["messageAskUser", "cascadeAskUser"]);
+    expect(asking.toSorted()).toEqual(
+      [...Object.keys(contract), "connectorAction", "fetchUrl", "scheduleCreate"].toSorted(),
+    );
+    expect(Object.keys(kinds).filter((name) => !asking.includes(name))).toEqual([
+      "messageAskUser",
+      "cascadeAskUser",
+    ]);
   });
 
   const rows = Object.entries(contract).flatMap(([name, variants]) =>
-    Object.entries(variants).map(([variant, [properties, required]]) => ({ name: name as KindName, variant, properties, required })),
+    Object.entries(variants).map(([variant, [properties, required]]) => ({
+      name: name as KindName,
+      variant,
+      properties,
+      required,
+    })),
   );
 
   test.each(rows)("$name $variant: has the schema of the specification, with additionalProperties false", ({
@@ -58,7 +88,12 @@ describe("kinds of wait", () => {
     required,
   }) => {
     const schema = inputSchema(name, variant);
-    expect(schema).toMatchObject({ type: "object", properties, required: [required], additionalProperties: false });
+    expect(schema).toMatchObject({
+      type: "object",
+      properties,
+      required: [required],
+      additionalProperties: false,
+    });
     expect(Object.keys(schema?.["properties"] ?? {})).toEqual(Object.keys(properties));
     expect(new Ajv({ strict: true }).validateSchema(schema ?? {})).toBe(true);
   });

@@ -13,7 +13,11 @@ import { runDirectly } from "../../support/direct.ts";
 /** The start of a minute. */
 const noon = 1_790_000_040_000;
 const known = { accountId: "ann", spaceId: "north", credential: "key:k" };
-const call = (n = 1, operation = "task.v2.TaskService/DeleteTask") => ({ operation, requestId: `req_${n}`, address: "127.0.0.1" });
+const call = (n = 1, operation = "task.v2.TaskService/DeleteTask") => ({
+  operation,
+  requestId: `req_${n}`,
+  address: "127.0.0.1",
+});
 const denied = { reason: "permission_denied" } as const;
 
 /** Refusals written to a list instead of a store. */
@@ -61,7 +65,10 @@ test("a minute's refusals of a credential and an operation are one row with thei
   expect(written.slice(3).map(({ requestId, count }) => [requestId, count])).toEqual([["req_5", 1]]);
 });
 
-/** The stored value of each reason in the audit log; `null`: no row. Rows and OCSF exports contain these values: they never change. */
+/**
+ * The stored value of each reason in the audit log; `null`: no row. Rows and OCSF exports contain these
+ * values: they never change.
+ */
 const storedValues: Readonly<Record<Reason, AuditReason | null>> = {
   invalid_argument: null,
   unauthenticated: "unauthenticated",
@@ -83,7 +90,9 @@ const storedValues: Readonly<Record<Reason, AuditReason | null>> = {
   internal: null,
 };
 
-test.each(Object.entries(storedValues))("a refusal with the reason %s is stored as %s", async (reason, word) => {
+test.each(
+  Object.entries(storedValues),
+)("a refusal with the reason %s is stored as %s", async (reason, word) => {
   const { written, counter } = createList();
   counter.note(call(), known, { reason: reason as Reason });
   await counter.write(true);
@@ -130,18 +139,23 @@ describeOnOne("refusals of several processes", (kind) => {
     const { store } = database;
     const clock = movableClock(noon);
     const lines: string[] = [];
-    const processes = Array.from({ length: 3 }, () => refusals(store, clock, (_, text) => void lines.push(text)));
+    const processes = Array.from({ length: 3 }, () =>
+      refusals(store, clock, (_, text) => void lines.push(text)),
+    );
     const seal = () => sealer(store, clock)(new AbortController().signal);
-    for (const [i, counter] of processes.entries()) for (let n = 0; n <= i; n += 1) counter.note(call(10 * i + n), known, denied);
+    for (const [i, counter] of processes.entries())
+      for (let n = 0; n <= i; n += 1) counter.note(call(10 * i + n), known, denied);
     // One process drains within the minute, the others write after its end.
     await processes[0]?.write(true);
     expect(await seal(), "the row may still change").toBe(0);
     clock.set(noon + 60_000);
     await Promise.all(processes.map((counter) => counter.write()));
-    expect(await runDirectly(database, "SELECT outcome, reason, request_id, subject FROM audit_event")).toEqual([
-      { outcome: "refused", reason: "forbidden", request_id: "req_0", subject: null },
-    ]);
-    expect((await store.auditLog.list("north", {}, { order: "asc", limit: 9 })).map(({ count }) => count)).toEqual([6]);
+    expect(
+      await runDirectly(database, "SELECT outcome, reason, request_id, subject FROM audit_event"),
+    ).toEqual([{ outcome: "refused", reason: "forbidden", request_id: "req_0", subject: null }]);
+    expect(
+      (await store.auditLog.list("north", {}, { order: "asc", limit: 9 })).map(({ count }) => count),
+    ).toEqual([6]);
     expect(await seal(), "the row may still change").toBe(0);
     clock.set(noon + 70_000);
     expect(await seal()).toBe(1);

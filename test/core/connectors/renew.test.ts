@@ -24,8 +24,18 @@ describeOnOne("renewed tokens", (kind) => {
 
   async function installConnector(credentials: OAuthCredentials): Promise<InstalledConnector> {
     const [id, accountId] = [systemIds.short(), systemIds.uuid()];
-    const server = { transport: "http", url: "https://garden.example/mcp", auth: "oauth", header: "" } as const;
-    const connector = sampleConnector({ id, accountId, server, credentials: sealCredentials(cipher, id, credentials) });
+    const server = {
+      transport: "http",
+      url: "https://garden.example/mcp",
+      auth: "oauth",
+      header: "",
+    } as const;
+    const connector = sampleConnector({
+      id,
+      accountId,
+      server,
+      credentials: sealCredentials(cipher, id, credentials),
+    });
     await suite.store.change((tx) => tx.connectors.insert(connector));
     return connector;
   }
@@ -36,7 +46,10 @@ describeOnOne("renewed tokens", (kind) => {
   };
 
   /** Processes with one database, and an authorization server that accepts each refresh token once. */
-  function createProcesses(count: number, { clock = systemClock, refuse = () => false }: { clock?: Clock; refuse?: () => boolean } = {}) {
+  function createProcesses(
+    count: number,
+    { clock = systemClock, refuse = () => false }: { clock?: Clock; refuse?: () => boolean } = {},
+  ) {
     const spentTokens: string[] = [];
     const refresh: ConnectorSignIns["refresh"] = async ({ tokens: old }) => {
       if (refuse() || spentTokens.includes(old?.refresh ?? "")) throw new ServerFault("refused");
@@ -46,7 +59,9 @@ describeOnOne("renewed tokens", (kind) => {
       return signedInCredentials(`${old?.access}+`);
     };
     const signIns = { refresh } as ConnectorSignIns; // the other methods are not called
-    const renewFunctions = Array.from({ length: count }, () => renewals({ store: suite.store, clock, cipher, signIns }));
+    const renewFunctions = Array.from({ length: count }, () =>
+      renewals({ store: suite.store, clock, cipher, signIns }),
+    );
     return { renewFunctions, spentTokens };
   }
 
@@ -54,17 +69,25 @@ describeOnOne("renewed tokens", (kind) => {
     for (let round = 0; round < 5; round += 1) {
       const connector = await installConnector(signedInCredentials("a"));
       const { renewFunctions, spentTokens } = createProcesses(4);
-      const results = await Promise.all([...renewFunctions, ...renewFunctions, ...renewFunctions].map((renew) => renew(connector, "a")));
+      const results = await Promise.all(
+        [...renewFunctions, ...renewFunctions, ...renewFunctions].map((renew) => renew(connector, "a")),
+      );
       expect(spentTokens).toEqual(["refresh-a"]);
       expect(results.map(({ tokens: renewed }) => renewed?.access)).toEqual(Array(12).fill("a+"));
-      expect(await readConnector(connector)).toEqual({ state: "ready", credentials: signedInCredentials("a+") });
+      expect(await readConnector(connector)).toEqual({
+        state: "ready",
+        credentials: signedInCredentials("a+"),
+      });
     }
   });
 
   test("are requested by another process once the one that began has died", async () => {
     const clock = patientClock();
     const { renewFunctions, spentTokens } = createProcesses(1, { clock });
-    const connector = await installConnector({ ...signedInCredentials("a"), renewingUntil: clock.now() + 45_000 });
+    const connector = await installConnector({
+      ...signedInCredentials("a"),
+      renewingUntil: clock.now() + 45_000,
+    });
     expect((await renewFunctions[0]?.(connector, "a"))?.tokens?.access).toBe("a+");
     expect(spentTokens).toEqual(["refresh-a"]);
     // It waited until that time.
@@ -74,8 +97,11 @@ describeOnOne("renewed tokens", (kind) => {
   test("expire for every use when the refresh is refused", async () => {
     const connector = await installConnector(signedInCredentials("a"));
     const { renewFunctions } = createProcesses(3, { refuse: () => true });
-    const results = await Promise.allSettled([...renewFunctions, ...renewFunctions].map((renew) => renew(connector, "a")));
-    for (const one of results) expect(one).toMatchObject({ status: "rejected", reason: expect.any(SignInNeeded) });
+    const results = await Promise.allSettled(
+      [...renewFunctions, ...renewFunctions].map((renew) => renew(connector, "a")),
+    );
+    for (const one of results)
+      expect(one).toMatchObject({ status: "rejected", reason: expect.any(SignInNeeded) });
     expect((await readConnector(connector)).state).toBe("expired");
   });
 
@@ -92,12 +118,20 @@ describeOnOne("renewed tokens", (kind) => {
         return signedInCredentials("a+");
       };
       const signIns = { refresh } as ConnectorSignIns; // the other methods are not called
-      const renewal = renewals({ store: suite.store, clock: patientClock(), cipher, signIns })(connector, "a").catch(() => null);
+      const renewal = renewals({ store: suite.store, clock: patientClock(), cipher, signIns })(
+        connector,
+        "a",
+      ).catch(() => null);
       await begun;
-      await suite.store.change((tx) => tx.connectors.update(connector.id, { credentials: newCredentials, state: "ready" }));
+      await suite.store.change((tx) =>
+        tx.connectors.update(connector.id, { credentials: newCredentials, state: "ready" }),
+      );
       end();
       await renewal;
-      expect(await readConnector(connector)).toEqual({ state: "ready", credentials: signedInCredentials("renewed") });
+      expect(await readConnector(connector)).toEqual({
+        state: "ready",
+        credentials: signedInCredentials("renewed"),
+      });
     });
   });
 

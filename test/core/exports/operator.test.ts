@@ -23,8 +23,22 @@ describeOnOne("an operator", (kind) => {
       await tx.exports.cancel(over, 4_000);
     });
     expect(await listOpenExports(store)).toMatchObject([
-      { id: one, status: "pending", progress: { done: 0, total: 0 }, kind: "data", accountId: "ann", createdAt: 1_000 },
-      { id: other, status: "processing", progress: { done: 2, total: 3 }, kind: "data", accountId: "bo", createdAt: 2_000 },
+      {
+        id: one,
+        status: "pending",
+        progress: { done: 0, total: 0 },
+        kind: "data",
+        accountId: "ann",
+        createdAt: 1_000,
+      },
+      {
+        id: other,
+        status: "processing",
+        progress: { done: 2, total: 3 },
+        kind: "data",
+        accountId: "bo",
+        createdAt: 2_000,
+      },
     ]);
   });
 
@@ -33,7 +47,9 @@ describeOnOne("an operator", (kind) => {
     const { store } = database;
     const pendingExport = sampleCompliance({ createdAt: 1_000 });
     await store.change((tx) => tx.exports.insert(pendingExport));
-    expect(await listOpenExports(store)).toMatchObject([{ id: pendingExport.id, status: "pending", kind: "compliance", createdAt: 1_000 }]);
+    expect(await listOpenExports(store)).toMatchObject([
+      { id: pendingExport.id, status: "pending", kind: "compliance", createdAt: 1_000 },
+    ]);
     await store.change((tx) => cancelExport(tx, making, pendingExport.id));
     expect(await rowsIn(database.url, "SELECT space_id, operation, subject FROM audit_event")).toEqual([
       {
@@ -51,11 +67,21 @@ describeOnOne("an operator", (kind) => {
     await expect(cancel("unknown")).rejects.toMatchObject({ reason: "not_found" });
     await cancel(id);
     expect(await store.exports.byId(id)).toMatchObject({ status: "cancelled", completedAt: 5_000 });
-    await expect(cancel(id)).rejects.toMatchObject({ reason: "failed_precondition", message: "the export has ended: it is cancelled" });
-    const rows = await rowsIn(database.url, "SELECT space_id, credential, operation, subject, before, after FROM audit_event");
+    await expect(cancel(id)).rejects.toMatchObject({
+      reason: "failed_precondition",
+      message: "the export has ended: it is cancelled",
+    });
+    const rows = await rowsIn(
+      database.url,
+      "SELECT space_id, credential, operation, subject, before, after FROM audit_event",
+    );
     expect(rows).toEqual([
       {
-        ...{ space_id: "north", credential: "command", operation: "dataexport.v1.EnterpriseDataExportService/CancelExport" },
+        ...{
+          space_id: "north",
+          credential: "command",
+          operation: "dataexport.v1.EnterpriseDataExportService/CancelExport",
+        },
         ...{ subject: id, before: '{"status":"pending"}', after: '{"status":"cancelled"}' },
       },
     ]);

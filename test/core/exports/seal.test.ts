@@ -13,23 +13,35 @@ const sealedChunk = chunkBytes + 16;
 /** Lengths around the edges of chunks, where mistakes are likely. */
 const lengths = fc.oneof(
   fc.integer({ min: 0, max: 300 }),
-  fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: -2, max: 2 })).map(([chunks, by]) => chunks * chunkBytes + by),
+  fc
+    .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: -2, max: 2 }))
+    .map(([chunks, by]) => chunks * chunkBytes + by),
 );
-const plaintext = (length: number): Buffer => Buffer.from(Uint8Array.from({ length }, (_, at) => (at * 31 + (at >> 8)) % 251));
+const plaintext = (length: number): Buffer =>
+  Buffer.from(Uint8Array.from({ length }, (_, at) => (at * 31 + (at >> 8)) % 251));
 
 /** The sealed archive of a writer that sends parts of this size. */
 async function sealArchive(plain: Buffer, part = 10_000, id = exportId): Promise<Buffer> {
-  const parts = Array.from({ length: Math.ceil(plain.length / part) }, (_, at) => plain.subarray(at * part, (at + 1) * part));
+  const parts = Array.from({ length: Math.ceil(plain.length / part) }, (_, at) =>
+    plain.subarray(at * part, (at + 1) * part),
+  );
   return buffer(Readable.from(parts, { objectMode: false }).pipe(createSeal(cipher, id, systemRandom)));
 }
 
 /** Opens it from a storage that reads in small parts. */
-const openSealed = async (atRest: Buffer, bytes: number, range?: { start: number; end: number }, id = exportId): Promise<Buffer> => {
+const openSealed = async (
+  atRest: Buffer,
+  bytes: number,
+  range?: { start: number; end: number },
+  id = exportId,
+): Promise<Buffer> => {
   const read = async (_: string, part = { start: 0, end: atRest.length - 1 }) => {
     const found = atRest.subarray(part.start, part.end + 1);
     const size = 7_001;
     return Readable.from(
-      Array.from({ length: Math.ceil(found.length / size) }, (_, at) => found.subarray(at * size, (at + 1) * size)),
+      Array.from({ length: Math.ceil(found.length / size) }, (_, at) =>
+        found.subarray(at * size, (at + 1) * size),
+      ),
       { objectMode: false },
     );
   };
@@ -58,7 +70,11 @@ describe("an archive at rest", () => {
         async (length, a, b) => {
           const plain = plaintext(length);
           const [start = 0, end = 0] = [a % length, b % length].toSorted((x, y) => x - y);
-          expect((await openSealed(await sealArchive(plain), length, { start, end })).equals(plain.subarray(start, end + 1))).toBe(true);
+          expect(
+            (await openSealed(await sealArchive(plain), length, { start, end })).equals(
+              plain.subarray(start, end + 1),
+            ),
+          ).toBe(true);
         },
       ),
       { numRuns: 60 },
@@ -77,7 +93,12 @@ describe("an archive at rest", () => {
         const reading = async () => {
           const read = async (_: string, part = { start: 0, end: forged.length - 1 }) =>
             Readable.from([forged.subarray(part.start, part.end + 1)], { objectMode: false });
-          for await (const piece of await openArchive(cipher, { read }, { exportId, blobId: "b", bytes: length })) received.push(piece);
+          for await (const piece of await openArchive(
+            cipher,
+            { read },
+            { exportId, blobId: "b", bytes: length },
+          ))
+            received.push(piece);
         };
         await expect(reading()).rejects.toThrow();
         const before = at < salt ? 0 : Math.floor((at - salt) / sealedChunk) * chunkBytes;
@@ -121,7 +142,10 @@ describe("an archive at rest", () => {
     const [one, other] = [await sealArchive(plaintext(length)), await sealArchive(plaintext(length))];
     await expect(openSealed(one, length, undefined, "Vn8Qd2LkTz5hXw3BsRmYpC")).rejects.toThrow();
     await expect(
-      openSealed(Buffer.concat([one.subarray(0, salt + sealedChunk), other.subarray(salt + sealedChunk)]), length),
+      openSealed(
+        Buffer.concat([one.subarray(0, salt + sealedChunk), other.subarray(salt + sealedChunk)]),
+        length,
+      ),
     ).rejects.toThrow();
     expect(one.equals(other), "the same archive is never sealed to the same bytes").toBe(false);
   });

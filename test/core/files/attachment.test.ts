@@ -13,7 +13,16 @@ const file = (contentType: string): StoredFile => ({
     contentType,
     status: "uploaded",
   },
-  ...{ blobId: "b", bytes: 7, sha256: "00", error: null, createdAt: 1, uploadUntil: 1, expiresAt: 2, deletedAt: null },
+  ...{
+    blobId: "b",
+    bytes: 7,
+    sha256: "00",
+    error: null,
+    createdAt: 1,
+    uploadUntil: 1,
+    expiresAt: 2,
+    deletedAt: null,
+  },
 });
 
 test.each<[contentType: string, origin: Origin, type: string]>([
@@ -27,5 +36,11 @@ test.each<[contentType: string, origin: Origin, type: string]>([
   ["application/vnd.openxmlformats-officedocument.presentationml.presentation", "agent", "slides"],
   ["application/vnd.openxmlformats-officedocument.presentationml.presentation", "user", "file"],
 ])("%s of origin %s is shown as %s (spec/api.md 7.4)", (contentType, origin, type) => {
-  expect(attachmentOf(file(contentType), origin)).toEqual({ fileId: "file-1", type, filename: "a", contentType, bytes: 7 });
+  expect(attachmentOf(file(contentType), origin)).toEqual({
+    fileId: "file-1",
+    type,
+    filename: "a",
+    contentType,
+    bytes: 7,
+  });
 });

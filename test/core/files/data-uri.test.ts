@@ -20,7 +20,9 @@ function decodeBytes(base64: string): Buffer | undefined {
 
 const anyBytes = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
 /** Around the length where another piece begins. */
-const longBytes = fc.integer({ min: 3 * 64 * 1024 - 4, max: 3 * 64 * 1024 + 4 }).map((length) => Buffer.alloc(length, "kept"));
+const longBytes = fc
+  .integer({ min: 3 * 64 * 1024 - 4, max: 3 * 64 * 1024 + 4 })
+  .map((length) => Buffer.alloc(length, "kept"));
 
 describe("the bytes of a data URI", () => {
   test("decode to the encoded bytes, for any content and any number of pieces", () => {
@@ -34,7 +36,10 @@ describe("the bytes of a data URI", () => {
     const change = fc.record({
       at: fc.nat(),
       remove: fc.integer({ min: 0, max: 3 }),
-      insert: fc.oneof(fc.string({ unit: "binary", maxLength: 3 }), fc.constantFrom("=", "==", "-", "_", " ", "\n", "%3D", "A", "\0", "Ā")),
+      insert: fc.oneof(
+        fc.string({ unit: "binary", maxLength: 3 }),
+        fc.constantFrom("=", "==", "-", "_", " ", "\n", "%3D", "A", "\0", "Ā"),
+      ),
     });
     const exact = fc.property(fc.oneof(anyBytes, longBytes), change, (bytes, { at, remove, insert }) => {
       const right = bytes.toString("base64");

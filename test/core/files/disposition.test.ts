@@ -7,7 +7,9 @@ const name = fc.string({ unit: "binary", minLength: 1 }).filter((text) => text.i
 test("for any filename, the header is one line of ASCII with closed quotes", () => {
   fc.assert(
     fc.property(name, (filename) => {
-      expect(contentDisposition(filename)).toMatch(/^attachment; filename="[ !#-[\]-~]*"(; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]*)?$/);
+      expect(contentDisposition(filename)).toMatch(
+        /^attachment; filename="[ !#-[\]-~]*"(; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]*)?$/,
+      );
     }),
     { numRuns: 1000 },
   );
@@ -16,7 +18,8 @@ test("for any filename, the header is one line of ASCII with closed quotes", () 
 test("for any filename, the header contains the complete name", () => {
   fc.assert(
     fc.property(name, (filename) => {
-      const [, plain = "", encoded] = /filename="(.*?)"(?:; filename\*=UTF-8''(.*))?$/.exec(contentDisposition(filename)) ?? [];
+      const [, plain = "", encoded] =
+        /filename="(.*?)"(?:; filename\*=UTF-8''(.*))?$/.exec(contentDisposition(filename)) ?? [];
       expect(encoded === undefined ? plain : decodeURIComponent(encoded)).toBe(filename);
     }),
     { numRuns: 1000 },

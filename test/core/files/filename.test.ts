@@ -4,9 +4,14 @@ import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
 import { checkFilename, contentTypeOf, extensionOf, tidyFilename } from "../../../src/core/files/filename.ts";
 
-const forbidden = "exe msi com scr dll bat cmd ps1 vbs vbe jse wsf sh bash zsh ksh csh app dmg pkg deb rpm apk jar".split(" ");
+const forbidden =
+  "exe msi com scr dll bat cmd ps1 vbs vbe jse wsf sh bash zsh ksh csh app dmg pkg deb rpm apk jar".split(
+    " ",
+  );
 const text = fc.string({ unit: "binary" }).filter((some) => some.isWellFormed());
-const odd = fc.string({ unit: fc.constantFrom("a", ".", "/", "\\", " ", "\0", "\u202e", "é", "👩", "．", "\u200b", "e", "x") });
+const odd = fc.string({
+  unit: fc.constantFrom("a", ".", "/", "\\", " ", "\0", "\u202e", "é", "👩", "．", "\u200b", "e", "x"),
+});
 
 const isAccepted = (name: string): boolean => {
   try {
@@ -45,7 +50,8 @@ describe("a filename", () => {
       })
       .map(({ base, dot, extension, wide, upper, tail }) => {
         const cased = upper ? extension.toUpperCase() : extension;
-        const wider = (letter: string) => (/[!-~]/.test(letter) ? String.fromCharCode(letter.charCodeAt(0) + 0xfee0) : letter);
+        const wider = (letter: string) =>
+          /[!-~]/.test(letter) ? String.fromCharCode(letter.charCodeAt(0) + 0xfee0) : letter;
         return base + dot + (wide ? [...cased].map(wider).join("") : cased) + tail;
       });
     fc.assert(
@@ -81,7 +87,12 @@ describe("a filename", () => {
   });
 
   test("without a dot has no extension", () => {
-    expect([isAccepted("app"), isAccepted("sh"), isAccepted("com"), isAccepted(".exe")]).toEqual([true, true, true, false]);
+    expect([isAccepted("app"), isAccepted("sh"), isAccepted("com"), isAccepted(".exe")]).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
   });
 
   test.each([
@@ -107,5 +118,6 @@ describe("a filename", () => {
     ["app.ts", "application/octet-stream", "application/octet-stream"],
     ["clip.m2ts", "video/mp2t", "video/mp2t"],
     ["", "video/mp2t", "video/mp2t"],
-  ])("%s with the stated type %s has the type %s", (name, stated, type) => expect(contentTypeOf(name, stated)).toBe(type));
+  ])("%s with the stated type %s has the type %s", (name, stated, type) =>
+    expect(contentTypeOf(name, stated)).toBe(type));
 });

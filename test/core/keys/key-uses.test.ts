@@ -66,7 +66,10 @@ describeOnPostgres("the last use of a key", (database) => {
     const { clock, db, key, usedAt } = await openKeyStore();
     await using _ = db;
     let broken = true;
-    const uses = keyUses({ change: (work) => (broken ? Promise.reject(new Error("disk full")) : db.store.change(work)) }, clock);
+    const uses = keyUses(
+      { change: (work) => (broken ? Promise.reject(new Error("disk full")) : db.store.change(work)) },
+      clock,
+    );
     uses.note(key.id, null);
     await expect(uses.write()).rejects.toThrow("disk full");
     broken = false;
@@ -77,7 +80,8 @@ describeOnPostgres("the last use of a key", (database) => {
 });
 
 describeOnPostgres("a platform", (database) => {
-  const lastUse = async (bo: Person) => (await bo.client(ApiKeyService).listApiKeys({})).data.find(({ id }) => id === bo.keyId)?.lastUsedAt;
+  const lastUse = async (bo: Person) =>
+    (await bo.client(ApiKeyService).listApiKeys({})).data.find(({ id }) => id === bo.keyId)?.lastUsedAt;
 
   test("reports when a key was last used, written outside the calls and before the platform stops", async () => {
     const clock = stillClock();

@@ -30,11 +30,22 @@ async function addMember(
   role: Role,
   status: MemberStatus = "active",
 ): Promise<void> {
-  const member = { id: systemIds.short(), ...team, accountId, email: `${accountId}@example.com`, role, status, createdAt };
+  const member = {
+    id: systemIds.short(),
+    ...team,
+    accountId,
+    email: `${accountId}@example.com`,
+    role,
+    status,
+    createdAt,
+  };
   await store.change((tx) => tx.accounts.insertMember(member));
 }
 
-/** Ann's first team, with Bo as a member, Ina inactive and Rex removed; Cy's team "north"; Pia with a personal space. */
+/**
+ * Ann's first team, with Bo as a member, Ina inactive and Rex removed; Cy's team "north"; Pia with a personal
+ * space.
+ */
 async function openTeams(kind: "sqlite" | "postgresql") {
   const database = await openTestStore(kind);
   const { store } = database;
@@ -54,7 +65,9 @@ async function openTeams(kind: "sqlite" | "postgresql") {
   await addMember(store, north, cy, "owner");
   await addMember(store, north, bo, "guest");
   const own = systemIds.short();
-  await store.change((tx) => tx.accounts.insertSpace({ id: own, kind: "personal", createdAt, accountId: pia }));
+  await store.change((tx) =>
+    tx.accounts.insertSpace({ id: own, kind: "personal", createdAt, accountId: pia }),
+  );
   const spaces = { first: first.spaceId, north: north.spaceId, own };
   return { ...database, spaces, ann: ann.accountId, bo, cy, pia };
 }
@@ -90,14 +103,26 @@ describeOnOne("a key made by a command", (kind) => {
     },
     { why: "a removed member", requested: { email: "rex@example.com" }, reason: "not_found" },
     { why: "an inactive member", requested: { email: "ina@example.com" }, reason: "failed_precondition" },
-    { why: "an enterprise kind for a member", requested: { email: "bo@example.com", kind: "siem" }, reason: "failed_precondition" },
-    { why: "an enterprise kind in a personal space", requested: { email: "pia@example.com", kind: "siem" }, reason: "failed_precondition" },
+    {
+      why: "an enterprise kind for a member",
+      requested: { email: "bo@example.com", kind: "siem" },
+      reason: "failed_precondition",
+    },
+    {
+      why: "an enterprise kind in a personal space",
+      requested: { email: "pia@example.com", kind: "siem" },
+      reason: "failed_precondition",
+    },
   ] as const)("is refused: $why", async ({ requested, reason }) => {
-    await expect(teams.store.change((tx) => findRecipient(tx, { kind: "general", ...requested }))).rejects.toMatchObject({ reason });
+    await expect(
+      teams.store.change((tx) => findRecipient(tx, { kind: "general", ...requested })),
+    ).rejects.toMatchObject({ reason });
   });
 
   test("needs an existing team", async () => {
     await using empty = await openTestStore(kind);
-    await expect(empty.store.change((tx) => findRecipient(tx, { kind: "general" }))).rejects.toMatchObject({ reason: "not_found" });
+    await expect(empty.store.change((tx) => findRecipient(tx, { kind: "general" }))).rejects.toMatchObject({
+      reason: "not_found",
+    });
   });
 });

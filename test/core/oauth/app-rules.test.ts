@@ -19,8 +19,11 @@ const sound: SettingsInput = {
   clientCredentials: false,
   scopeConfig: { scopes: ["create_task"], connectorUids: [] },
 };
-const check = (part: Partial<SettingsInput>) => checkSettings({ ...sound, ...part }, { plainLoopback: false });
-const scoped = (scopes: readonly string[], connectorUids: readonly string[] = []) => ({ scopeConfig: { scopes, connectorUids } });
+const check = (part: Partial<SettingsInput>) =>
+  checkSettings({ ...sound, ...part }, { plainLoopback: false });
+const scoped = (scopes: readonly string[], connectorUids: readonly string[] = []) => ({
+  scopeConfig: { scopes, connectorUids },
+});
 
 describe("settings of an app", () => {
   test.each<[why: string, part: Partial<SettingsInput>, message: RegExp]>([
@@ -32,25 +35,65 @@ describe("settings of an app", () => {
     ["a name with a directional mark", { name: "a\u200fb" }, /^name: /],
     ["an overlong name", { name: "x".repeat(101) }, /^name: /],
     ["no redirect URI", { redirectUris: [] }, /^redirect_uris: must have 1 to 20 URIs$/],
-    ["21 redirect URIs", { redirectUris: Array.from({ length: 21 }, (_, i) => `https://a.example/${i}`) }, /^redirect_uris: /],
-    ["a bad redirect URI", { redirectUris: ["https://a.example", "/cb"] }, /^redirect_uris\[1\]: must be absolute/],
+    [
+      "21 redirect URIs",
+      { redirectUris: Array.from({ length: 21 }, (_, i) => `https://a.example/${i}`) },
+      /^redirect_uris: /,
+    ],
+    [
+      "a bad redirect URI",
+      { redirectUris: ["https://a.example", "/cb"] },
+      /^redirect_uris\[1\]: must be absolute/,
+    ],
     ["a homepage of http", { homepageUrl: "http://a.example" }, /^homepage_url: must begin with https/],
     ["a homepage with a code scheme", { homepageUrl: "javascript:alert(1)" }, /^homepage_url: /],
     ["a homepage with a user", { homepageUrl: "https://a@b.example" }, /^homepage_url: /],
     ["a homepage without a host", { homepageUrl: "https:///" }, /^homepage_url: /],
-    ["a webhook of http", { webhookUrl: "http://a.example" }, /^webhook_url: is not a valid webhook URL: must begin with https/],
+    [
+      "a webhook of http",
+      { webhookUrl: "http://a.example" },
+      /^webhook_url: is not a valid webhook URL: must begin with https/,
+    ],
     ["a webhook of http on localhost", { webhookUrl: "http://127.0.0.1" }, /must begin with https:\/\/$/],
     ["a webhook with a user", { webhookUrl: "https://a:b@b.example" }, /^webhook_url: /],
-    ["an unknown scope", scoped(["create_task", "tasks:read"]), /^scope_config\.scopes\[1\]: is not a scope$/],
+    [
+      "an unknown scope",
+      scoped(["create_task", "tasks:read"]),
+      /^scope_config\.scopes\[1\]: is not a scope$/,
+    ],
     ["a scope in capitals", scoped(["CREATE_TASK"]), /^scope_config\.scopes\[0\]: /],
-    ["an unknown connector", scoped(["use_connectors"], [one, "x"]), /^scope_config\.connector_uids\[1\]: is not a connector$/],
-    ["a connector in capitals", scoped(["use_connectors"], [one.toUpperCase()]), /^scope_config\.connector_uids\[0\]: /],
-    ["My Browser among the connectors", scoped(["use_connectors"], [myBrowserId]), /^scope_config\.connector_uids\[0\]: is My Browser/],
-    ["use_connectors without connectors", scoped(["use_connectors"]), /^scope_config\.connector_uids: must not be empty/],
-    ["connectors without use_connectors", scoped(["create_task"], [one]), /^scope_config\.connector_uids: needs the scope/],
+    [
+      "an unknown connector",
+      scoped(["use_connectors"], [one, "x"]),
+      /^scope_config\.connector_uids\[1\]: is not a connector$/,
+    ],
+    [
+      "a connector in capitals",
+      scoped(["use_connectors"], [one.toUpperCase()]),
+      /^scope_config\.connector_uids\[0\]: /,
+    ],
+    [
+      "My Browser among the connectors",
+      scoped(["use_connectors"], [myBrowserId]),
+      /^scope_config\.connector_uids\[0\]: is My Browser/,
+    ],
+    [
+      "use_connectors without connectors",
+      scoped(["use_connectors"]),
+      /^scope_config\.connector_uids: must not be empty/,
+    ],
+    [
+      "connectors without use_connectors",
+      scoped(["create_task"], [one]),
+      /^scope_config\.connector_uids: needs the scope/,
+    ],
   ])("refuse %s", (_why, part, message) => {
     expect(() => check(part)).toThrow(
-      expect.objectContaining({ name: "Failure", reason: "invalid_argument", message: expect.stringMatching(message) }),
+      expect.objectContaining({
+        name: "Failure",
+        reason: "invalid_argument",
+        message: expect.stringMatching(message),
+      }),
     );
   });
 
@@ -75,11 +118,16 @@ describe("settings of an app", () => {
   });
 
   test("are expanded exactly if they contain a scope or connector that was missing before", () => {
-    const config = fc.record({ scopes: fc.subarray([...scopeNames]), connectorUids: fc.subarray([one, other]) });
+    const config = fc.record({
+      scopes: fc.subarray([...scopeNames]),
+      connectorUids: fc.subarray([one, other]),
+    });
     fc.assert(
       fc.property(config, config, (before, after) => {
         const known = new Set([...before.scopes, ...before.connectorUids]);
-        expect(isExpansion(before, after)).toBe([...after.scopes, ...after.connectorUids].some((name) => !known.has(name)));
+        expect(isExpansion(before, after)).toBe(
+          [...after.scopes, ...after.connectorUids].some((name) => !known.has(name)),
+        );
       }),
       { seed: 3 },
     );

@@ -25,8 +25,15 @@ const createRequest = (app: OAuthApp, members: Partial<AuthorizationRequest> = {
   ...members,
 });
 
-const approveRequest = (store: Store, request: AuthorizationRequest, connectorUids: readonly string[] | null = null, now = 5000) =>
-  store.change((tx) => approve(tx, { now, ids: systemIds, random: systemRandom }, { request, ...ann, connectorUids }));
+const approveRequest = (
+  store: Store,
+  request: AuthorizationRequest,
+  connectorUids: readonly string[] | null = null,
+  now = 5000,
+) =>
+  store.change((tx) =>
+    approve(tx, { now, ids: systemIds, random: systemRandom }, { request, ...ann, connectorUids }),
+  );
 
 const activeGrant = (store: Store, { clientId }: OAuthApp) => store.grants.find({ ...ann, clientId });
 
@@ -35,22 +42,37 @@ describeOnOne("an approval", (kind) => {
 
   test("makes a code in the specified form, valid for ten minutes, and stores only its SHA-256 (spec/oauth.md 7)", async () => {
     const app = sampleApp();
-    const { code, location } = await approveRequest(suite.store, createRequest(app, { challenge: "c".repeat(43) }));
+    const { code, location } = await approveRequest(
+      suite.store,
+      createRequest(app, { challenge: "c".repeat(43) }),
+    );
     expect(code).toMatch(new RegExp(`^code_${app.clientId}_[2-9A-HJ-NP-Za-km-z]{22}$`));
-    expect(location).toBe(`https://app.example/cb?a=b&code=${code}&state=s&iss=${encodeURIComponent("https://platform.test")}`);
+    expect(location).toBe(
+      `https://app.example/cb?a=b&code=${code}&state=s&iss=${encodeURIComponent("https://platform.test")}`,
+    );
     expect(await suite.store.codes.find(codeDigest(code))).toMatchObject({
-      ...{ clientId: app.clientId, ...ann, redirectUri: "https://app.example/cb?a=b", scopes: app.scopes, challenge: "c".repeat(43) },
+      ...{
+        clientId: app.clientId,
+        ...ann,
+        redirectUri: "https://app.example/cb?a=b",
+        scopes: app.scopes,
+        challenge: "c".repeat(43),
+      },
       ...{ generation: 1, createdAt: 5000, expiresAt: 605_000, usedAt: null, familyId: null },
     });
     expect(
-      JSON.stringify(await rowsIn(suite.url, "SELECT * FROM oauth_code"), (_, v) => (typeof v === "bigint" ? `${v}` : v)),
+      JSON.stringify(await rowsIn(suite.url, "SELECT * FROM oauth_code"), (_, v) =>
+        typeof v === "bigint" ? `${v}` : v,
+      ),
     ).not.toContain(code.slice(-22));
   });
 
   test("made many times at once makes one grant", async () => {
     const app = sampleApp();
     const many = sample(100, 40);
-    const all = await Promise.all(Array.from({ length: many }, () => approveRequest(suite.store, createRequest(app))));
+    const all = await Promise.all(
+      Array.from({ length: many }, () => approveRequest(suite.store, createRequest(app))),
+    );
     expect(new Set(all.map(({ grantId }) => grantId)).size).toBe(1);
     expect(new Set(all.map(({ code }) => code)).size).toBe(many);
   });
@@ -95,7 +117,9 @@ describeOnOne("an approval", (kind) => {
     expect(await suite.store.grants.find({ ...ann, accountId: "bo", clientId: app.clientId })).toBeNull();
     expect(await suite.store.grants.find({ ...ann, spaceId: "home", clientId: app.clientId })).toBeNull();
     expect((await suite.store.grants.list("ann", "home")).length).toBe(0);
-    expect((await suite.store.grants.list("ann", "north")).some(({ clientId }) => clientId === app.clientId)).toBe(true);
+    expect(
+      (await suite.store.grants.list("ann", "north")).some(({ clientId }) => clientId === app.clientId),
+    ).toBe(true);
   });
 
   test("notes its change for the audit log, without the code", async () => {
@@ -114,19 +138,34 @@ describeOnOne("an approval", (kind) => {
 
   test("is requested once, and again only for more scopes, after an expansion or a revocation, or with prompt=consent (spec/oauth.md 13)", async () => {
     const app = sampleApp({ connectorUids: [one], scopes: ["create_task", "use_connectors"] });
-    const { grantId } = await approveRequest(suite.store, createRequest(app, { scopes: ["create_task"] }), []);
+    const { grantId } = await approveRequest(
+      suite.store,
+      createRequest(app, { scopes: ["create_task"] }),
+      [],
+    );
     const grant = await activeGrant(suite.store, app);
     expect(requiresConsent(null, createRequest(app))).toBe(true);
     expect(requiresConsent(grant, createRequest(app, { scopes: ["create_task"] }))).toBe(false);
-    expect(requiresConsent(grant, createRequest(app, { scopes: ["create_task"], prompt: "consent" }))).toBe(true);
+    expect(requiresConsent(grant, createRequest(app, { scopes: ["create_task"], prompt: "consent" }))).toBe(
+      true,
+    );
     expect(requiresConsent(grant, createRequest(app))).toBe(true);
-    expect(requiresConsent(grant, createRequest({ ...app, generation: 2 }, { scopes: ["create_task"] }))).toBe(true);
+    expect(
+      requiresConsent(grant, createRequest({ ...app, generation: 2 }, { scopes: ["create_task"] })),
+    ).toBe(true);
     await suite.store.change((tx) => tx.grants.revoke(grantId, 1));
-    expect(requiresConsent(await activeGrant(suite.store, app), createRequest(app, { scopes: ["create_task"] }))).toBe(true);
+    expect(
+      requiresConsent(await activeGrant(suite.store, app), createRequest(app, { scopes: ["create_task"] })),
+    ).toBe(true);
   });
 });
 
 test("a refusal redirects to the app with access_denied, state and iss (RFC 6749 4.1.2.1, RFC 9207 2)", () => {
   const { searchParams } = new URL(declinedLocation(createRequest(sampleApp())));
-  expect(Object.fromEntries(searchParams)).toMatchObject({ a: "b", error: "access_denied", state: "s", iss: "https://platform.test" });
+  expect(Object.fromEntries(searchParams)).toMatchObject({
+    a: "b",
+    error: "access_denied",
+    state: "s",
+    iss: "https://platform.test",
+  });
 });

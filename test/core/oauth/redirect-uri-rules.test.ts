@@ -120,7 +120,16 @@ describe("a redirect URI", () => {
         expect(uri).toMatch(/^[\x21-\x7e]+$/);
         expect(uri).not.toMatch(/[*#\\]/);
         const scheme = uri.slice(0, uri.indexOf(":")).toLowerCase();
-        expect(["javascript", "data", "file", "about", "vbscript", "blob", "filesystem", "view-source"]).not.toContain(scheme);
+        expect([
+          "javascript",
+          "data",
+          "file",
+          "about",
+          "vbscript",
+          "blob",
+          "filesystem",
+          "view-source",
+        ]).not.toContain(scheme);
         if (scheme !== "http" && scheme !== "https") return;
         const read = new URL(uri);
         expect(read.protocol).toBe(`${scheme}:`);
@@ -141,9 +150,18 @@ describe("a redirect URI", () => {
       fc.integer({ min: 0, max: 65_535 }).map((n) => `:${n}`),
     );
     fc.assert(
-      fc.property(fc.constantFrom("https", "http"), fc.domain(), port, path, query, (scheme, host, portPart, pathPart, queryPart) => {
-        expect(findRedirectUriFault(`${scheme}://${host}${portPart}${pathPart}${queryPart}`)).toBeUndefined();
-      }),
+      fc.property(
+        fc.constantFrom("https", "http"),
+        fc.domain(),
+        port,
+        path,
+        query,
+        (scheme, host, portPart, pathPart, queryPart) => {
+          expect(
+            findRedirectUriFault(`${scheme}://${host}${portPart}${pathPart}${queryPart}`),
+          ).toBeUndefined();
+        },
+      ),
       { numRuns: 1_000, seed: 2 },
     );
   });

@@ -13,18 +13,25 @@ test("a refresh token names its family, only for its client and installation", (
   expect(text).toMatch(/^refresh(_[2-9A-HJ-NP-Za-km-z]{22}){3}$/);
   expect(tokens.familyOf(text, "client_a")).toBe(family);
   expect(tokens.familyOf(text, "client_b")).toBeNull();
-  expect(refreshTokens(cipherFrom(Buffer.alloc(32, 8), systemRandom), systemIds).familyOf(text, "client_a")).toBeNull();
+  expect(
+    refreshTokens(cipherFrom(Buffer.alloc(32, 8), systemRandom), systemIds).familyOf(text, "client_a"),
+  ).toBeNull();
   expect(tokens.make(family, "client_a"), "no two are the same").not.toBe(text);
 });
 
 test("a refresh token with any change names no family", () => {
   const family = systemIds.short();
   assert(
-    property(integer({ min: 0, max: 75 }), string({ maxLength: 3 }), integer({ min: 0, max: 3 }), (at, put, cut) => {
-      const text = tokens.make(family, "client_a");
-      const changed = text.slice(0, at) + put + text.slice(at + cut);
-      expect(tokens.familyOf(changed, "client_a")).toBe(changed === text ? family : null);
-    }),
+    property(
+      integer({ min: 0, max: 75 }),
+      string({ maxLength: 3 }),
+      integer({ min: 0, max: 3 }),
+      (at, put, cut) => {
+        const text = tokens.make(family, "client_a");
+        const changed = text.slice(0, at) + put + text.slice(at + cut);
+        expect(tokens.familyOf(changed, "client_a")).toBe(changed === text ? family : null);
+      },
+    ),
     { numRuns: 2000 },
   );
 });

@@ -4,7 +4,11 @@ import { parseScopes, type ScopeName, scopeNames } from "../../../src/core/accou
 
 describe("a scope parameter", () => {
   test.each([
-    ["RFC 6749 3.3: names separated by spaces", "create_project create_task", ["create_task", "create_project"]],
+    [
+      "RFC 6749 3.3: names separated by spaces",
+      "create_project create_task",
+      ["create_task", "create_project"],
+    ],
     ["RFC 6749 3.3: a repeated name counts once", "create_task create_task", ["create_task"]],
     ["RFC 6749 3.3: case counts", "Create_Task", null],
     ["spec/oauth.md 4: refuses a scope that is not allowed", "use_my_browsers", null],
@@ -22,8 +26,10 @@ describe("a scope parameter", () => {
       property(array(names), string(), subarray([...scopeNames]), (named, noise, allowed: ScopeName[]) => {
         for (const text of [named.join(" "), `${named.join(" ")} ${noise}`]) {
           const scopes = parseScopes(text, allowed);
-          for (const scope of scopes ?? []) expect(allowed.includes(scope) && text.split(" ").includes(scope)).toBe(true);
-          if (text.split(" ").some((name) => name !== "" && !allowed.some((known) => known === name))) expect(scopes).toBeNull();
+          for (const scope of scopes ?? [])
+            expect(allowed.includes(scope) && text.split(" ").includes(scope)).toBe(true);
+          if (text.split(" ").some((name) => name !== "" && !allowed.some((known) => known === name)))
+            expect(scopes).toBeNull();
         }
       }),
     );

@@ -4,7 +4,8 @@ import { newUserCode, parseUserCode, shownUserCode } from "../../../src/core/oau
 
 test("a user code has 8 of 20 consonants, all of them equally likely", () => {
   const counts = new Map<string, number>();
-  for (let n = 0; n < 5_000; n += 1) for (const letter of newUserCode(systemRandom)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  for (let n = 0; n < 5_000; n += 1)
+    for (const letter of newUserCode(systemRandom)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
   expect([...counts.keys()].toSorted().join("")).toBe("BCDFGHJKLMNPQRSTVWXZ");
   // 2,000 each; six standard deviations are 262.
   for (const [letter, count] of counts) expect(Math.abs(count - 2_000), letter).toBeLessThan(262);

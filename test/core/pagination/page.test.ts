@@ -9,7 +9,10 @@ const bindings: fc.Arbitrary<CursorBinding> = fc.record({
   spaceId: words,
   clientId: fc.option(words, { nil: undefined }),
   operation: fc.constantFrom("task.list", "usage.list"),
-  filter: fc.record({ order: fc.constantFrom("asc", "desc"), projectId: fc.option(words, { nil: undefined }) }),
+  filter: fc.record({
+    order: fc.constantFrom("asc", "desc"),
+    projectId: fc.option(words, { nil: undefined }),
+  }),
 });
 const positions = fc.record({ value: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), id: words });
 

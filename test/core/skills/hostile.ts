@@ -35,7 +35,10 @@ const paths: readonly Row[] = [
   ["a name that is invalid UTF-8", { name: Uint8Array.of(0x66, 0x80, 0xff), content: "x" }],
   ["a name of overlong UTF-8", { name: Uint8Array.of(0xc0, 0xae, 0xc0, 0xae, 0x2f, 0x61), content: "x" }],
   ["a lone surrogate in a name", { name: Uint8Array.of(0x61, 0xed, 0xa0, 0x80), content: "x" }],
-  ["a name in another encoding that does not declare it", { name: Uint8Array.of(0x81, 0x2e), flags: 0, content: "x" }],
+  [
+    "a name in another encoding that does not declare it",
+    { name: Uint8Array.of(0x81, 0x2e), flags: 0, content: "x" },
+  ],
   ["a device of Windows", { name: "CON", content: "x" }],
   ["a device of Windows in other letters, with an extension", { name: "docs/nUl.tar.gz", content: "x" }],
   ["a device of Windows as a folder", { name: "aux/notes.txt", content: "x" }],
@@ -51,15 +54,31 @@ const duplicates: readonly Row[] = [
   ["the same file in other letters", { name: "skill.MD", content: "x" }],
   ["the same file in another width", { name: "\uff33KILL.md", content: "x" }],
   ["the same file with something that is not shown", { name: "SKILL\u200d.md", content: "x" }],
-  ["a file in NFC and in NFD", { name: "Gr\u00fc\u00dfe.txt", content: "x" }, { name: "Gru\u0308\u00dfe.txt", content: "y" }],
-  ["a file with \u00df and with SS", { name: "stra\u00dfe", content: "x" }, { name: "STRASSE", content: "y" }],
+  [
+    "a file in NFC and in NFD",
+    { name: "Gr\u00fc\u00dfe.txt", content: "x" },
+    { name: "Gru\u0308\u00dfe.txt", content: "y" },
+  ],
+  [
+    "a file with \u00df and with SS",
+    { name: "stra\u00dfe", content: "x" },
+    { name: "STRASSE", content: "y" },
+  ],
   ["a file that is a folder too", { name: "SKILL.md/a", content: "x" }],
-  ["a file that is a folder too, in other letters", { name: "Docs", content: "x" }, { name: "docs/a", content: "y" }],
+  [
+    "a file that is a folder too, in other letters",
+    { name: "Docs", content: "x" },
+    { name: "docs/a", content: "y" },
+  ],
 ];
 
 const irregularFiles: readonly Row[] = [
   ["a symbolic link", { name: "link", ...link }],
-  ["a symbolic link to a folder, and a file behind it", { name: "out", ...link }, { name: "out/evil.txt", content: "x" }],
+  [
+    "a symbolic link to a folder, and a file behind it",
+    { name: "out", ...link },
+    { name: "out/evil.txt", content: "x" },
+  ],
   ["a symbolic link that is called a folder", { name: "link/", ...link }],
   ["a device", { name: "device", mode: 0o020666 }],
   ["a disk", { name: "disk", mode: 0o060666 }],
@@ -87,7 +106,10 @@ const falseDeclarations: readonly Row[] = [
   ["a file whose bytes are those of SKILL.md", { name: "b", content: manifest(), shares: 0 }],
   ["a size of ZIP64 that is not there", { name: "a", content: "x", extra: Uint8Array.of(1, 0, 0, 0) }],
   ["a size of ZIP64 beyond the archive", { name: "a", content: "x", extra: zip64Field(1, 2n ** 40n, 0) }],
-  ["a size of ZIP64 beyond all numbers", { name: "a", content: "x", extra: zip64Field(2n ** 64n - 1n, 2n ** 64n - 1n, 0) }],
+  [
+    "a size of ZIP64 beyond all numbers",
+    { name: "a", content: "x", extra: zip64Field(2n ** 64n - 1n, 2n ** 64n - 1n, 0) },
+  ],
   ["a place of ZIP64 beyond the archive", { name: "a", content: "x", extra: zip64Field(1, 3, 2n ** 50n) }],
   ["a field that is longer than it is", { name: "a", content: "x", extra: Uint8Array.of(1, 0, 255, 255) }],
 ];
@@ -106,12 +128,16 @@ const archives: readonly (readonly [why: string, zip: Uint8Array])[] = [
   ["a second ZIP after its end", Buffer.concat([skillZip("One"), skillZip("Two")])],
   ["a ZIP64 with more entries than there are", zipOf([first], { entries: 2n ** 40n, offset: 0 })],
   ["a ZIP64 whose directory is elsewhere", zipOf([first], { entries: 1, offset: 2n ** 40n })],
-  ["a ZIP64 whose numbers are beyond all numbers", zipOf([first], { entries: 2n ** 64n - 1n, offset: 2n ** 64n - 1n })],
+  [
+    "a ZIP64 whose numbers are beyond all numbers",
+    zipOf([first], { entries: 2n ** 64n - 1n, offset: 2n ** 64n - 1n }),
+  ],
   ["a ZIP64 with an invalid end", Buffer.from(skillZip()).fill(u64(7), 0, 8)],
 ];
 
 const noZip = /is not a readable ZIP$/;
-const rowsOf = (rows: readonly Row[], rule: RegExp) => rows.map(([why, ...more]) => [why, skillZip("Hostile", more), rule] as const);
+const rowsOf = (rows: readonly Row[], rule: RegExp) =>
+  rows.map(([why, ...more]) => [why, skillZip("Hostile", more), rule] as const);
 
 /** Each must be refused as `invalid`, with its reason, and must leave nothing behind. */
 export const hostile: readonly (readonly [why: string, zip: Uint8Array, rule: RegExp])[] = [

@@ -6,7 +6,11 @@ import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
-import { createOpenCurrentSkill, createOpenSkill, type SkillContent } from "../../../src/core/skills/content.ts";
+import {
+  createOpenCurrentSkill,
+  createOpenSkill,
+  type SkillContent,
+} from "../../../src/core/skills/content.ts";
 import { pathKey, type SkillFile } from "../../../src/core/skills/files.ts";
 import { pack } from "../../../src/core/skills/pack.ts";
 import { unzip } from "../../../src/core/skills/unzip.ts";
@@ -21,7 +25,21 @@ function openPacked(zip: Uint8Array): SkillContent {
 }
 
 const segment = fc.oneof(
-  fc.constantFrom("a", "docs", "Grüße", "Gru\u0308ße", "世界", "👋", " leading", ".hidden", "-rf", "console", "comma", "a b", "%2e%2e"),
+  fc.constantFrom(
+    "a",
+    "docs",
+    "Grüße",
+    "Gru\u0308ße",
+    "世界",
+    "👋",
+    " leading",
+    ".hidden",
+    "-rf",
+    "console",
+    "comma",
+    "a b",
+    "%2e%2e",
+  ),
   fc.stringMatching(/^[a-z0-9_-]{1,12}$/).filter((name) => !/^(con|prn|aux|nul|com\d|lpt\d)$/.test(name)),
 );
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
@@ -42,19 +60,26 @@ const files: fc.Arbitrary<readonly SkillFile[]> = fc
   });
 
 const sortedContents = (all: readonly SkillFile[]) =>
-  all.map((file) => [file.path, Buffer.from(file.bytes).toString("hex")] as const).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  all
+    .map((file) => [file.path, Buffer.from(file.bytes).toString("hex")] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 describe("a packed skill", () => {
   test("returns the packed files unchanged, when unzipped and when read file by file", async () => {
     await fc.assert(
       fc.asyncProperty(files, fc.constantFrom(0, 8), fc.boolean(), async (input, method, isWrapped) => {
-        const entries = input.map((file) => ({ name: `${isWrapped ? "skill/" : ""}${file.path}`, content: file.bytes, method }) as const);
+        const entries = input.map(
+          (file) =>
+            ({ name: `${isWrapped ? "skill/" : ""}${file.path}`, content: file.bytes, method }) as const,
+        );
         const { zip } = await pack("archive", await unzip("archive", zipOf(entries)));
         expect(sortedContents(await unzip("archive", zip))).toEqual(sortedContents(input));
         const content = openPacked(zip);
         const listed = await content.list();
         expect(listed.map((file) => file.path).toSorted()).toEqual(input.map((file) => file.path).toSorted());
-        const read = await Promise.all(listed.map(async (file) => ({ path: file.path, bytes: await content.read(file.path) })));
+        const read = await Promise.all(
+          listed.map(async (file) => ({ path: file.path, bytes: await content.read(file.path) })),
+        );
         expect(sortedContents(read)).toEqual(sortedContents(input));
         expect(listed.map((file) => file.bytes)).toEqual(read.map((file) => file.bytes.byteLength));
       }),
@@ -64,14 +89,21 @@ describe("a packed skill", () => {
 
   test.skipIf(lacks("python"))("is a ZIP for other programs too, and contains only its files", async () => {
     const names = ["SKILL.md", "Grüße/世界.txt", "run.py"];
-    const input = names.map((name) => ({ path: name, bytes: Buffer.from(name === "SKILL.md" ? manifest() : name) }));
+    const input = names.map((name) => ({
+      path: name,
+      bytes: Buffer.from(name === "SKILL.md" ? manifest() : name),
+    }));
     const folder = mkdtempSync(join(tmpdir(), "skill-"));
     try {
       writeFileSync(join(folder, "skill.zip"), (await pack("archive", input)).zip);
       const script =
         "import sys, json, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(json.dumps({i.filename: [z.read(i).decode(), i.external_attr >> 16] for i in z.infolist()}))";
-      const unzipped = JSON.parse(execFileSync("python3", ["-c", script, join(folder, "skill.zip")], { encoding: "utf8" }));
-      expect(unzipped).toEqual(Object.fromEntries(input.map((file) => [file.path, [file.bytes.toString(), 0o100644]])));
+      const unzipped = JSON.parse(
+        execFileSync("python3", ["-c", script, join(folder, "skill.zip")], { encoding: "utf8" }),
+      );
+      expect(unzipped).toEqual(
+        Object.fromEntries(input.map((file) => [file.path, [file.bytes.toString(), 0o100644]])),
+      );
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -83,9 +115,12 @@ describe("a packed skill", () => {
       { path: "Gru\u0308n.txt", bytes: Buffer.from("leaf") },
     ]);
     const content = openPacked(zip);
-    for (const name of ["Gr\u00fcn.txt", "Gru\u0308n.txt"]) expect((await content.read(name)).toString()).toBe("leaf");
+    for (const name of ["Gr\u00fcn.txt", "Gru\u0308n.txt"])
+      expect((await content.read(name)).toString()).toBe("leaf");
     for (const name of ["grun.txt", "../SKILL.md", "", "SKILL.md/"])
-      await expect(content.read(name)).rejects.toMatchObject({ reason: "not_found" } satisfies Partial<Failure>);
+      await expect(content.read(name)).rejects.toMatchObject({
+        reason: "not_found",
+      } satisfies Partial<Failure>);
   });
 
   test("reports not_found when its bytes are gone, and reveals nothing else", async () => {

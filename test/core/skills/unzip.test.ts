@@ -12,12 +12,18 @@ const paths = async (zip: Uint8Array) => (await read(zip)).map(({ path }) => pat
 const refusal = (zip: Uint8Array) =>
   read(zip).then(
     (files) => `accepted: ${files.map(({ path }) => path)}`,
-    (thrown: unknown) => (thrown instanceof Failure ? `${thrown.reason} ${thrown.message}` : `unexpected: ${thrown}`),
+    (thrown: unknown) =>
+      thrown instanceof Failure ? `${thrown.reason} ${thrown.message}` : `unexpected: ${thrown}`,
   );
 
 describe("a ZIP of a skill", () => {
   test("returns its files with their bytes; folders follow from their paths", async () => {
-    const files = await read(skillZip("Minutes", [{ name: "scripts/" }, { name: "scripts/run.py", content: "print()", mode: 0o100755 }]));
+    const files = await read(
+      skillZip("Minutes", [
+        { name: "scripts/" },
+        { name: "scripts/run.py", content: "print()", mode: 0o100755 },
+      ]),
+    );
     expect(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual([
       ["SKILL.md", manifest()],
       ["scripts/run.py", "print()"],
@@ -52,7 +58,9 @@ describe("a ZIP of a skill", () => {
 
   test("is refused when it grows too much, with any sizes in its headers", async () => {
     const bomb = (claims?: number) =>
-      skillZip("M", [{ name: "bomb", content: Buffer.alloc(19 * 1024 * 1024), ...(claims ? { claims } : {}) }]);
+      skillZip("M", [
+        { name: "bomb", content: Buffer.alloc(19 * 1024 * 1024), ...(claims ? { claims } : {}) },
+      ]);
     expect(await refusal(bomb())).toMatch(/grows too much/);
     expect(await refusal(bomb(100))).toMatch(/^invalid_argument archive: /);
   });
@@ -104,7 +112,12 @@ describe("a ZIP of a skill", () => {
         });
         const returned = files.map(({ path }) => path);
         expect(
-          returned.filter((path) => path.startsWith("/") || /\\|\0/.test(path) || path.split("/").some((s) => ["", ".", ".."].includes(s))),
+          returned.filter(
+            (path) =>
+              path.startsWith("/") ||
+              /\\|\0/.test(path) ||
+              path.split("/").some((s) => ["", ".", ".."].includes(s)),
+          ),
         ).toEqual([]);
         expect(new Set(returned.map(pathKey)).size).toBe(returned.length);
       }),
@@ -115,11 +128,14 @@ describe("a ZIP of a skill", () => {
   test("with any changed bytes fails only with a refusal", async () => {
     const whole = skillZip("M", [{ name: "a/b.txt", content: "x".repeat(300) }]);
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }), async (edits) => {
-        const zip = Buffer.from(whole);
-        for (const [at, byte] of edits) zip[at] = byte;
-        expect(await refusal(zip)).toMatch(/^(accepted|invalid)/);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }),
+        async (edits) => {
+          const zip = Buffer.from(whole);
+          for (const [at, byte] of edits) zip[at] = byte;
+          expect(await refusal(zip)).toMatch(/^(accepted|invalid)/);
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -144,16 +160,24 @@ describe("a packed skill", () => {
   test("has a name and a description, and is the same ZIP each time", async () => {
     const first = await packed(manifest("Minutes", '"Writes: minutes"'));
     expect(first).toMatchObject({ name: "Minutes", description: "Writes: minutes" });
-    expect(Buffer.from((await packed(manifest("Minutes", '"Writes: minutes"'))).zip).equals(Buffer.from(first.zip))).toBe(true);
+    expect(
+      Buffer.from((await packed(manifest("Minutes", '"Writes: minutes"'))).zip).equals(
+        Buffer.from(first.zip),
+      ),
+    ).toBe(true);
     expect(await paths(first.zip)).toEqual(["SKILL.md", "a.txt"]);
   });
 
   test("may begin with a byte order mark, have other members, and have no description", async () => {
-    expect(await packed("\ufeff---\r\nname: Tea\r\nlicense: MIT\r\nmetadata: {a: [1]}\r\n---\r\n")).toMatchObject({
+    expect(
+      await packed("\ufeff---\r\nname: Tea\r\nlicense: MIT\r\nmetadata: {a: [1]}\r\n---\r\n"),
+    ).toMatchObject({
       name: "Tea",
       description: "",
     });
-    expect(await packed(`---\nname: ${"n".repeat(64)}\ndescription: ${"d".repeat(1024)}\n---\n`)).toMatchObject({ name: "n".repeat(64) });
+    expect(
+      await packed(`---\nname: ${"n".repeat(64)}\ndescription: ${"d".repeat(1024)}\n---\n`),
+    ).toMatchObject({ name: "n".repeat(64) });
   });
 
   test.each([
@@ -179,7 +203,9 @@ describe("a packed skill", () => {
   test("is refused without SKILL.md, and with SKILL.md in another case", async () => {
     for (const name of ["README.md", "skill.md", "a/b/SKILL.md"]) {
       const files = await read(zipOf([{ name, content: manifest() }]));
-      expect(await pack("archive", files).catch((thrown: Failure) => thrown.message)).toBe("archive: has no SKILL.md");
+      expect(await pack("archive", files).catch((thrown: Failure) => thrown.message)).toBe(
+        "archive: has no SKILL.md",
+      );
     }
   });
 });

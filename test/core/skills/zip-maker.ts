@@ -16,7 +16,10 @@ export interface RawEntry {
   readonly sum?: number;
   /** It has no separate data; it points to that of the entry with this number. */
   readonly shares?: number;
-  /** Additional fields of the entry in the central directory; with them its sizes and offset must be read from there. */
+  /**
+   * Additional fields of the entry in the central directory; with them its sizes and offset must be read from
+   * there.
+   */
   readonly extra?: Uint8Array;
 }
 
@@ -59,7 +62,15 @@ export function zipOf(entries: readonly RawEntry[], zip64End?: Zip64End): Buffer
     }),
   );
   const counts = zip64End ? [u16(0xffff), u16(0xffff)] : [u16(entries.length), u16(entries.length)];
-  const end = [u32(0x06054b50), u16(0), u16(0), ...counts, u32(directory.length), u32(zip64End ? 0xffffffff : length), u16(0)];
+  const end = [
+    u32(0x06054b50),
+    u16(0),
+    u16(0),
+    ...counts,
+    u32(directory.length),
+    u32(zip64End ? 0xffffffff : length),
+    u16(0),
+  ];
   const before = zip64End ? endOf(zip64End, entries.length, directory.length, length) : [];
   return Buffer.concat([...local, directory, ...before, ...end]);
 }
@@ -68,8 +79,18 @@ function headOf({ name, content = "", flags = 0x800, method = 8, claims, sum, ex
   const raw = Buffer.from(typeof name === "string" ? Buffer.from(name) : name);
   const bytes = Buffer.from(content);
   const packed = method === 8 ? deflateRawSync(bytes) : bytes;
-  const sizes = extra ? [u32(0xffffffff), u32(0xffffffff)] : [u32(packed.length), u32(claims ?? bytes.length)];
-  const shared = [u16(flags), u16(method), u16(0), u16(0x21), u32(sum ?? crc32(bytes)), ...sizes, u16(raw.length)];
+  const sizes = extra
+    ? [u32(0xffffffff), u32(0xffffffff)]
+    : [u32(packed.length), u32(claims ?? bytes.length)];
+  const shared = [
+    u16(flags),
+    u16(method),
+    u16(0),
+    u16(0x21),
+    u32(sum ?? crc32(bytes)),
+    ...sizes,
+    u16(raw.length),
+  ];
   return { shared, raw, packed };
 }
 
@@ -87,7 +108,17 @@ function centralOf(
 /** The ZIP64 end record and its locator. */
 function endOf({ entries, offset }: Zip64End, count: number, size: number, start: number): Buffer[] {
   const head = [u32(0x06064b50), u64(44), u16(45), u16(45), u32(0), u32(0)];
-  return [...head, u64(count), u64(entries), u64(size), u64(offset), u32(0x07064b50), u32(0), u64(start + size), u32(1)];
+  return [
+    ...head,
+    u64(count),
+    u64(entries),
+    u64(size),
+    u64(offset),
+    u32(0x07064b50),
+    u32(0),
+    u64(start + size),
+    u32(1),
+  ];
 }
 
 /** A SKILL.md. */

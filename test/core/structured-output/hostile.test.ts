@@ -29,7 +29,9 @@ test("a schema has at most 1000 schemas, 64 kB, 64 levels, and a zero value of 6
   const long = (length: number) => ({ ...objectOf({}), description: "d".repeat(length) });
   expect(refusalOf(long(65_000))).toBeUndefined();
   expect(refusalOf(long(65_536))).toBe("structured_output_schema: must be at most 64 kB");
-  expect(refusalOf({ ...objectOf({}), required: new Array(70_000).fill("a") })).toBe("structured_output_schema: must be at most 64 kB");
+  expect(refusalOf({ ...objectOf({}), required: new Array(70_000).fill("a") })).toBe(
+    "structured_output_schema: must be at most 64 kB",
+  );
 
   const deep = (levels: number): JsonObject => {
     let schema = text;
@@ -38,7 +40,9 @@ test("a schema has at most 1000 schemas, 64 kB, 64 levels, and a zero value of 6
   };
   expect(refusalOf(deep(30))).toBeUndefined();
   expect(refusalOf(deep(32))).toBe("structured_output_schema: must not be nested more than 64 levels deep");
-  expect(refusalOf(deep(100_000))).toBe("structured_output_schema: must not be nested more than 64 levels deep");
+  expect(refusalOf(deep(100_000))).toBe(
+    "structured_output_schema: must not be nested more than 64 levels deep",
+  );
 
   const fan = (count: number) => ({
     ...objectOf(many(count, () => refTo("d0"))),
@@ -52,11 +56,17 @@ test("__proto__ is refused as a name, and nothing is read from it", () => {
   const schema = objectOf({ x: text });
   expect(
     refusalOf(
-      JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"],"additionalProperties":false}'),
+      JSON.parse(
+        '{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"],"additionalProperties":false}',
+      ),
     ),
   ).toBe(notSchema(".__proto__"));
-  expect(refusalOf({ ...schema, $defs: JSON.parse('{"__proto__":{"type":"string"}}') })).toBe(notSchema(".$defs.__proto__"));
-  expect(refusalOf(JSON.parse('{"__proto__":{"type":"object"}}'))).toBe('structured_output_schema: unsupported keyword "__proto__"');
+  expect(refusalOf({ ...schema, $defs: JSON.parse('{"__proto__":{"type":"string"}}') })).toBe(
+    notSchema(".$defs.__proto__"),
+  );
+  expect(refusalOf(JSON.parse('{"__proto__":{"type":"object"}}'))).toBe(
+    'structured_output_schema: unsupported keyword "__proto__"',
+  );
   expect(conforms(schema, JSON.parse('{"x":"","__proto__":{}}'))).toBe(false);
   expect(conforms(schema, JSON.parse('{"__proto__":{"x":""}}'))).toBe(false);
   expect({}).not.toHaveProperty("x");
@@ -69,18 +79,26 @@ test("properties inherited by every object are not properties of a value", () =>
 });
 
 test("a property whose name is empty is required too", () => {
-  expect([conforms(objectOf({ "": text }), {}), conforms(objectOf({ "": text }), { "": "" })]).toEqual([false, true]);
+  expect([conforms(objectOf({ "": text }), {}), conforms(objectOf({ "": text }), { "": "" })]).toEqual([
+    false,
+    true,
+  ]);
 });
 
 test("nested alternatives are each compared with a value once", () => {
   const doubled = (index: number) => ({ anyOf: [refTo(`d${index + 1}`), refTo(`d${index + 1}`)] });
-  const schema = { ...objectOf({ x: refTo("d0") }), $defs: many(200, (index) => (index === 199 ? text : doubled(index))) };
+  const schema = {
+    ...objectOf({ x: refTo("d0") }),
+    $defs: many(200, (index) => (index === 199 ? text : doubled(index))),
+  };
   expect(refusalOf(schema)).toBeUndefined();
   expect([conforms(schema, { x: "a" }), conforms(schema, { x: 1 })]).toEqual([true, false]);
   expect([zeroValue(schema), sampleValue(schema, "Yes.")]).toEqual([{ x: "" }, { x: "Yes." }]);
 });
 
-/** Two identical definitions as alternatives, nested this many levels deep, with a value that neither accepts. */
+/**
+ * Two identical definitions as alternatives, nested this many levels deep, with a value that neither accepts.
+ */
 function ambiguous(levels: number): { readonly schema: JsonObject; readonly value: JsonObject } {
   const part = objectOf({ x: { anyOf: [refTo("d0"), refTo("d1"), { type: "null" }] } });
   let value: JsonObject = { x: 1 };
@@ -129,7 +147,18 @@ const anyKeywords: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; va
   schema: fc
     .array(
       fc.tuple(
-        fc.constantFrom("type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "$ref", "$defs", "description"),
+        fc.constantFrom(
+          "type",
+          "properties",
+          "required",
+          "additionalProperties",
+          "items",
+          "enum",
+          "anyOf",
+          "$ref",
+          "$defs",
+          "description",
+        ),
         tie("value"),
       ),
       { maxLength: 5 },
@@ -138,7 +167,12 @@ const anyKeywords: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; va
 })).schema;
 
 test("any schema is refused or has a zero value that conforms", () => {
-  const objectLike = anyKeywords.map((schema) => ({ type: "object", additionalProperties: false, required: ["x"], ...schema }));
+  const objectLike = anyKeywords.map((schema) => ({
+    type: "object",
+    additionalProperties: false,
+    required: ["x"],
+    ...schema,
+  }));
   fc.assert(
     fc.property(
       fc.oneof(

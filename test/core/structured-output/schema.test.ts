@@ -16,28 +16,77 @@ const tooDeep = "must not nest objects and arrays more than 5 levels deep";
 
 /** This many nested objects around a string. */
 const objectsDeep = (levels: number): JsonObject => (levels === 0 ? text : withX(objectsDeep(levels - 1)));
-const arraysDeep = (levels: number): JsonObject => (levels === 0 ? text : { type: "array", items: arraysDeep(levels - 1) });
+const arraysDeep = (levels: number): JsonObject =>
+  levels === 0 ? text : { type: "array", items: arraysDeep(levels - 1) };
 
 describe("a schema is refused with the path and the rule it breaks", () => {
   const { additionalProperties: _, ...open } = withX(text);
   const refusedSchemas: readonly (readonly [why: string, schema: JsonObject, message: string])[] = [
     ["an unknown keyword at the root", { ...withX(text), nullable: true }, 'unsupported keyword "nullable"'],
-    ["a keyword of JSON Schema outside the subset", withX({ ...text, pattern: "a" }), '.x: unsupported keyword "pattern"'],
-    ["one inside an array", withX({ type: "array", items: { ...text, format: "date" } }), '.x.items: unsupported keyword "format"'],
-    ["one inside anyOf", withX({ anyOf: [text, { ...nothing, not: {} }] }), '.x.anyOf.1: unsupported keyword "not"'],
-    ["one inside a definition", { ...withX(text), $defs: { n: { ...text, if: {} } } }, '.$defs.n: unsupported keyword "if"'],
+    [
+      "a keyword of JSON Schema outside the subset",
+      withX({ ...text, pattern: "a" }),
+      '.x: unsupported keyword "pattern"',
+    ],
+    [
+      "one inside an array",
+      withX({ type: "array", items: { ...text, format: "date" } }),
+      '.x.items: unsupported keyword "format"',
+    ],
+    [
+      "one inside anyOf",
+      withX({ anyOf: [text, { ...nothing, not: {} }] }),
+      '.x.anyOf.1: unsupported keyword "not"',
+    ],
+    [
+      "one inside a definition",
+      { ...withX(text), $defs: { n: { ...text, if: {} } } },
+      '.$defs.n: unsupported keyword "if"',
+    ],
     ["one in a nested object", withX(withX({ ...text, const: 1 })), '.x.x: unsupported keyword "const"'],
     ["a keyword with quotes in it", { ...withX(text), 'a"b': 1 }, 'unsupported keyword "a\\"b"'],
-    ["a very long keyword", { ...withX(text), ["k".repeat(500)]: 1 }, `unsupported keyword "${"k".repeat(64)}…"`],
-    ["an error below a very long name", objectOf({ ["n".repeat(500)]: {} }), `.${"n".repeat(64)}…: must have a "type" field`],
+    [
+      "a very long keyword",
+      { ...withX(text), ["k".repeat(500)]: 1 },
+      `unsupported keyword "${"k".repeat(64)}…"`,
+    ],
+    [
+      "an error below a very long name",
+      objectOf({ ["n".repeat(500)]: {} }),
+      `.${"n".repeat(64)}…: must have a "type" field`,
+    ],
     ["an object without additionalProperties", open, '"additionalProperties" must be set to false'],
-    ["an object open for other properties", { ...withX(text), additionalProperties: true }, '"additionalProperties" must be set to false'],
-    ["properties by schema", { ...withX(text), additionalProperties: text }, '"additionalProperties" must be set to false'],
-    ["an open nullable object", withX({ type: ["object", "null"] }), '.x: "additionalProperties" must be set to false'],
+    [
+      "an object open for other properties",
+      { ...withX(text), additionalProperties: true },
+      '"additionalProperties" must be set to false',
+    ],
+    [
+      "properties by schema",
+      { ...withX(text), additionalProperties: text },
+      '"additionalProperties" must be set to false',
+    ],
+    [
+      "an open nullable object",
+      withX({ type: ["object", "null"] }),
+      '.x: "additionalProperties" must be set to false',
+    ],
     ["an optional property", { ...withX(text), required: [] }, '"required" must include all properties'],
-    ["an object without required", withX({ ...withX(text), required: ["y"] }), '.x: "required" must include all properties'],
-    ["a required unknown property", { ...withX(text), required: ["x", "y"] }, '"required" must include only properties'],
-    ["a required inherited name", { ...withX(text), required: ["x", "toString"] }, '"required" must include only properties'],
+    [
+      "an object without required",
+      withX({ ...withX(text), required: ["y"] }),
+      '.x: "required" must include all properties',
+    ],
+    [
+      "a required unknown property",
+      { ...withX(text), required: ["x", "y"] },
+      '"required" must include only properties',
+    ],
+    [
+      "a required inherited name",
+      { ...withX(text), required: ["x", "toString"] },
+      '"required" must include only properties',
+    ],
     ["an empty schema", {}, 'must have a "type" field'],
     ["a property without type", withX({}), '.x: must have a "type" field'],
     ["an enum without type", withX({ enum: ["a"] }), '.x: must have a "type" field'],
@@ -55,8 +104,16 @@ describe("a schema is refused with the path and the rule it breaks", () => {
     ["a type that is a number", withX({ type: 3 }), `.x: ${notSchema}`],
     ["a type that is null", withX({ type: null }), `.x: ${notSchema}`],
     ["a property that is not a schema", objectOf({ x: true }), `.x: ${notSchema}`],
-    ["properties that are a list", { type: "object", properties: [], required: [], additionalProperties: false }, notSchema],
-    ["properties that are null", { type: "object", properties: null, required: [], additionalProperties: false }, notSchema],
+    [
+      "properties that are a list",
+      { type: "object", properties: [], required: [], additionalProperties: false },
+      notSchema,
+    ],
+    [
+      "properties that are null",
+      { type: "object", properties: null, required: [], additionalProperties: false },
+      notSchema,
+    ],
     ["required that is a string", { ...withX(text), required: "x" }, notSchema],
     ["required with a number", { ...withX(text), required: ["x", 1] }, notSchema],
     ["required twice", { ...withX(text), required: ["x", "x"] }, notSchema],
@@ -70,12 +127,20 @@ describe("a schema is refused with the path and the rule it breaks", () => {
     ["an entry of another type", withX({ ...text, enum: ["a", 1] }), `.x: ${notSchema}`],
     ["a fraction among integers", withX({ type: "integer", enum: [1, 1.5] }), `.x: ${notSchema}`],
     ["null where it may not be", withX({ ...text, enum: ["a", null] }), `.x: ${notSchema}`],
-    ["an entry that is a list", withX({ type: "array", items: text, enum: [["a"]] }), '.x: "enum" must not hold objects or arrays'],
+    [
+      "an entry that is a list",
+      withX({ type: "array", items: text, enum: [["a"]] }),
+      '.x: "enum" must not hold objects or arrays',
+    ],
     ["anyOf without branches", withX({ anyOf: [] }), `.x: ${notSchema}`],
     ["anyOf that is an object", withX({ anyOf: text }), `.x: ${notSchema}`],
     ["a branch that is not a schema", withX({ anyOf: [text, null] }), `.x.anyOf.1: ${notSchema}`],
     ["anyOf narrowed by a type", withX({ ...text, anyOf: [text] }), `.x: ${notCombined("anyOf", "type")}`],
-    ["a reference narrowed by a type", { ...withX({ ...refTo("n"), ...text }), $defs: { n: text } }, `.x: ${notCombined("$ref", "type")}`],
+    [
+      "a reference narrowed by a type",
+      { ...withX({ ...refTo("n"), ...text }), $defs: { n: text } },
+      `.x: ${notCombined("$ref", "type")}`,
+    ],
     [
       "a reference combined with anyOf",
       { ...withX({ ...refTo("n"), anyOf: [text] }), $defs: { n: text } },
@@ -83,10 +148,26 @@ describe("a schema is refused with the path and the rule it breaks", () => {
     ],
     ["objects nested too deeply", objectsDeep(6), `.x.x.x.x.x: ${tooDeep}`],
     ["arrays nested too deeply", withX(arraysDeep(5)), `.x.items.items.items.items: ${tooDeep}`],
-    ["depth in one of many branches", withX({ anyOf: [nothing, objectsDeep(5)] }), `.x.anyOf.1.x.x.x.x: ${tooDeep}`],
-    ["depth by reference", { ...withX(withX(refTo("n"))), $defs: { n: arraysDeep(4) } }, `.$defs.n.items.items.items: ${tooDeep}`],
-    ["depth of an unused definition", { ...withX(text), $defs: { n: objectsDeep(6) } }, `.$defs.n.x.x.x.x.x: ${tooDeep}`],
-    ["an object that holds itself", { ...withX(refTo("n")), $defs: { n: withX(refTo("n")) } }, `.$defs.n.x: ${notSchema}`],
+    [
+      "depth in one of many branches",
+      withX({ anyOf: [nothing, objectsDeep(5)] }),
+      `.x.anyOf.1.x.x.x.x: ${tooDeep}`,
+    ],
+    [
+      "depth by reference",
+      { ...withX(withX(refTo("n"))), $defs: { n: arraysDeep(4) } },
+      `.$defs.n.items.items.items: ${tooDeep}`,
+    ],
+    [
+      "depth of an unused definition",
+      { ...withX(text), $defs: { n: objectsDeep(6) } },
+      `.$defs.n.x.x.x.x.x: ${tooDeep}`,
+    ],
+    [
+      "an object that holds itself",
+      { ...withX(refTo("n")), $defs: { n: withX(refTo("n")) } },
+      `.$defs.n.x: ${notSchema}`,
+    ],
     [
       "two objects that hold each other",
       { ...withX(refTo("n")), $defs: { n: withX(refTo("m")), m: objectOf({ y: refTo("n") }) } },
@@ -104,7 +185,19 @@ describe("a schema is refused with the path and the rule it breaks", () => {
   });
 
   const strayReferences = [
-    ...["", "#", "#/", "n", "#n", "#/$defs", "#/$defs/", "#/$defs/m", "#/$defs/toString", "#/$defs/n/", "#/$defs/n/properties/x"],
+    ...[
+      "",
+      "#",
+      "#/",
+      "n",
+      "#n",
+      "#/$defs",
+      "#/$defs/",
+      "#/$defs/m",
+      "#/$defs/toString",
+      "#/$defs/n/",
+      "#/$defs/n/properties/x",
+    ],
     ...[
       "#/definitions/n",
       "#/properties/x",
@@ -134,11 +227,26 @@ describe("a schema is accepted", () => {
     ["with nullable types", withX({ type: ["string", "null"] })],
     ["with several types", withX({ ...withX(text), type: ["object", "array", "integer"], items: text })],
     ["with whole numbers among integers", withX({ type: "integer", enum: [1, 2.0, -3] })],
-    ["with a reference and a description", { ...withX({ ...refTo("n"), description: "D" }), $defs: { n: text } }],
-    ["recursive through an array", { ...withX(refTo("n")), $defs: { n: withX({ type: "array", items: refTo("n") }) } }],
-    ["recursive through null", { ...withX(refTo("n")), $defs: { n: withX({ anyOf: [refTo("n"), nothing] }) } }],
-    ["recursive through a nullable type", { ...withX(refTo("n")), $defs: { n: { ...withX(refTo("n")), type: ["object", "null"] } } }],
-    ["recursive with an alternative", { ...withX(refTo("n")), $defs: { n: withX({ anyOf: [refTo("n"), text] }) } }],
+    [
+      "with a reference and a description",
+      { ...withX({ ...refTo("n"), description: "D" }), $defs: { n: text } },
+    ],
+    [
+      "recursive through an array",
+      { ...withX(refTo("n")), $defs: { n: withX({ type: "array", items: refTo("n") }) } },
+    ],
+    [
+      "recursive through null",
+      { ...withX(refTo("n")), $defs: { n: withX({ anyOf: [refTo("n"), nothing] }) } },
+    ],
+    [
+      "recursive through a nullable type",
+      { ...withX(refTo("n")), $defs: { n: { ...withX(refTo("n")), type: ["object", "null"] } } },
+    ],
+    [
+      "recursive with an alternative",
+      { ...withX(refTo("n")), $defs: { n: withX({ anyOf: [refTo("n"), text] }) } },
+    ],
     ["with unused definitions", { ...withX({ ...text, $defs: { m: text } }), $defs: { n: text } }],
     ["with keywords that its types ignore", withX({ ...text, items: text, properties: { y: text } })],
   ];
@@ -156,9 +264,15 @@ const unshared = (schema: JsonObject): JsonObject => JSON.parse(JSON.stringify(s
 
 const forbidden: readonly (readonly [keyword: string, value: JsonObject[string]])[] = [
   ...["pattern", "format", "$anchor", "contentEncoding"].map((keyword) => [keyword, "a"] as const),
-  ...["minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((keyword) => [keyword, 1] as const),
-  ...["multipleOf", "minItems", "maxItems", "minProperties", "maxProperties"].map((keyword) => [keyword, 1] as const),
-  ...["uniqueItems", "deprecated", "nullable", "readOnly", "const"].map((keyword) => [keyword, true] as const),
+  ...["minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map(
+    (keyword) => [keyword, 1] as const,
+  ),
+  ...["multipleOf", "minItems", "maxItems", "minProperties", "maxProperties"].map(
+    (keyword) => [keyword, 1] as const,
+  ),
+  ...["uniqueItems", "deprecated", "nullable", "readOnly", "const"].map(
+    (keyword) => [keyword, true] as const,
+  ),
   ...["allOf", "oneOf", "prefixItems"].map((keyword) => [keyword, [{ type: "string" }]] as const),
   ...["not", "if", "then", "else", "contains", "propertyNames", "patternProperties", "definitions"].map(
     (keyword) => [keyword, {}] as const,
@@ -175,13 +289,21 @@ test("a forbidden keyword anywhere in an accepted schema is refused with its pat
       if (!chosen) return;
       chosen.subschema[keyword] = value;
       const { path } = chosen;
-      expect(refusalOf(copy)).toBe(`structured_output_schema: ${path}${path && ": "}unsupported keyword "${keyword}"`);
+      expect(refusalOf(copy)).toBe(
+        `structured_output_schema: ${path}${path && ": "}unsupported keyword "${keyword}"`,
+      );
     }),
     { numRuns: 200 },
   );
 });
 
-const annotations = { $schema: "https://json-schema.org/draft/2020-12/schema", $id: "x", title: "T", default: {}, examples: [{}] };
+const annotations = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $id: "x",
+  title: "T",
+  default: {},
+  examples: [{}],
+};
 
 test("annotations anywhere in an accepted schema are dropped, and a property may have their name", () => {
   fc.assert(
@@ -193,7 +315,10 @@ test("annotations anywhere in an accepted schema are dropped, and a property may
     { numRuns: 100 },
   );
   const named = objectOf({ title: text, default: { type: "array", items: text } });
-  expect(checkSchema({ ...named, $defs: { examples: text } })).toEqual({ ...named, $defs: { examples: text } });
+  expect(checkSchema({ ...named, $defs: { examples: text } })).toEqual({
+    ...named,
+    $defs: { examples: text },
+  });
 });
 
 test("each object of an accepted schema must be closed and require all its properties", () => {
@@ -201,12 +326,15 @@ test("each object of an accepted schema must be closed and require all its prope
     fc.property(acceptedSchemas, fc.nat(), fc.boolean(), (schema, at, isOpened) => {
       const copy = unshared(schema);
       const objects = subschemas(copy).filter(
-        ({ subschema }) => Array.isArray(subschema["required"]) && (isOpened || subschema["required"].length > 0),
+        ({ subschema }) =>
+          Array.isArray(subschema["required"]) && (isOpened || subschema["required"].length > 0),
       );
       const chosen = objects[at % objects.length];
       fc.pre(chosen !== undefined);
       Object.assign(chosen.subschema, isOpened ? { additionalProperties: true } : { required: [] });
-      const rule = isOpened ? '"additionalProperties" must be set to false' : '"required" must include all properties';
+      const rule = isOpened
+        ? '"additionalProperties" must be set to false'
+        : '"required" must include all properties';
       expect(refusalOf(copy)).toBe(`structured_output_schema: ${chosen.path}${chosen.path && ": "}${rule}`);
     }),
   );

@@ -8,7 +8,11 @@ import { acceptedSchemas, changed, judgeOf, refusalOf, tangledSchemas } from "./
 
 const texts = fc.oneof(
   fc.string(),
-  fc.constantFrom("", "Total: 7. City = Paris\nIt is open. Three of 12, at -3.5 each", "total: 1".repeat(2_000)),
+  fc.constantFrom(
+    "",
+    "Total: 7. City = Paris\nIt is open. Three of 12, at -3.5 each",
+    "total: 1".repeat(2_000),
+  ),
 );
 
 test("every schema of the subset is accepted", () => {
@@ -42,7 +46,11 @@ test("values conform exactly if the judge accepts them", () => {
     .chain((schema) =>
       fc.tuple(
         fc.constant<JsonObject>(schema),
-        fc.oneof(changed(zeroValue(schema)), changed(sampleValue(schema, "a: 1. b")), fc.jsonValue() as fc.Arbitrary<Json>),
+        fc.oneof(
+          changed(zeroValue(schema)),
+          changed(sampleValue(schema, "a: 1. b")),
+          fc.jsonValue() as fc.Arbitrary<Json>,
+        ),
       ),
     );
   const verdictCounts = { true: 0, false: 0 };

@@ -26,7 +26,11 @@ const zeros: readonly (readonly [why: string, schema: JsonObject, zero: Json])[]
   ["a boolean is false", { type: "boolean" }, false],
   ["null is null", nothing, null],
   ["an array has no items", list, []],
-  ["an object has all its properties", objectOf({ a: text, b: objectOf({ c: list }) }), { a: "", b: { c: [] } }],
+  [
+    "an object has all its properties",
+    objectOf({ a: text, b: objectOf({ c: list }) }),
+    { a: "", b: { c: [] } },
+  ],
   ["an object without properties is empty", objectOf({}), {}],
   ["an enum is its first entry", { type: "string", enum: ["b", "a"] }, "b"],
   ["a nullable type is null", { type: ["string", "null"] }, null],
@@ -37,7 +41,11 @@ const zeros: readonly (readonly [why: string, schema: JsonObject, zero: Json])[]
   ["of several types the first counts", { ...objectOf({ a: text }), type: ["object", "string"] }, { a: "" }],
   ["of several types the first counts, also a scalar", { type: ["boolean", "string"] }, false],
   ["anyOf with null is null", { anyOf: [text, nothing] }, null],
-  ["anyOf with a nullable type is null", { anyOf: [{ type: "integer" }, { anyOf: [{ type: ["string", "null"] }] }] }, null],
+  [
+    "anyOf with a nullable type is null",
+    { anyOf: [{ type: "integer" }, { anyOf: [{ type: ["string", "null"] }] }] },
+    null,
+  ],
   ["anyOf is its first branch", { anyOf: [objectOf({ a: objectOf({ b: text }) }), text] }, { a: { b: "" } }],
   ["a reference is what it refers to", refTo("text"), ""],
   ["a reference to what may be null is null", refTo("optional"), null],
@@ -45,7 +53,11 @@ const zeros: readonly (readonly [why: string, schema: JsonObject, zero: Json])[]
   ["recursion through null ends there", refTo("chain"), { next: null }],
   ["recursion through a nullable type ends there", refTo("chainByType"), null],
   ["recursion with an alternative ends with it", refTo("expression"), { left: 0 }],
-  ["so does recursion in turns", objectOf({ a: refTo("ping"), b: refTo("pong") }), { a: { pong: "" }, b: { ping: "" } }],
+  [
+    "so does recursion in turns",
+    objectOf({ a: refTo("ping"), b: refTo("pong") }),
+    { a: { pong: "" }, b: { ping: "" } },
+  ],
 ];
 
 test.each(zeros)("%s", (_why, schema, zero) => {

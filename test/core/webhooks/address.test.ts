@@ -23,7 +23,9 @@ describe("a webhook's address", () => {
     "http://localhost/",
   ])("%s is accepted only if the operator allows the loopback", (url) => {
     expect(checkWebhookUrl("url", url, withLoopback)).toBe(url);
-    expect(() => checkWebhookUrl("url", url, publicOnly)).toThrow("url: is not a valid webhook URL: must begin with https://");
+    expect(() => checkWebhookUrl("url", url, publicOnly)).toThrow(
+      "url: is not a valid webhook URL: must begin with https://",
+    );
   });
 
   test.each([
@@ -53,7 +55,9 @@ describe("a webhook's address", () => {
     "https://hooks.example.com/%zz",
   ])("%s is refused with every setting", (url) => {
     for (const rules of [publicOnly, withLoopback]) {
-      expect(() => checkWebhookUrl("url", url, rules)).toThrow(expect.objectContaining({ name: "Failure", reason: "invalid_argument" }));
+      expect(() => checkWebhookUrl("url", url, rules)).toThrow(
+        expect.objectContaining({ name: "Failure", reason: "invalid_argument" }),
+      );
     }
   });
 });

@@ -6,16 +6,34 @@ import { encodeBody, type Notification, notificationsOf } from "../../../src/cor
 import { createEventIds } from "../../../src/core/webhooks/outbox.ts";
 import { expectGolden } from "../../support/golden.ts";
 
-const parts = { appUrl: "https://app.example.net", link: (fileId: string) => `https://files.example.net/${fileId}` };
+const parts = {
+  appUrl: "https://app.example.net",
+  link: (fileId: string) => `https://files.example.net/${fileId}`,
+};
 const task = { id: "Rt5kQ", title: "Compare tariffs", metadata: {} };
-const table: Attachment = { fileId: "f1", type: "file", filename: "tariffs.csv", contentType: "text/csv", bytes: 5120 };
-const step: NewEvent = { type: "new_plan_step", payload: { stepId: "step_1", title: "Collect the price lists" } };
+const table: Attachment = {
+  fileId: "f1",
+  type: "file",
+  filename: "tariffs.csv",
+  contentType: "text/csv",
+  bytes: 5120,
+};
+const step: NewEvent = {
+  type: "new_plan_step",
+  payload: { stepId: "step_1", title: "Collect the price lists" },
+};
 const made: Notification = { type: "task_created", seq: 1 };
 
-const bodiesOf = (notifications: readonly Notification[], attachments: readonly Attachment[] = []): string[] => {
+const bodiesOf = (
+  notifications: readonly Notification[],
+  attachments: readonly Attachment[] = [],
+): string[] => {
   const nextId = createEventIds([]);
   return notifications.map((notification) =>
-    encodeBody({ id: nextId(notification.type, task.id, 1_700_000_000_999), notification, task, attachments }, parts),
+    encodeBody(
+      { id: nextId(notification.type, task.id, 1_700_000_000_999), notification, task, attachments },
+      parts,
+    ),
   );
 };
 
@@ -25,13 +43,25 @@ const happenings: Readonly<Record<string, string[]>> = {
   "two steps of its plan in one second": bodiesOf(notificationsOf([step, step], 3)),
   finished: bodiesOf(notificationsOf(finish("Done.").events, 5)),
   "finished, with a file": bodiesOf(notificationsOf(finish("Table attached.").events, 5), [table]),
-  "finished, with a value": bodiesOf(notificationsOf(finish("Done.", { success: true, value: { cheapest: "B" } }).events, 5)),
+  "finished, with a value": bodiesOf(
+    notificationsOf(finish("Done.", { success: true, value: { cheapest: "B" } }).events, 5),
+  ),
   "finished, without the value that was asked for": bodiesOf(
-    notificationsOf(finish("Done.", { success: false, value: { cheapest: "" }, error: "Failed to extract structured output" }).events, 5),
+    notificationsOf(
+      finish("Done.", {
+        success: false,
+        value: { cheapest: "" },
+        error: "Failed to extract structured output",
+      }).events,
+      5,
+    ),
   ),
   "asks a question": bodiesOf(notificationsOf(ask("Which year?", ["2025", "2026"], null, "a").events, 5)),
   "asks for an approval": bodiesOf(
-    notificationsOf(confirm({ kind: "deployAction", variant: "", actionId: "a", description: "Deploy the table." }).events, 5),
+    notificationsOf(
+      confirm({ kind: "deployAction", variant: "", actionId: "a", description: "Deploy the table." }).events,
+      5,
+    ),
   ),
   "asks for an approval in the words of its kind": bodiesOf(
     notificationsOf(confirm({ kind: "deployAction", variant: "", actionId: "a" }).events, 5),

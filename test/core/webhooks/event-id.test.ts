@@ -9,8 +9,16 @@ test("an id ends with the second of its creation", () => {
 
 test("two ids of a type within a second differ by a second", () => {
   const nextId = createEventIds([]);
-  const ids = [nextId("task_progress", "t", now), nextId("task_progress", "t", now), nextId("task_stopped", "t", now)];
-  expect(ids).toEqual(["task_progress_t_1790000000", "task_progress_t_1790000001", "task_stopped_t_1790000000"]);
+  const ids = [
+    nextId("task_progress", "t", now),
+    nextId("task_progress", "t", now),
+    nextId("task_stopped", "t", now),
+  ];
+  expect(ids).toEqual([
+    "task_progress_t_1790000000",
+    "task_progress_t_1790000001",
+    "task_stopped_t_1790000000",
+  ]);
 });
 
 test("ids continue after the last one, also if that is in the future or the clock was set back", () => {

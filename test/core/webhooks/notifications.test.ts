@@ -1,11 +1,22 @@
 import { expect, test } from "vitest";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
-import { ask, fail, finish, firstEvents, queueMessage, resume, stop } from "../../../src/core/tasks/lifecycle.ts";
+import {
+  ask,
+  fail,
+  finish,
+  firstEvents,
+  queueMessage,
+  resume,
+  stop,
+} from "../../../src/core/tasks/lifecycle.ts";
 import { notificationsOf, notifiesWebhooks } from "../../../src/core/webhooks/notifications.ts";
 
 const step = (title: string): NewEvent => ({ type: "new_plan_step", payload: { stepId: title, title } });
 const plan: NewEvent = { type: "plan_update", payload: { steps: [{ status: "todo", title: "A" }] } };
-const progress: NewEvent = { type: "assistant_message", payload: { content: "Half way", deliveryKind: "progress" } };
+const progress: NewEvent = {
+  type: "assistant_message",
+  payload: { content: "Half way", deliveryKind: "progress" },
+};
 
 test.each([
   ["a first message", firstEvents("Hello")],
@@ -21,7 +32,10 @@ test.each([
 
 test("the last progress precedes the ending, each with its own number", () => {
   const events = [plan, step("A"), progress, ...finish("Done").events];
-  expect(notificationsOf(events, 7).map(({ type, seq }) => `${seq} ${type}`)).toEqual(["8 task_progress", "11 task_stopped"]);
+  expect(notificationsOf(events, 7).map(({ type, seq }) => `${seq} ${type}`)).toEqual([
+    "8 task_progress",
+    "11 task_stopped",
+  ]);
 });
 
 test("the message of a finish is the last text of the agent", () => {
@@ -42,7 +56,11 @@ test.each([
 test.each([
   { why: "made with a key", task: { apiKeyId: "k", clientId: null, type: "standard" }, notifies: true },
   { why: "made with a token", task: { apiKeyId: null, clientId: "c", type: "project" }, notifies: true },
-  { why: "made on the web, or an agent's main task", task: { apiKeyId: null, clientId: null, type: "standard" }, notifies: false },
+  {
+    why: "made on the web, or an agent's main task",
+    task: { apiKeyId: null, clientId: null, type: "standard" },
+    notifies: false,
+  },
   { why: "a subtask", task: { apiKeyId: "k", clientId: null, type: "agent_subtask" }, notifies: false },
 ] as const)("a task $why: notifies $notifies", ({ task, notifies }) => {
   expect(notifiesWebhooks(task)).toBe(notifies);

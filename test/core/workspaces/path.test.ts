@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { checkWorkspaceLimits, type WorkspaceFile, workspaceLimits, workspacePath } from "../../../src/core/workspaces/workspace.ts";
+import {
+  checkWorkspaceLimits,
+  type WorkspaceFile,
+  workspaceLimits,
+  workspacePath,
+} from "../../../src/core/workspaces/workspace.ts";
 
 test.each([
   ["a.txt", "a.txt"],
@@ -12,7 +17,21 @@ test.each([
 });
 
 test.each([
-  ...["", ".", "./", "a/", "/etc/passwd", "//a", "~/.ssh/id_rsa", "..", "a/../../b", "a/..", "C:\\x", "C:/x", "a\\b"],
+  ...[
+    "",
+    ".",
+    "./",
+    "a/",
+    "/etc/passwd",
+    "//a",
+    "~/.ssh/id_rsa",
+    "..",
+    "a/../../b",
+    "a/..",
+    "C:\\x",
+    "C:/x",
+    "a\\b",
+  ],
   ...[
     "a\0b",
     "a\nb",
@@ -25,7 +44,9 @@ test.each([
   ],
   Array.from({ length: 5 }, () => "y".repeat(250)).join("/"),
 ])("%j is not a valid path of a file in a workspace", (input) => {
-  expect(() => workspacePath(input)).toThrow(expect.objectContaining({ reason: "invalid_argument", path: "path" }));
+  expect(() => workspacePath(input)).toThrow(
+    expect.objectContaining({ reason: "invalid_argument", path: "path" }),
+  );
 });
 
 const file = (path: string, bytes = 1): WorkspaceFile => ({
@@ -46,7 +67,9 @@ test("a folder and a file never have the same name", () => {
 
 test("a workspace has a limit of files and bytes, and a replaced file frees its size", () => {
   const many = Array.from({ length: workspaceLimits.files }, (_, i) => file(`f${i}`));
-  expect(() => checkWorkspaceLimits(many, file("new"))).toThrow(expect.objectContaining({ reason: "resource_exhausted" }));
+  expect(() => checkWorkspaceLimits(many, file("new"))).toThrow(
+    expect.objectContaining({ reason: "resource_exhausted" }),
+  );
   expect(() => checkWorkspaceLimits(many, file("f0"))).not.toThrow();
   const half = workspaceLimits.bytes / 2;
   expect(() => checkWorkspaceLimits([file("a", half), file("b", half)], file("c"))).toThrow(

@@ -96,7 +96,10 @@ verify_standard "$ID" "$STANDARD_TIMESTAMP" "$STANDARD_SIGNATURE" "$BODY" "$ED25
 
 /** The page's code in a language, in a separate folder. */
 export interface Receiver extends Disposable {
-  /** The result of its two functions: `true true` when both signatures match. @throws Error with its output on failure. */
+  /**
+   * The result of its two functions: `true true` when both signatures match. @throws Error with its output on
+   * failure.
+   */
   verify(received: Received): Promise<string>;
 }
 
@@ -136,8 +139,15 @@ function variablesOf({ headers, body: _, ...known }: Received) {
   };
 }
 
-/** The first program that runs the block alone. Debian's packages are for Debian's programs, which may come later in the path. */
-async function workingProgram({ file, name, program }: Language, folder: string, block: string): Promise<string> {
+/**
+ * The first program that runs the block alone. Debian's packages are for Debian's programs, which may come
+ * later in the path.
+ */
+async function workingProgram(
+  { file, name, program }: Language,
+  folder: string,
+  block: string,
+): Promise<string> {
   const alone = join(folder, `alone-${file}`);
   writeFileSync(alone, block);
   for (const each of program === "node" ? [process.execPath] : allOnPath(program)) {

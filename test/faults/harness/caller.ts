@@ -15,18 +15,26 @@ export interface Answer {
 export type Tally = Map<string, number>;
 
 /** Counts one more. */
-export const count = (tally: Tally, what: string, by = 1): void => void tally.set(what, (tally.get(what) ?? 0) + by);
+export const count = (tally: Tally, what: string, by = 1): void =>
+  void tally.set(what, (tally.get(what) ?? 0) + by);
 
 /** A client that calls any node, and retries until there is an answer. */
 export interface Caller {
-  /** One attempt; null when it was cut off, so that the outcome is unknown. @throws Unexpected when the documents lack the answer. */
+  /**
+   * One attempt; null when it was cut off, so that the outcome is unknown. @throws Unexpected when the
+   * documents lack the answer.
+   */
   attempt(name: string, body: object, key?: string): Promise<Answer | null>;
   /**
    * Attempts, with one `Idempotency-Key` where there is one, until one gets a final answer.
    *
    * @throws Unexpected when the answer is not one that a fault may cause, or none arrives for minutes.
    */
-  settle(name: string, body: object, options?: { readonly key?: string; readonly refusals?: readonly number[] }): Promise<Answer>;
+  settle(
+    name: string,
+    body: object,
+    options?: { readonly key?: string; readonly refusals?: readonly number[] },
+  ): Promise<Answer>;
   /** The address of any node that answers; undefined while all are down. */
   readyUrl(): string | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -42,7 +50,10 @@ export interface CallerParts {
   readonly attemptMs: number;
 }
 
-/** Longer than several storms on a slow machine, with any fault and takeover after it; short enough to report it before the test's timeout. */
+/**
+ * Longer than several storms on a slow machine, with any fault and takeover after it; short enough to report
+ * it before the test's timeout.
+ */
 export const patienceMs = 240_000;
 /** The server asks for a retry. */
 const passing: readonly number[] = [429, 503];
@@ -86,8 +97,10 @@ export function callerOf({ nodes, key: apiKey, dice, tally, attemptMs }: CallerP
         const answer = await attempt(name, body, key);
         if (answer && (answer.status === 200 || refusals.includes(answer.status))) return answer;
         const fault = answer === null || passing.includes(answer.status);
-        if (!fault) throw new Unexpected(`${name} answered ${answer.status}: ${JSON.stringify(answer.body.error)}`);
-        if (performance.now() - begun > patienceMs) throw new Unexpected(`${name} was not acknowledged in ${patienceMs / 1000} s`);
+        if (!fault)
+          throw new Unexpected(`${name} answered ${answer.status}: ${JSON.stringify(answer.body.error)}`);
+        if (performance.now() - begun > patienceMs)
+          throw new Unexpected(`${name} was not acknowledged in ${patienceMs / 1000} s`);
         await delay(dice.between(20, 200));
       }
     },

@@ -31,7 +31,10 @@ export interface Cluster extends AsyncDisposable {
   readonly key: string;
   /** The environment of the first, for commands. */
   readonly env: Readonly<Record<string, string>>;
-  /** Drains all of them permanently; returns their exit codes. @throws Error with their last lines when one does not end. */
+  /**
+   * Drains all of them permanently; returns their exit codes. @throws Error with their last lines when one
+   * does not end.
+   */
   drain(): Promise<readonly (number | null)[]>;
 }
 
@@ -44,9 +47,14 @@ const lastWords = 4_000;
 const inside = (name: string): string => fileURLToPath(new URL(`../inside/${name}.ts`, import.meta.url));
 
 /** Starts the first, which creates the key, and then all others at once. */
-export async function startCluster(environments: readonly Readonly<Record<string, string>>[], timeline: Timeline): Promise<Cluster> {
+export async function startCluster(
+  environments: readonly Readonly<Record<string, string>>[],
+  timeline: Timeline,
+): Promise<Cluster> {
   const stopping = new AbortController();
-  const places = environments.map((env) => installation({ WATCH_LIMIT: "1000", NODE_COMPILE_CACHE: compiled, ...env }));
+  const places = environments.map((env) =>
+    installation({ WATCH_LIMIT: "1000", NODE_COMPILE_CACHE: compiled, ...env }),
+  );
   const killAll = () => places.forEach((place) => void place[Symbol.dispose]());
   process.once("exit", killAll);
   const nodes: Supervised[] = [];
@@ -64,7 +72,8 @@ export async function startCluster(environments: readonly Readonly<Record<string
       for (const node of nodes) node.signal("SIGTERM");
       const codes = Promise.all(nodes.map(({ over }) => over));
       const inTime = await Promise.race([codes, delay(drainMs, null, { ref: false })]);
-      if (inTime === null) throw new Error(`no end after SIGTERM: ${nodes.map((node) => node.lastLines()).join("\n")}`);
+      if (inTime === null)
+        throw new Error(`no end after SIGTERM: ${nodes.map((node) => node.lastLines()).join("\n")}`);
       return inTime;
     },
     async [Symbol.asyncDispose]() {
@@ -140,7 +149,8 @@ function supervise(name: string, place: Installation, stopping: AbortSignal, tim
       const begun = performance.now();
       while (url === undefined) {
         await Promise.race([ready.promise, delay(1_000)]);
-        if (performance.now() - begun > hangMs) throw new Error(`${name} does not become ready: ${lastLines()}`);
+        if (performance.now() - begun > hangMs)
+          throw new Error(`${name} does not become ready: ${lastLines()}`);
       }
     },
     writeFile(file, text) {

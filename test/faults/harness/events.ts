@@ -26,7 +26,13 @@ export interface ShownEvent {
 export async function historyOf(caller: Caller, id: string): Promise<readonly ShownEvent[]> {
   const events: ShownEvent[] = [];
   for (let cursor: string | undefined = ""; cursor !== undefined; ) {
-    const query = { task_id: id, order: "asc", limit: 200, verbose: true, ...(cursor === "" ? {} : { cursor }) };
+    const query = {
+      task_id: id,
+      order: "asc",
+      limit: 200,
+      verbose: true,
+      ...(cursor === "" ? {} : { cursor }),
+    };
     const { body }: { body: V2Body } = await caller.settle("task.listMessages", query);
     events.push(...(body["messages"] as readonly ShownEvent[]));
     cursor = body["next_cursor"] as string | undefined;
@@ -34,7 +40,10 @@ export async function historyOf(caller: Caller, id: string): Promise<readonly Sh
   return events;
 }
 
-/** The agent's last message where a user message contains only directives: one per turn, for any number of such messages. */
+/**
+ * The agent's last message where a user message contains only directives: one per turn, for any number of
+ * such messages.
+ */
 const lastWord = "Done.";
 
 /**
@@ -42,7 +51,14 @@ const lastWord = "Done.";
  * the last messages, which depend on when messages arrive.
  */
 export function tokenOf(event: ShownEvent): string | null {
-  const { assistant_message: said, explanation, error_message: error, tool_used: tool, plan_update: plan, new_plan_step: step } = event;
+  const {
+    assistant_message: said,
+    explanation,
+    error_message: error,
+    tool_used: tool,
+    plan_update: plan,
+    new_plan_step: step,
+  } = event;
   if (said) return said.content === lastWord ? null : say(said.content);
   if (explanation) return think(explanation.content);
   if (error) return `error ${error.error_type}: ${error.content}`;

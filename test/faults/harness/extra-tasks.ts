@@ -9,7 +9,10 @@ import { newRecord, type TaskRecord } from "./model.ts";
 const extraTasks = 24;
 const heavies = 8;
 const attemptMs = 4_000;
-/** Words of an extra task, and the seconds of sleep before each: together longer than a slow machine needs to create all of them. */
+/**
+ * Words of an extra task, and the seconds of sleep before each: together longer than a slow machine needs to
+ * create all of them.
+ */
 const words = 60;
 const pauseSeconds = 0.15;
 /** The pause between two looks at their events. */
@@ -28,7 +31,9 @@ const clockStepMs = 1_800_000;
 export async function createExtraTasks(arena: Arena): Promise<ExtraTasks> {
   const nodes = arena.setUp.cluster.nodes;
   const created = await Promise.all(
-    Array.from({ length: extraTasks }, () => createFor(arena, nodes, "extra", words, `[[sleep ${pauseSeconds}]]`)),
+    Array.from({ length: extraTasks }, () =>
+      createFor(arena, nodes, "extra", words, `[[sleep ${pauseSeconds}]]`),
+    ),
   );
   const caller = callerOf({ nodes, key: arena.apiKey, dice: arena.dice, tally: arena.tally, attemptMs });
   const hasNewOwner = async ({ id = "" }: TaskRecord) => rested(await historyOf(caller, id));
@@ -54,7 +59,8 @@ interface ExtraTasks {
 }
 
 /** True when another process continued a task while its process was suspended. */
-export const wasTakenOver = ({ resumedAt: wokeAt = 0 }: TaskRecord, events: readonly ShownEvent[]): boolean => rested(events, wokeAt);
+export const wasTakenOver = ({ resumedAt: wokeAt = 0 }: TaskRecord, events: readonly ShownEvent[]): boolean =>
+  rested(events, wokeAt);
 
 /** True when there is a long rest before an event of before this time. */
 const rested = (events: readonly ShownEvent[], before = Number.POSITIVE_INFINITY): boolean =>
@@ -63,17 +69,30 @@ const rested = (events: readonly ShownEvent[], before = Number.POSITIVE_INFINITY
     return timestamp < before && restedMs > restMs && restedMs < clockStepMs;
   });
 
-/** Tasks that need new database pages regardless of the free space in the old ones; resolves when they are acknowledged. */
+/**
+ * Tasks that need new database pages regardless of the free space in the old ones; resolves when they are
+ * acknowledged.
+ */
 export async function createHeavy(arena: Arena): Promise<void> {
   const letter = () => String.fromCodePoint(97 + arena.dice.below(26));
   const text = () => Array.from({ length: 15_000 }, letter).join("");
   await Promise.all(
-    Array.from({ length: heavies }, () => createFor(arena, arena.setUp.cluster.nodes, "heavy", 2, `[[value "${text()}"]]`)),
+    Array.from({ length: heavies }, () =>
+      createFor(arena, arena.setUp.cluster.nodes, "heavy", 2, `[[value "${text()}"]]`),
+    ),
   );
 }
 
-/** A fault's task, once it is acknowledged and has begun: it says several words, with something in between. */
-async function createFor(arena: Arena, nodes: readonly Node[], story: string, length: number, between: string): Promise<TaskRecord> {
+/**
+ * A fault's task, once it is acknowledged and has begun: it says several words, with something in between.
+ */
+async function createFor(
+  arena: Arena,
+  nodes: readonly Node[],
+  story: string,
+  length: number,
+  between: string,
+): Promise<TaskRecord> {
   const { model, apiKey, dice, tally } = arena;
   const caller = callerOf({ nodes, key: apiKey, dice, tally, attemptMs });
   const task = newRecord(`own${model.tasks.length}`, story);

@@ -39,11 +39,17 @@ export async function storm(
   }
 }
 
-/** Peers take the tasks of a process over after this time of silence, and within this time more on a slow machine. */
+/**
+ * Peers take the tasks of a process over after this time of silence, and within this time more on a slow
+ * machine.
+ */
 const takeOverSeconds = 15;
 const slowTakeOverMs = 30_000;
 
-/** Suspends a process and resumes it, as the scheduler of a virtual machine may: on a slow machine after its peers have continued a task. */
+/**
+ * Suspends a process and resumes it, as the scheduler of a virtual machine may: on a slow machine after its
+ * peers have continued a task.
+ */
 export async function pause(arena: Arena, node: Node, seconds: number): Promise<void> {
   const { timeline } = arena;
   await node.untilReady();
@@ -51,7 +57,8 @@ export async function pause(arena: Arena, node: Node, seconds: number): Promise<
   timeline.note(`paused (SIGSTOP): ${node.name} for ${seconds} s`);
   node.signal("SIGSTOP");
   await delay(seconds * 1000);
-  if (seconds > takeOverSeconds && arena.setUp.cluster.nodes.length > 1) await tasks.untilTakenOver(slowTakeOverMs);
+  if (seconds > takeOverSeconds && arena.setUp.cluster.nodes.length > 1)
+    await tasks.untilTakenOver(slowTakeOverMs);
   tasks.woke();
   node.signal("SIGCONT");
 }
@@ -69,7 +76,11 @@ export async function freeze(arena: Arena, node: Node, seconds: number): Promise
 }
 
 /** Steps the clocks of some processes an hour forwards, two back, and then resets them. */
-export async function stepClocks({ timeline }: Arena, nodes: readonly Node[], seconds: number): Promise<void> {
+export async function stepClocks(
+  { timeline }: Arena,
+  nodes: readonly Node[],
+  seconds: number,
+): Promise<void> {
   for (const hours of [1, -1, 0]) {
     timeline.note(`clock stepped: ${nodes.map(({ name }) => name).join(", ")} to ${hours} h off`);
     for (const node of nodes) node.writeFile("clock-offset-ms", `${hours * hourMs}`);
@@ -102,7 +113,8 @@ export async function fillDisk(arena: Arena, seconds: number): Promise<void> {
 async function refused({ tally }: Arena): Promise<void> {
   const refusals = () => tally.get("answers 503") ?? 0;
   const before = refusals();
-  for (let waited = 0; refusals() === before && waited < refusedMs; waited += noticedMs) await delay(noticedMs);
+  for (let waited = 0; refusals() === before && waited < refusedMs; waited += noticedMs)
+    await delay(noticedMs);
 }
 
 /** Cuts every connection to PostgreSQL. */

@@ -74,7 +74,8 @@ export function startLoad({ caller, dice, model, violations, users }: LoadParts)
 async function createOnce(caller: Caller, model: Model, name: string): Promise<void> {
   const content = `[[say ${name} 1]]`;
   const answer = await caller.attempt("task.create", { message: { content } });
-  // Only a refusal of the request itself proves that nothing was done: a database that was cut off may have committed.
+  // Only a refusal of the request itself proves that nothing was done: a database that was cut off may have
+  // committed.
   if (answer === null || answer.status >= 500) model.maybe.add(content);
   if (answer?.status !== 200) return;
   const task = newRecord(name, "keyless");

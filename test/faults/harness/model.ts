@@ -9,13 +9,21 @@ export interface TaskRecord {
   id: string | undefined;
   /** Acknowledged messages, in their order. */
   readonly messages: string[];
-  /** The agent's output, in the form of `tokens.ts`: up to each acknowledged stop (it may end early), and after the last. */
+  /**
+   * The agent's output, in the form of `tokens.ts`: up to each acknowledged stop (it may end early), and
+   * after the last.
+   */
   readonly segments: string[][];
   /** Acknowledged confirmations. */
   confirmations: number;
-  /** When a process that may have run it woke from a suspension, in Unix ms; undefined except for extra tasks. */
+  /**
+   * When a process that may have run it woke from a suspension, in Unix ms; undefined except for extra tasks.
+   */
   resumedAt?: number;
-  /** What each of its subtasks must have written; undefined for a task without subtasks, or whose subtasks were stopped. */
+  /**
+   * What each of its subtasks must have written; undefined for a task without subtasks, or whose subtasks
+   * were stopped.
+   */
   subtasks?: readonly string[];
   /** The records of its watchers. */
   readonly watches: WatchRecord[];

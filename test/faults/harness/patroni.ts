@@ -9,7 +9,10 @@ import { hangMs } from "../../support/patience.ts";
 /** What a kill ends: the server of the primary, or everything on its machine. */
 export type Victim = "PostgreSQL" | "machine";
 
-/** Two PostgreSQL with automatic failover, by the files of deploy/failover, and the address that leads to the primary. */
+/**
+ * Two PostgreSQL with automatic failover, by the files of deploy/failover, and the address that leads to the
+ * primary.
+ */
 export interface Pair extends AsyncDisposable {
   /** The database `postgres` by HAProxy. */
   readonly url: string;
@@ -68,7 +71,8 @@ export async function startPair(): Promise<Pair> {
     until("a standby follows", async () => {
       const all = await members();
       return (
-        all.some(({ role }) => role === "leader") && all.some(({ role, state }) => role === standby && /running|streaming/.test(state))
+        all.some(({ role }) => role === "leader") &&
+        all.some(({ role, state }) => role === standby && /running|streaming/.test(state))
       );
     });
   await untilFollowed();
@@ -85,10 +89,15 @@ export async function startPair(): Promise<Pair> {
       killPostgres(machine);
       if (victim === "PostgreSQL") return;
       const others = machines.filter((each) => each !== machine);
-      const restarted = until("the other is the primary", async () => isOver || (await isPrimary(others))).then(async () => {
+      const restarted = until(
+        "the other is the primary",
+        async () => isOver || (await isPrimary(others)),
+      ).then(async () => {
         if (!isOver) machine.patroni = await machine.patroni.restart();
       });
-      restarts.push(restarted.catch((thrown: unknown) => console.error("a machine did not start again", thrown)));
+      restarts.push(
+        restarted.catch((thrown: unknown) => console.error("a machine did not start again", thrown)),
+      );
     },
     async setSynchronous(isSynchronous) {
       standby = isSynchronous ? "sync_standby" : "replica";
@@ -102,7 +111,8 @@ export async function startPair(): Promise<Pair> {
 }
 
 async function isPrimary(machines: readonly Machine[]): Promise<boolean> {
-  for (const { rest } of machines) if ((await fetch(`http://127.0.0.1:${rest}/primary`).catch(() => null))?.ok) return true;
+  for (const { rest } of machines)
+    if ((await fetch(`http://127.0.0.1:${rest}/primary`).catch(() => null))?.ok) return true;
   return false;
 }
 
@@ -130,10 +140,21 @@ async function startEtcd(): Promise<Daemon & { readonly port: number }> {
     "http://10.0.0.31:2380": `http://127.0.0.1:${peers}`,
     "/var/lib/etcd/platform": "FOLDER/etcd",
   });
-  return { ...(await startDaemon({ files: { "etcd.yml": text }, command: ["etcd", "--config-file", "FOLDER/etcd.yml"], port })), port };
+  return {
+    ...(await startDaemon({
+      files: { "etcd.yml": text },
+      command: ["etcd", "--config-file", "FOLDER/etcd.yml"],
+      port,
+    })),
+    port,
+  };
 }
 
-async function startPatroni(name: string, { rest, port }: Pick<Machine, "rest" | "port">, etcd: number): Promise<Daemon> {
+async function startPatroni(
+  name: string,
+  { rest, port }: Pick<Machine, "rest" | "port">,
+  etcd: number,
+): Promise<Daemon> {
   const text = withReplaced(read("patroni.yml"), {
     "name: db1": `name: ${name}`,
     "10.0.0.21:8008": `127.0.0.1:${rest}`,
@@ -147,12 +168,31 @@ async function startPatroni(name: string, { rest, port }: Pick<Machine, "rest" |
     "/var/run/postgresql": "FOLDER",
     "/usr/lib/postgresql/15/bin": postgresPrograms() ?? "",
   });
-  return startDaemon({ files: { "patroni.yml": text }, command: ["patroni", "FOLDER/patroni.yml"], port: rest });
+  return startDaemon({
+    files: { "patroni.yml": text },
+    command: ["patroni", "FOLDER/patroni.yml"],
+    port: rest,
+  });
 }
 
-async function startHaproxy(places: readonly Pick<Machine, "rest" | "port">[]): Promise<Daemon & { readonly port: number }> {
+async function startHaproxy(
+  places: readonly Pick<Machine, "rest" | "port">[],
+): Promise<Daemon & { readonly port: number }> {
   const port = await freePort();
-  const servers = places.map((place, i) => [`10.0.0.2${i + 1}:5432 check port 8008`, `127.0.0.1:${place.port} check port ${place.rest}`]);
-  const text = withReplaced(read("haproxy.cfg"), { "bind 127.0.0.1:5432": `bind 127.0.0.1:${port}`, ...Object.fromEntries(servers) });
-  return { ...(await startDaemon({ files: { "haproxy.cfg": text }, command: ["haproxy", "-f", "FOLDER/haproxy.cfg"], port })), port };
+  const servers = places.map((place, i) => [
+    `10.0.0.2${i + 1}:5432 check port 8008`,
+    `127.0.0.1:${place.port} check port ${place.rest}`,
+  ]);
+  const text = withReplaced(read("haproxy.cfg"), {
+    "bind 127.0.0.1:5432": `bind 127.0.0.1:${port}`,
+    ...Object.fromEntries(servers),
+  });
+  return {
+    ...(await startDaemon({
+      files: { "haproxy.cfg": text },
+      command: ["haproxy", "-f", "FOLDER/haproxy.cfg"],
+      port,
+    })),
+    port,
+  };
 }

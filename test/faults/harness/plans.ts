@@ -1,6 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Node } from "./cluster.ts";
-import { type Arena, cutConnections, fillDisk, freeze, pause, restartDatabase, stepClocks, storm } from "./faults.ts";
+import {
+  type Arena,
+  cutConnections,
+  fillDisk,
+  freeze,
+  pause,
+  restartDatabase,
+  stepClocks,
+  storm,
+} from "./faults.ts";
 import type { SetUpName } from "./set-up.ts";
 
 /** The faults and their times. */
@@ -30,13 +39,20 @@ export const shortPlans: Readonly<Record<SetUpName, Plan>> = {
     await cutConnections(arena);
     await fillDisk(arena, 2);
     await restartDatabase(arena);
-    await Promise.all([pause(arena, first, beyondTakeOver), freeze(arena, second, beyondTakeOver), stepClocks(arena, [third], 2)]);
+    await Promise.all([
+      pause(arena, first, beyondTakeOver),
+      freeze(arena, second, beyondTakeOver),
+      stepClocks(arena, [third], 2),
+    ]);
   },
 };
 
 /** Kills between two of the other faults. */
 const round = 20;
-/** Interrupted tasks make progress for this time: a task that was started 25 times without any progress fails, by design. */
+/**
+ * Interrupted tasks make progress for this time: a task that was started 25 times without any progress fails,
+ * by design.
+ */
 const calmMs = 4_000;
 /** Time from the start of a storm. */
 const aWhileMs = 2_000;
@@ -75,13 +91,22 @@ export const longPlans: Readonly<Record<SetUpName, (kills: number) => Plan>> = {
       const which = i % others.length;
       const stands = which === 1 || which === 4;
       const targets = nodes.filter((node) => node !== spared && !(stands && node === subject));
-      await Promise.all([storm(arena, targets, count, [400, 1200]), delay(aWhileMs).then(() => others[which]?.(arena))]);
+      await Promise.all([
+        storm(arena, targets, count, [400, 1200]),
+        delay(aWhileMs).then(() => others[which]?.(arena)),
+      ]);
     });
   },
 };
 
-/** The calm begins when all processes serve: on a slow machine a storm is longer, and no task may be starved. */
-async function inRounds(arena: Arena, kills: number, work: (round: number, kills: number) => Promise<void>): Promise<void> {
+/**
+ * The calm begins when all processes serve: on a slow machine a storm is longer, and no task may be starved.
+ */
+async function inRounds(
+  arena: Arena,
+  kills: number,
+  work: (round: number, kills: number) => Promise<void>,
+): Promise<void> {
   for (let i = 0; i * round < kills && !arena.enough.aborted; i += 1) {
     await work(i, Math.min(round, kills - i * round));
     await Promise.all(arena.setUp.cluster.nodes.map((node) => node.untilReady()));

@@ -7,7 +7,17 @@ const titles: Readonly<Record<Outcome["setUp"], string>> = {
 };
 
 /** The report of a run as Markdown: the actions, their outcomes, and all violations. */
-export function reportOf({ setUp, seed, seconds, timeline, tally, starts, logged, skipped, violations }: Outcome): string {
+export function reportOf({
+  setUp,
+  seed,
+  seconds,
+  timeline,
+  tally,
+  starts,
+  logged,
+  skipped,
+  violations,
+}: Outcome): string {
   const sorted = starts.toSorted((a, b) => a - b);
   const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
   return [
@@ -23,7 +33,11 @@ export function reportOf({ setUp, seed, seconds, timeline, tally, starts, logged
   ].join("\n");
 }
 
-function table(title: string, counts: ReadonlyMap<string, number>, without: readonly string[] = []): string[] {
+function table(
+  title: string,
+  counts: ReadonlyMap<string, number>,
+  without: readonly string[] = [],
+): string[] {
   const rows = [...counts].filter(([what]) => !without.includes(what)).toSorted(([, a], [, b]) => b - a);
   if (rows.length === 0) return [];
   return [`| ${title} | |`, "| --- | ---: |", ...rows.map(([what, n]) => `| ${what} | ${n} |`), ""];

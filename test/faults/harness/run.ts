@@ -42,8 +42,17 @@ const attemptMs = 4_000;
 
 const never = new AbortController().signal;
 
-/** Runs the service under a load and a plan of faults, and checks the final state. Undefined without the database. */
-export async function runFaults({ setUp: name, plan, seed, enough = never, report: tell }: RunOptions): Promise<Outcome | undefined> {
+/**
+ * Runs the service under a load and a plan of faults, and checks the final state. Undefined without the
+ * database.
+ */
+export async function runFaults({
+  setUp: name,
+  plan,
+  seed,
+  enough = never,
+  report: tell,
+}: RunOptions): Promise<Outcome | undefined> {
   const story = timeline(tell);
   await using setUp = await openSetUp(name, story);
   if (setUp === undefined) return undefined;
@@ -52,13 +61,27 @@ export async function runFaults({ setUp: name, plan, seed, enough = never, repor
   const violations: Violation[] = [];
   const model = newModel();
   const { cluster } = setUp;
-  const caller = callerOf({ nodes: cluster.nodes, key: cluster.key, dice: random.fork("calls"), tally, attemptMs });
+  const caller = callerOf({
+    nodes: cluster.nodes,
+    key: cluster.key,
+    dice: random.fork("calls"),
+    tally,
+    attemptMs,
+  });
   const load = startLoad({ caller, dice: random.fork("load"), model, violations, users });
-  await plan({ setUp, timeline: story, dice: random.fork("faults"), model, tally, apiKey: cluster.key, enough }).catch(
-    (thrown: unknown) => {
-      throw new Error(["a fault could not be made; the servers logged:", ...lastErrorsOf(setUp)].join("\n"), { cause: thrown });
-    },
-  );
+  await plan({
+    setUp,
+    timeline: story,
+    dice: random.fork("faults"),
+    model,
+    tally,
+    apiKey: cluster.key,
+    enough,
+  }).catch((thrown: unknown) => {
+    throw new Error(["a fault could not be made; the servers logged:", ...lastErrorsOf(setUp)].join("\n"), {
+      cause: thrown,
+    });
+  });
   await heal(setUp, story);
   await Promise.all(cluster.nodes.map((node) => node.untilReady()));
   story.note("calm: no fault any more");
@@ -70,7 +93,10 @@ export async function runFaults({ setUp: name, plan, seed, enough = never, repor
     ...{ setUp: name, seed, seconds: story.seconds(), timeline: story, tally, violations },
     starts: cluster.nodes.flatMap(({ starts }) => starts),
     logged: loggedErrors(setUp),
-    skipped: setUp.database && !setUp.database.disk ? ["disk full: no permission to mount a small file system here"] : [],
+    skipped:
+      setUp.database && !setUp.database.disk
+        ? ["disk full: no permission to mount a small file system here"]
+        : [],
   };
 }
 
@@ -85,7 +111,9 @@ const lastErrorsOf = ({ cluster }: SetUp): readonly string[] =>
 
 /** No fault of another process may end a server. */
 const collapsesOf = ({ cluster }: SetUp): readonly Violation[] =>
-  cluster.nodes.flatMap(({ name, collapses }) => collapses.map((said) => ({ what: `${name} ended by itself`, task: said.split("\n") })));
+  cluster.nodes.flatMap(({ name, collapses }) =>
+    collapses.map((said) => ({ what: `${name} ended by itself`, task: said.split("\n") })),
+  );
 
 /** A fault is answered by 503 or by no answer: a logged failed call is an additional fault. */
 const faultsOf = ({ cluster }: SetUp): readonly Violation[] =>
@@ -99,7 +127,9 @@ const faultsOf = ({ cluster }: SetUp): readonly Violation[] =>
 /** After all faults, a server still drains. */
 async function drained({ cluster }: SetUp): Promise<readonly Violation[]> {
   const codes = await cluster.drain();
-  return codes.every((code) => code === 0) ? [] : [{ what: `asked to end, the servers ended with ${codes.join(", ")}` }];
+  return codes.every((code) => code === 0)
+    ? []
+    : [{ what: `asked to end, the servers ended with ${codes.join(", ")}` }];
 }
 
 /** How often each error was logged, without its cause. */

@@ -1,4 +1,7 @@
-/** Random numbers from a seed: the same seed gives the same numbers. The timing between processes stays random. */
+/**
+ * Random numbers from a seed: the same seed gives the same numbers. The timing between processes stays
+ * random.
+ */
 export interface SeededRandom {
   /** From 0 up to `n`, exclusive. */
   below(n: number): number;
@@ -13,7 +16,10 @@ export interface SeededRandom {
 
 /** mulberry32 over a hash of the seed: small, and sufficient to vary a test. */
 export function seededRandom(seed: string): SeededRandom {
-  let state = [...seed].reduce((hash, character) => Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619), 2_166_136_261);
+  let state = [...seed].reduce(
+    (hash, character) => Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619),
+    2_166_136_261,
+  );
 
   function next(): number {
     state = (state + 0x6d2b79f5) | 0;

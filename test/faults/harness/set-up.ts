@@ -32,7 +32,11 @@ export interface Database extends Pick<ScratchPostgres, "restart" | "isRunning">
 }
 
 /** SQLite with one process, or PostgreSQL with three. Undefined where PostgreSQL is not installed. */
-export async function openSetUp(name: SetUp["name"], timeline: Timeline, settings: Settings = {}): Promise<SetUp | undefined> {
+export async function openSetUp(
+  name: SetUp["name"],
+  timeline: Timeline,
+  settings: Settings = {},
+): Promise<SetUp | undefined> {
   if (name === withStandby) return openPair(timeline, settings);
   if (name === "postgresql") return openPostgres(timeline, settings);
   const cluster = await startCluster([settings], timeline);
@@ -43,12 +47,20 @@ export async function openSetUp(name: SetUp["name"], timeline: Timeline, setting
 type Settings = Readonly<Record<string, string>>;
 
 const processes = 3;
-/** All processes get the notification at once, and the fastest claims the tasks: none may have capacity for all of them. */
+/**
+ * All processes get the notification at once, and the fastest claims the tasks: none may have capacity for
+ * all of them.
+ */
 const room = { RUN_CONCURRENCY: "16" };
 
 /** Starts all processes on one PostgreSQL. */
 function startProcesses(databaseUrl: string, settings: Settings, timeline: Timeline): Promise<Cluster> {
-  const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64"), ...room, ...settings };
+  const env = {
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    ...room,
+    ...settings,
+  };
   return startCluster(
     Array.from({ length: processes }, () => env),
     timeline,
@@ -76,7 +88,12 @@ async function openPostgres(timeline: Timeline, settings: Settings): Promise<Set
   return {
     name: "postgresql",
     cluster,
-    database: { restart: server.restart, isRunning: server.isRunning, cut: () => cutAll(server.url("postgres")), disk },
+    database: {
+      restart: server.restart,
+      isRunning: server.isRunning,
+      cut: () => cutAll(server.url("postgres")),
+      disk,
+    },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }
@@ -86,6 +103,8 @@ const terminate =
 
 async function cutAll(url: string): Promise<number> {
   const adapter = await new PrismaPg({ connectionString: url, max: 1 }).connect();
-  const { rows } = await adapter.queryRaw({ sql: terminate, args: [], argTypes: [] }).finally(() => adapter.dispose());
+  const { rows } = await adapter
+    .queryRaw({ sql: terminate, args: [], argTypes: [] })
+    .finally(() => adapter.dispose());
   return rows.length;
 }

@@ -12,7 +12,9 @@ export interface SmallDisk extends Disposable {
   free(): void;
 }
 
-/** Enough for everything a long run writes; it uses memory only for its content, and only while it is full. */
+/**
+ * Enough for everything a long run writes; it uses memory only for its content, and only while it is full.
+ */
 const largeEnough = "768m";
 const step = 65_536;
 

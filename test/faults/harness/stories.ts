@@ -22,8 +22,16 @@ export type Story = (teller: StoryContext) => Promise<void>;
 const holdSeconds = 2;
 
 /** Creates the task, with retries, and adds the expected agent output to the model. */
-async function create({ caller, task, created }: StoryContext, content: string, expected: readonly string[]): Promise<void> {
-  const { body } = await caller.settle("task.create", { message: { content } }, { key: `${task.name}-create` });
+async function create(
+  { caller, task, created }: StoryContext,
+  content: string,
+  expected: readonly string[],
+): Promise<void> {
+  const { body } = await caller.settle(
+    "task.create",
+    { message: { content } },
+    { key: `${task.name}-create` },
+  );
   known({ task, created }, body["task_id"]);
   recordMessage(task, content, expected);
   count(caller.tally, "tasks");
@@ -31,7 +39,8 @@ async function create({ caller, task, created }: StoryContext, content: string, 
 
 /** The same key must always have created the same task. */
 function known({ task, created }: Pick<StoryContext, "task" | "created">, id: string): void {
-  if (task.id !== undefined && task.id !== id) throw new Unexpected(`one key made two tasks: ${task.id} and ${id}`);
+  if (task.id !== undefined && task.id !== id)
+    throw new Unexpected(`one key made two tasks: ${task.id} and ${id}`);
   if (task.id !== undefined) return;
   task.id = id;
   created(id);
@@ -42,7 +51,11 @@ function recordMessage(task: TaskRecord, content: string, expected: readonly str
   task.segments.at(-1)?.push(...expected);
 }
 
-async function send({ caller, task }: StoryContext, content: string, expected: readonly string[]): Promise<void> {
+async function send(
+  { caller, task }: StoryContext,
+  content: string,
+  expected: readonly string[],
+): Promise<void> {
   const key = `${task.name}-message-${task.messages.length}`;
   await caller.settle("task.sendMessage", { task_id: task.id, message: { content } }, { key });
   recordMessage(task, content, expected);
@@ -61,7 +74,8 @@ async function until({ caller, task }: Pick<StoryContext, "caller" | "task">, wa
     const { body } = await caller.settle("task.detail", { task_id: task.id, wait_seconds: holdSeconds });
     if (body["task"].status === wanted) return;
     const late = performance.now() - begun > patienceMs;
-    if (late || body["task"].status !== "running") throw new Unexpected(`waits to be ${wanted}, and is ${body["task"].status}`);
+    if (late || body["task"].status !== "running")
+      throw new Unexpected(`waits to be ${wanted}, and is ${body["task"].status}`);
   }
 }
 
@@ -73,7 +87,10 @@ const steady: Story = async (teller) => {
   await create(teller, content, [say(`${n} 1`), think(`${n} 2`), use(n, "success"), say(`${n} 3`)]);
   for (let i = 4; dice.chance(0.5); i += 1) {
     await delay(dice.between(0, 800));
-    await send(teller, `[[say ${n} ${i}]] [[sleep 0.2]] [[say ${n} ${i}b]]`, [say(`${n} ${i}`), say(`${n} ${i}b`)]);
+    await send(teller, `[[say ${n} ${i}]] [[sleep 0.2]] [[say ${n} ${i}b]]`, [
+      say(`${n} ${i}`),
+      say(`${n} ${i}b`),
+    ]);
   }
 };
 
@@ -88,13 +105,22 @@ const planning: Story = async (teller) => {
   const n = teller.task.name;
   const content = `[[plan ${n} 1 | ${n} 2]] [[step]] [[sleep 0.5]] [[say ${n} 3]] [[step]] [[sleep 0.5]] [[step]] [[say ${n} 4]]`;
   const first = [planned(["todo", "todo"]), planned(["doing", "todo"]), begins(`${n} 1`), say(`${n} 3`)];
-  await create(teller, content, [...first, planned(["done", "doing"]), begins(`${n} 2`), planned(["done", "done"]), say(`${n} 4`)]);
+  await create(teller, content, [
+    ...first,
+    planned(["done", "doing"]),
+    begins(`${n} 2`),
+    planned(["done", "done"]),
+    say(`${n} 4`),
+  ]);
 };
 
 /** A question and its answer. */
 const questionStory: Story = async (teller) => {
   const n = teller.task.name;
-  await create(teller, `[[say ${n} 1]] [[ask ${n} 2 | Red | Blue]] [[say ${n} 3]]`, [say(`${n} 1`), say(`${n} 2`)]);
+  await create(teller, `[[say ${n} 1]] [[ask ${n} 2 | Red | Blue]] [[say ${n} 3]]`, [
+    say(`${n} 1`),
+    say(`${n} 2`),
+  ]);
   await until(teller, "waiting");
   await send(teller, `[[say ${n} 4]]`, [say(`${n} 3`), say(`${n} 4`)]);
 };
@@ -110,11 +136,17 @@ const approved: Story = async (teller) => {
   await until(teller, "waiting");
   const { body } = await caller.settle("task.listMessages", { task_id: task.id, limit: 1 });
   const [{ status_update: status } = {}] = body["messages"] as readonly ShownEvent[];
-  const decision = { task_id: task.id, event_id: status?.status_detail?.waiting_for_event_id, input: { accept: true } };
-  const decide = (rival: number) => caller.settle("task.confirmAction", decision, { key: `${n}-confirm-${rival}`, refusals: [412] });
+  const decision = {
+    task_id: task.id,
+    event_id: status?.status_detail?.waiting_for_event_id,
+    input: { accept: true },
+  };
+  const decide = (rival: number) =>
+    caller.settle("task.confirmAction", decision, { key: `${n}-confirm-${rival}`, refusals: [412] });
   const answers = await Promise.all([decide(1), decide(2)]);
   const won = answers.filter(({ status }) => status === 200);
-  if (won.length !== 1 || !won.every(consumed)) throw new Unexpected(`of two rival confirmations ${won.length} were acknowledged`);
+  if (won.length !== 1 || !won.every(consumed))
+    throw new Unexpected(`of two rival confirmations ${won.length} were acknowledged`);
   task.segments.at(-1)?.push(use("terminal", "success"), say(`${n} 2`));
   task.confirmations += 1;
   count(caller.tally, "confirmations");
@@ -141,7 +173,9 @@ const crashed: Story = async (teller) => {
 const concurrentCreation: Story = async (teller) => {
   const { caller, task } = teller;
   const content = `[[say ${task.name} 1]]`;
-  const rivals = Array.from({ length: 3 }, () => caller.settle("task.create", { message: { content } }, { key: `${task.name}-create` }));
+  const rivals = Array.from({ length: 3 }, () =>
+    caller.settle("task.create", { message: { content } }, { key: `${task.name}-create` }),
+  );
   for (const { body } of await Promise.all(rivals)) known(teller, body["task_id"]);
   recordMessage(task, content, [say(`${task.name} 1`)]);
   count(caller.tally, "tasks");
@@ -165,7 +199,10 @@ const waiting: Story = async (teller) => {
   const seconds = () => dice.between(0.1, 1.5).toFixed(1);
   const nested = `[[subtask [[sleep ${seconds()}]] [[say ${n} a]]]] [[wait all]] [[say ${n} b]]`;
   const content = `[[say ${n} 1]] [[subtask ${nested}]] [[subtask [[sleep ${seconds()}]] [[say ${n} c]]]] [[wait all]] [[say ${n} 2]]`;
-  task.subtasks = [[use("subtask", "success"), use("wait_for_subtasks", "success"), say(`${n} b`)].join(", "), say(`${n} c`)];
+  task.subtasks = [
+    [use("subtask", "success"), use("wait_for_subtasks", "success"), say(`${n} b`)].join(", "),
+    say(`${n} c`),
+  ];
   const started = [use("subtask", "success"), use("subtask", "success"), use("wait_for_subtasks", "success")];
   await create(teller, content, [say(`${n} 1`), ...started, say(`${n} 2`)]);
 };

@@ -36,8 +36,16 @@ const pauseMs = 200;
 /** Refusals that a fault explains. */
 const passing: readonly string[] = ["unavailable", "resource_exhausted"];
 
-/** Watches a task at once; `settles` asks each connection to end when the task is idle, `deltas` for texts while they are written. */
-export function watch(caller: Pick<Caller, "headers" | "readyUrl" | "tally">, taskId: string, settles: boolean, deltas = false): Watcher {
+/**
+ * Watches a task at once; `settles` asks each connection to end when the task is idle, `deltas` for texts
+ * while they are written.
+ */
+export function watch(
+  caller: Pick<Caller, "headers" | "readyUrl" | "tally">,
+  taskId: string,
+  settles: boolean,
+  deltas = false,
+): Watcher {
   const record: WatchRecord = { events: [], texts: [], violations: [] };
   let text = { attempt: 0, shown: "" };
   const closed = new AbortController();
@@ -51,7 +59,8 @@ export function watch(caller: Pick<Caller, "headers" | "readyUrl" | "tally">, ta
     const { seq, type } = JSON.parse(data) as ShownEvent;
     const next = record.events.length + 1;
     if (seq !== next) record.violations.push(`event ${seq} came where ${next} was due`);
-    if (lastEventId !== `${seq}` || event !== type) record.violations.push(`the frame ${event} ${lastEventId} holds ${data}`);
+    if (lastEventId !== `${seq}` || event !== type)
+      record.violations.push(`the frame ${event} ${lastEventId} holds ${data}`);
     record.events.push(data);
     news.dispatchEvent(new Event("seen"));
   }
@@ -65,7 +74,8 @@ export function watch(caller: Pick<Caller, "headers" | "readyUrl" | "tally">, ta
     readonly offset?: number;
     readonly text: string;
   }): void {
-    if (attempt < text.attempt) record.violations.push(`a part of attempt ${attempt} came after ${text.attempt}`);
+    if (attempt < text.attempt)
+      record.violations.push(`a part of attempt ${attempt} came after ${text.attempt}`);
     const before = attempt === text.attempt && offset > 0 ? text.shown : "";
     text = { attempt, shown: offset === before.length ? before + part : "" };
     record.texts.push(text.shown);
@@ -73,7 +83,8 @@ export function watch(caller: Pick<Caller, "headers" | "readyUrl" | "tally">, ta
   }
 
   function ended({ ok, error }: { readonly ok: boolean; readonly error?: { readonly code: string } }): void {
-    if (!ok && !passing.includes(error?.code ?? "")) record.violations.push(`the stream ended with ${JSON.stringify(error)}`);
+    if (!ok && !passing.includes(error?.code ?? ""))
+      record.violations.push(`the stream ended with ${JSON.stringify(error)}`);
   }
 
   /** One connection, to its end or its break. */
@@ -87,7 +98,12 @@ export function watch(caller: Pick<Caller, "headers" | "readyUrl" | "tally">, ta
     const countBefore = record.events.length;
     const headers = { ...caller.headers, ...(countBefore > 0 ? { "last-event-id": `${countBefore}` } : {}) };
     // A separate socket, which is destroyed on abort in any state.
-    const request = get(`${url}/v2/task.watch?${query}`, { headers, agent: false, signal: closed.signal, timeout: silenceMs });
+    const request = get(`${url}/v2/task.watch?${query}`, {
+      headers,
+      agent: false,
+      signal: closed.signal,
+      timeout: silenceMs,
+    });
     request.once("timeout", () => request.destroy());
     // It may break at any time; the reader of the answer gets the error.
     request.on("error", () => undefined);
@@ -119,7 +135,8 @@ export function watch(caller: Pick<Caller, "headers" | "readyUrl" | "tally">, ta
   void watchOn();
 
   async function untilTrue(holds: () => boolean): Promise<void> {
-    while (!holds() && !closed.signal.aborted) await new Promise((resolve) => news.addEventListener("seen", resolve, { once: true }));
+    while (!holds() && !closed.signal.aborted)
+      await new Promise((resolve) => news.addEventListener("seen", resolve, { once: true }));
   }
 
   return {

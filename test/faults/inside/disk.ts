@@ -18,7 +18,9 @@ type Prepare = (this: Connection, sql: string) => unknown;
 const file = join(process.env["DATA_DIR"] ?? ".", "disk-full");
 const adapter = createRequire(import.meta.url).resolve("@prisma/adapter-better-sqlite3");
 // The driver's module, resolved like the adapter does; it has no types here.
-const driver = createRequire(adapter)("better-sqlite3") as { readonly prototype: Connection & { prepare: Prepare; exec: Prepare } };
+const driver = createRequire(adapter)("better-sqlite3") as {
+  readonly prototype: Connection & { prepare: Prepare; exec: Prepare };
+};
 const connections = new Map<Connection, boolean>();
 
 /**
@@ -29,7 +31,9 @@ function limit(connection: Connection, full: boolean): void {
   if (!connection.open) return void connections.delete(connection);
   if (connections.get(connection) === full) return;
   connections.set(connection, full);
-  connection.pragma(`max_page_count = ${full ? connection.pragma("page_count", { simple: true }) : unlimited}`);
+  connection.pragma(
+    `max_page_count = ${full ? connection.pragma("page_count", { simple: true }) : unlimited}`,
+  );
 }
 
 for (const method of ["prepare", "exec"] as const) {

@@ -32,7 +32,9 @@ interface Statement {
 
 /** The driver's module, resolved like the adapter does; it has no types here. */
 const adapter = createRequire(import.meta.url).resolve("@prisma/adapter-better-sqlite3");
-const driver = createRequire(adapter)("better-sqlite3") as { readonly prototype: { prepare(sql: string): Statement } };
+const driver = createRequire(adapter)("better-sqlite3") as {
+  readonly prototype: { prepare(sql: string): Statement };
+};
 const { prepare } = driver.prototype;
 driver.prototype.prepare = function prepared(sql) {
   const statement = prepare.call(this, sql);

@@ -2,8 +2,8 @@ import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers/promises";
 
 /**
- * Loaded before a server: multiplies the speed of its monotonic clock by QUICK, so that leases expire and agents sleep in
- * less real time. The time of day and the time limits of Node's modules do not change.
+ * Loaded before a server: multiplies the speed of its monotonic clock by QUICK, so that leases expire and
+ * agents sleep in less real time. The time of day and the time limits of Node's modules do not change.
  */
 const speed = Number(process.env["QUICK"] ?? 1);
 

@@ -9,7 +9,10 @@ import { webhookSender } from "../../../src/webhooks/send.ts";
 import { startSender } from "../../../src/webhooks/sender.ts";
 import { cipher } from "../../support/cipher.ts";
 
-/** A process that sends deliveries until it is killed, on a clock ten times as fast: `sender.ts DATABASE_URL EPOCH`. */
+/**
+ * A process that sends deliveries until it is killed, on a clock ten times as fast: `sender.ts DATABASE_URL
+ * EPOCH`.
+ */
 const [databaseUrl = "", epoch = "0"] = process.argv.slice(2);
 
 const speed = 10;
@@ -26,6 +29,13 @@ const delaysMs = Array.from({ length: 100 }, () => 1_000);
 const store = await openStore({ databaseUrl, clock, random: systemRandom });
 const keys = deliveryKeys({ store, cipher, clock, ids: systemIds });
 const allowed = allowedAddresses.parse("loopback");
-const send = webhookSender({ clock, cipher, keys, resolve: createUserResolver({ clock }), allowed, userAgent: "faults" });
+const send = webhookSender({
+  clock,
+  cipher,
+  keys,
+  resolve: createUserResolver({ clock }),
+  allowed,
+  userAgent: "faults",
+});
 const log = (...line: readonly unknown[]) => console.error(...line);
 startSender({ store, clock, random: systemRandom, log, send, notify: async () => undefined, delaysMs });

@@ -33,7 +33,10 @@ export function faultsOfUnary(output: DescMessage, { status, headers, body }: Fu
 }
 
 /** What is wrong with an answer in a stream's form. */
-export function faultsOfStream(output: DescMessage, { status, headers, body, cut }: FuzzAnswer): readonly string[] {
+export function faultsOfStream(
+  output: DescMessage,
+  { status, headers, body, cut }: FuzzAnswer,
+): readonly string[] {
   if (status !== 200) return [`a stream with the status ${status}`];
   const { envelopes, rest } = openEnvelopes(body);
   const isJson = headers["content-type"] === "application/connect+json";

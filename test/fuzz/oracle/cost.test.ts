@@ -11,7 +11,17 @@ import { meterOf } from "./meter.ts";
 const MiB = 1024 ** 2;
 
 const to = (path: string, body = Buffer.alloc(0)): FuzzRequest => ({
-  ...{ wire: "v2", kind: "valid", rpc: "x.X/X", streaming: false, http: 1, method: "POST", path, headers: {}, body },
+  ...{
+    wire: "v2",
+    kind: "valid",
+    rpc: "x.X/X",
+    streaming: false,
+    http: 1,
+    method: "POST",
+    path,
+    headers: {},
+    body,
+  },
 });
 
 let stub: ChildProcess;
@@ -24,7 +34,9 @@ beforeAll(async () => {
 afterAll(() => void stub.kill("SIGKILL"));
 
 /** Sends all at once, and returns those that cost too much. */
-async function costlyOf(requests: readonly FuzzRequest[]): Promise<readonly (readonly [path: string, ...flaws: readonly string[]])[]> {
+async function costlyOf(
+  requests: readonly FuzzRequest[],
+): Promise<readonly (readonly [path: string, ...flaws: readonly string[]])[]> {
   const client = fuzzClient(origin, { answerMs: 60_000, silenceMs: 60_000, streamMs: 10 });
   const watched = suspects(meterOf(stub.pid ?? 0));
   const send = async (request: FuzzRequest, nth: number): Promise<void> => {

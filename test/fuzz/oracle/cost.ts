@@ -6,7 +6,10 @@ export interface Cost {
   readonly heapBytes: number;
 }
 
-/** Cost allowed per request, and per byte of it: about ten times the cost of the most expensive valid requests. */
+/**
+ * Cost allowed per request, and per byte of it: about ten times the cost of the most expensive valid
+ * requests.
+ */
 const cpuMs = { request: 500, byte: 0.02 };
 const heapBytes = { request: 128 * 1024 ** 2, byte: 100 };
 

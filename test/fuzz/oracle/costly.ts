@@ -1,4 +1,5 @@
-// A server that spends the resources in its path on any request: `/cpu/600` milliseconds of CPU time, `/memory/200` MiB.
+// A server that spends the resources in its path on any request: `/cpu/600` milliseconds of CPU time,
+// `/memory/200` MiB.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -5,7 +5,10 @@ export interface Envelope {
 }
 
 /** An answer's envelopes, and the bytes after the last complete one. */
-export function openEnvelopes(body: Buffer): { readonly envelopes: readonly Envelope[]; readonly rest: Buffer } {
+export function openEnvelopes(body: Buffer): {
+  readonly envelopes: readonly Envelope[];
+  readonly rest: Buffer;
+} {
   const envelopes: Envelope[] = [];
   let at = 0;
   while (body.length - at >= 5) {

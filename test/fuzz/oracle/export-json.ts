@@ -3,14 +3,19 @@ import { exportAnswers } from "../../../src/http/failure.ts";
 import type { FuzzAnswer, FuzzRequest } from "../request.ts";
 import { decode, faultsOfMessage, objectIn } from "./message.ts";
 
-const pairs: ReadonlySet<string> = new Set(Object.values(exportAnswers).map(({ status, code }) => `${status} ${code}`));
+const pairs: ReadonlySet<string> = new Set(
+  Object.values(exportAnswers).map(({ status, code }) => `${status} ${code}`),
+);
 
 const rpcTypes = /^application\/(proto|grpc|connect\+)/i;
 
 /** HEAD has no body. The other methods have no routes: the server's general answer refuses them. */
 const otherMethods: ReadonlySet<string> = new Set(["HEAD", "PROPFIND", "QUERY"]);
 
-/** dataexport.v1 answers in plain JSON unless the caller identifies as a generated client (spec/enterprise.md 2.2). */
+/**
+ * dataexport.v1 answers in plain JSON unless the caller identifies as a generated client (spec/enterprise.md
+ * 2.2).
+ */
 export const isExportJson = ({ method, path, headers }: FuzzRequest, answer: FuzzAnswer): boolean =>
   !otherMethods.has(method) &&
   path.startsWith("/dataexport.v1.EnterpriseDataExportService/") &&
@@ -20,7 +25,10 @@ export const isExportJson = ({ method, path, headers }: FuzzRequest, answer: Fuz
   !rpcTypes.test(String(headers["content-type"] ?? "")) &&
   answer.headers["content-type"] === "application/json; charset=utf-8";
 
-/** A path that cannot be decoded belongs to no operation: it is refused before routing. The query does not count. */
+/**
+ * A path that cannot be decoded belongs to no operation: it is refused before routing. The query does not
+ * count.
+ */
 function isWellFormed(path: string): boolean {
   try {
     return decodeURIComponent(path.replace(/\?.*$/s, "")) !== "";
@@ -30,7 +38,10 @@ function isWellFormed(path: string): boolean {
 }
 
 /** What is wrong with such an answer. */
-export function faultsOfExportJson(output: DescMessage, { status, headers, body: sent }: FuzzAnswer): readonly string[] {
+export function faultsOfExportJson(
+  output: DescMessage,
+  { status, headers, body: sent }: FuzzAnswer,
+): readonly string[] {
   const body = Buffer.from(decode(sent, headers["content-encoding"]));
   if (status === 200) return faultsOfMessage(output, body, true);
   const { code, message, ...rest } = { ...objectIn(body) };

@@ -10,8 +10,14 @@ import { judgeV2 } from "./v2.ts";
 
 /** Everything that can be wrong with an answer alone. */
 export const judge: Judge = (request, answer) => {
-  const faults = [...faultsOfServer(answer), ...faultsOfShape(request, answer)].filter((flaw) => !isExcused(request, flaw));
-  return [...faults, ...leaksOf(answer).filter((flaw) => !isOwners(request, flaw)), ...faultsOfLimit(request, answer)];
+  const faults = [...faultsOfServer(answer), ...faultsOfShape(request, answer)].filter(
+    (flaw) => !isExcused(request, flaw),
+  );
+  return [
+    ...faults,
+    ...leaksOf(answer).filter((flaw) => !isOwners(request, flaw)),
+    ...faultsOfLimit(request, answer),
+  ];
 };
 
 /** What a key with limits must not do. */
@@ -20,14 +26,18 @@ function faultsOfLimit(request: FuzzRequest, answer: FuzzAnswer): readonly strin
   if (!limit) return [];
   const isOver = limit.name === "project" && reveals(answer, otherProjectsMark);
   const isDone = !limit.isAllowed && succeeded(request, answer);
-  return [...(isOver ? ["reveals a task outside of the key's project"] : []), ...(isDone ? [`succeeds with the key "${limit.name}"`] : [])];
+  return [
+    ...(isOver ? ["reveals a task outside of the key's project"] : []),
+    ...(isDone ? [`succeeds with the key "${limit.name}"`] : []),
+  ];
 }
 
 /** The owner sees the changes of colleagues. */
 const isOwners = ({ rpc }: FuzzRequest, flaw: string): boolean =>
   rpc === "audit.v2.AuditService/ListAuditEvents" && flaw === "reveals a colleague's data";
 
-const faultsOfServer = ({ status }: FuzzAnswer): readonly string[] => (status < 500 || status === 501 ? [] : [`the status ${status}`]);
+const faultsOfServer = ({ status }: FuzzAnswer): readonly string[] =>
+  status < 500 || status === 501 ? [] : [`the status ${status}`];
 
 /**
  * A call with its own deadline may exceed it. Connect then no longer reports who
@@ -52,7 +62,8 @@ const shapes: readonly (readonly [RegExp, Shape])[] = [
   [/^$/, "none"],
 ];
 
-const shapeOf = ({ headers }: FuzzAnswer): Shape => shapes.find(([type]) => type.test(headers["content-type"] ?? ""))?.[1] ?? "unknown";
+const shapeOf = ({ headers }: FuzzAnswer): Shape =>
+  shapes.find(([type]) => type.test(headers["content-type"] ?? ""))?.[1] ?? "unknown";
 
 /** The shape of the answer when neither the request's head nor its path is odd. */
 function shapeFor({ wire, streaming }: FuzzRequest): Shape {
@@ -69,7 +80,8 @@ const empty: ReadonlySet<number> = new Set([204, 304]);
 function faultsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly string[] {
   const output = callees.find(({ rpc }) => rpc === request.rpc)?.method.output;
   // A changed path can lead to the address of another protocol.
-  const protocol = protocols[request.wire] && Object.values(protocols).find(({ address }) => isAt(request, address));
+  const protocol =
+    protocols[request.wire] && Object.values(protocols).find(({ address }) => isAt(request, address));
   if (protocol) return protocol.judge(request, answer);
   if (output && isExportJson(request, answer)) return faultsOfExportJson(output, answer);
   const shape = shapeOf(answer);
@@ -77,7 +89,8 @@ function faultsOfShape(request: FuzzRequest, answer: FuzzAnswer): readonly strin
   const sound = request.kind !== "head" && request.kind !== "path";
   const expectedShape = sound ? shapeFor(request) : isV2 && answer.status !== 204 ? "v2" : shape;
   const isOver = expectedShape === "v2" && empty.has(answer.status);
-  if (shape !== expectedShape && !isOver) return [`${shape} instead of ${expectedShape}, with ${answer.status}`];
+  if (shape !== expectedShape && !isOver)
+    return [`${shape} instead of ${expectedShape}, with ${answer.status}`];
   try {
     return faultsOf(isOver ? "v2" : shape, request, answer);
   } catch {
@@ -111,10 +124,15 @@ function faultsOf(shape: Shape, request: FuzzRequest, answer: FuzzAnswer): reado
 const consolePaths = /^\/(?:new|projects|settings|(?:app|share)\/x)?$/;
 
 /** A page of the console: only at its addresses, and under its security policy. */
-function faultsOfPage({ kind, method, path }: FuzzRequest, { status, headers }: FuzzAnswer): readonly string[] {
+function faultsOfPage(
+  { kind, method, path }: FuzzRequest,
+  { status, headers }: FuzzAnswer,
+): readonly string[] {
   const isConsole = kind === "path" && ["GET", "HEAD"].includes(method) && consolePaths.test(path);
   if (!isConsole || status !== 200) return [`${status} with a page`];
-  const isGuarded = headers["content-security-policy"]?.startsWith("default-src 'none';") && headers["cache-control"] === "no-store";
+  const isGuarded =
+    headers["content-security-policy"]?.startsWith("default-src 'none';") &&
+    headers["cache-control"] === "no-store";
   return isGuarded ? [] : ["a page without its policy"];
 }
 
@@ -122,4 +140,6 @@ function faultsOfPage({ kind, method, path }: FuzzRequest, { status, headers }: 
 const bare: ReadonlySet<number> = new Set([404, 405, 415]);
 
 const faultsOfNothing = ({ status, body }: FuzzAnswer): readonly string[] =>
-  bare.has(status) && body.length === 0 ? [] : [`${status} without a type, and ${body.length === 0 ? "no body" : "a body"}`];
+  bare.has(status) && body.length === 0
+    ? []
+    : [`${status} without a type, and ${body.length === 0 ? "no body" : "a body"}`];

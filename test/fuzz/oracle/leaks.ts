@@ -16,7 +16,10 @@ const secrets: readonly (readonly [what: string, form: RegExp])[] = [
   ["a path of the machine", /node_modules|file:\/\/\/|(?:^|[\s"'(])\/(?:home|tmp|work|usr|var|root|Users)\//],
   ["a source file", /\b[\w-]+\.(?:ts|mjs|cjs):\d+/],
   ["the database's name", /prisma|sqlite|postgres|better-sqlite/i],
-  ["a statement", /\bSELECT\b.*\bFROM\b|\bINSERT INTO\b|\bDELETE FROM\b|\bUPDATE\b.*\bSET\b|constraint failed/s],
+  [
+    "a statement",
+    /\bSELECT\b.*\bFROM\b|\bINSERT INTO\b|\bDELETE FROM\b|\bUPDATE\b.*\bSET\b|constraint failed/s,
+  ],
   ["a thrown error's name", /\b(?:Type|Range|Reference|Syntax|URI)Error\b/],
   ["another account's data", new RegExp(otherAccountsMark)],
   ["a colleague's data", new RegExp(colleaguesMark)],
@@ -27,7 +30,11 @@ const secrets: readonly (readonly [what: string, form: RegExp])[] = [
 export const reveals = (answer: FuzzAnswer, text: string): boolean => allTextOf(answer).includes(text);
 
 const allTextOf = ({ headers, trailers, body }: FuzzAnswer): string =>
-  [...Object.values(headers), ...Object.values(trailers).map(unescaped), textOf(body, headers["content-encoding"])].join("\n");
+  [
+    ...Object.values(headers),
+    ...Object.values(trailers).map(unescaped),
+    textOf(body, headers["content-encoding"]),
+  ].join("\n");
 
 /** Data in an answer that its caller must not see, in its head, its body or its trailers. */
 export function leaksOf(answer: FuzzAnswer): readonly string[] {

@@ -2,8 +2,15 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createPost, createTask } from "./post.ts";
 
-/** Faults of a platform after its last call: an empty list when it is alive and holds nothing for disconnected clients. */
-export async function faultsAfterRun(url: string, key: string, watchLimit: number): Promise<readonly string[]> {
+/**
+ * Faults of a platform after its last call: an empty list when it is alive and holds nothing for disconnected
+ * clients.
+ */
+export async function faultsAfterRun(
+  url: string,
+  key: string,
+  watchLimit: number,
+): Promise<readonly string[]> {
   const status = await fetch(`${url}/livez`).then(
     (reply) => reply.status,
     () => null,
@@ -25,12 +32,16 @@ async function faultsOfSlots(url: string, key: string, watchLimit: number): Prom
   return ["held calls or watches are open without a client"];
 }
 
-/** A drain waits for open calls and connections; without them it takes hardly any time, even on a busy machine. */
+/**
+ * A drain waits for open calls and connections; without them it takes hardly any time, even on a busy
+ * machine.
+ */
 const drainMs = 30_000;
 
 /** Asks a server to drain; returns the faults of its end. */
 export async function faultsOfStop(child: ChildProcess): Promise<readonly string[]> {
-  if (child.exitCode !== null || child.signalCode !== null) return [`the process is dead: ${child.exitCode ?? child.signalCode}`];
+  if (child.exitCode !== null || child.signalCode !== null)
+    return [`the process is dead: ${child.exitCode ?? child.signalCode}`];
   const ended = once(child, "exit", { signal: AbortSignal.timeout(drainMs) });
   child.kill("SIGTERM");
   try {

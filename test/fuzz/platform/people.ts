@@ -35,7 +35,10 @@ export const addPeople = (dataDir: string): Promise<People> =>
   });
 
 /** Adds members to the first team of a running platform. @returns a key of each, in order */
-export const addMembers = (dataDir: string, roles: readonly Exclude<Role, "owner">[]): Promise<readonly string[]> =>
+export const addMembers = (
+  dataDir: string,
+  roles: readonly Exclude<Role, "owner">[],
+): Promise<readonly string[]> =>
   changeOutside(dataDir, async (tx) => {
     const { id, spaceId } = (await tx.accounts.firstTeam()) ?? { id: "", spaceId: "" };
     const keys: string[] = [];
@@ -44,7 +47,10 @@ export const addMembers = (dataDir: string, roles: readonly Exclude<Role, "owner
   });
 
 /** Adds members of the first team with a password, as it is stored. */
-export const addPasswords = (dataDir: string, people: readonly { readonly email: string; readonly stored: string }[]): Promise<void> =>
+export const addPasswords = (
+  dataDir: string,
+  people: readonly { readonly email: string; readonly stored: string }[],
+): Promise<void> =>
   changeOutside(dataDir, async (tx) => {
     for (const { email, stored } of people) {
       const { accountId } = await invitePerson(tx, making(), { email });
@@ -53,12 +59,22 @@ export const addPasswords = (dataDir: string, people: readonly { readonly email:
   });
 
 /** Adds keys of the owner with limits; the one of a project is for this one. */
-export const addLimitedKeys = (dataDir: string, projectId: string): Promise<Readonly<Record<LimitName, string>>> =>
+export const addLimitedKeys = (
+  dataDir: string,
+  projectId: string,
+): Promise<Readonly<Record<LimitName, string>>> =>
   changeOutside(dataDir, async (tx) => {
     const { accountId, spaceId } = await findRecipient(tx, { kind: "general" });
     const limited = async (name: LimitName, restrictions: Partial<KeyRestrictions>, expiresAt?: number) => {
-      const input = { accountId, spaceId, kind: "general", name, restrictions: { ...noRestrictions, ...restrictions } } as const;
-      return (await createKey(tx, making(), { ...input, ...(expiresAt !== undefined && { expiresAt }) })).text;
+      const input = {
+        accountId,
+        spaceId,
+        kind: "general",
+        name,
+        restrictions: { ...noRestrictions, ...restrictions },
+      } as const;
+      return (await createKey(tx, making(), { ...input, ...(expiresAt !== undefined && { expiresAt }) }))
+        .text;
     };
     return {
       reader: await limited("reader", { scopes: ["task:read"] }),
@@ -89,7 +105,16 @@ async function newMember(tx: Tx, spaceId: string, teamId: string, role: Role): P
   const createdAt = systemClock.now();
   const email = `${accountId}@example.com`;
   await tx.accounts.insertAccount({ id: accountId, email, name: null, locale: "en", createdAt });
-  await tx.accounts.insertMember({ id: systemIds.short(), teamId, spaceId, accountId, email, role, status: "active", createdAt });
+  await tx.accounts.insertMember({
+    id: systemIds.short(),
+    teamId,
+    spaceId,
+    accountId,
+    email,
+    role,
+    status: "active",
+    createdAt,
+  });
   return newKey(tx, accountId, spaceId, "general");
 }
 

@@ -26,7 +26,12 @@ export interface Platform extends RequestSources, AsyncDisposable {
 
 const watchLimit = 100;
 /** Room for the data of a run, but not for any amount of it. */
-const env = { QUEUE_DEPTH: "2000", RUN_CONCURRENCY: "500", WATCH_LIMIT: String(watchLimit), DRAIN_SECONDS: "120" };
+const env = {
+  QUEUE_DEPTH: "2000",
+  RUN_CONCURRENCY: "500",
+  WATCH_LIMIT: String(watchLimit),
+  DRAIN_SECONDS: "120",
+};
 
 /** Starts a platform on a free port, a temporary folder and SQLite, without rate limits. */
 export async function startPlatform(): Promise<Platform> {
@@ -48,7 +53,11 @@ export async function startPlatform(): Promise<Platform> {
     async end() {
       const faultsAfter = await faultsAfterRun(url, people.keys.get("general") ?? "", watchLimit);
       const faultsOfEnd = await faultsOfStop(child);
-      return [...faultsAfter, ...faultsOfEnd, ...[...faults].map(([text, times]) => `said ${times} times: ${text}`)];
+      return [
+        ...faultsAfter,
+        ...faultsOfEnd,
+        ...[...faults].map(([text, times]) => `said ${times} times: ${text}`),
+      ];
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

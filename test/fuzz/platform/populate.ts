@@ -16,7 +16,11 @@ const messages = [
 const mainTask = "agent-default-main_task";
 
 /** Creates tasks and projects of the owner to work on, and some of other accounts, and keeps their ids. */
-export async function populate(url: string, { keys, colleague, otherOwner: stranger }: People, known: Known): Promise<void> {
+export async function populate(
+  url: string,
+  { keys, colleague, otherOwner: stranger }: People,
+  known: Known,
+): Promise<void> {
   const own = createPost(url, keys.get("general") ?? "");
   for (const content of [...messages, ...messages]) known.found("task_id", await createTask(own, content));
   for (const name of ["Garden", "House"]) known.found("project_id", await createProject(own, name));

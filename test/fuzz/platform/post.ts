@@ -4,7 +4,11 @@ export type Post = (name: string, body: object) => Promise<Readonly<Record<strin
 export const createPost =
   (url: string, key: string): Post =>
   async (name, body) => {
-    const reply = await fetch(`${url}/v2/${name}`, { method: "POST", headers: { "x-service-api-key": key }, body: JSON.stringify(body) });
+    const reply = await fetch(`${url}/v2/${name}`, {
+      method: "POST",
+      headers: { "x-service-api-key": key },
+      body: JSON.stringify(body),
+    });
     return (await reply.json()) as Readonly<Record<string, unknown>>; // v2 answers with an object.
   };
 
@@ -18,6 +22,7 @@ export async function createTask(post: Post, content: string, title = "A task"):
 /** The id of a new project. */
 export async function createProject(post: Post, name: string): Promise<string> {
   const { project } = await post("project.create", { name });
-  if (typeof project !== "object" || project === null || !("id" in project)) throw new Error("no project was created");
+  if (typeof project !== "object" || project === null || !("id" in project))
+    throw new Error("no project was created");
   return String(project.id);
 }

@@ -4,8 +4,12 @@ import type { Readable } from "node:stream";
 /** pino's number for errors. */
 const errorLevel = 50;
 
-/** Connect's plugin for Fastify prints this itself when a client disconnects in the middle of an answer: not a fault. */
-const ofLibrary = /^handler for rpc \w+ of [\w.]+ failed ConnectError: \[(internal|canceled|aborted)\] write (ECANCELED|EPIPE|ECONNRESET)/;
+/**
+ * Connect's plugin for Fastify prints this itself when a client disconnects in the middle of an answer: not a
+ * fault.
+ */
+const ofLibrary =
+  /^handler for rpc \w+ of [\w.]+ failed ConnectError: \[(internal|canceled|aborted)\] write (ECANCELED|EPIPE|ECONNRESET)/;
 
 /**
  * Faults that a process writes to standard error, with their count: errors of its log,
@@ -31,4 +35,5 @@ function levelOf(line: string): number {
 }
 
 /** Without the parts that differ each time. */
-const likeOthers = (line: string): string => line.replace(/^\(node:\d+\) /, "").replace(/"(?:time|requestId)":(?:"[^"]*"|\d+),?/g, "");
+const likeOthers = (line: string): string =>
+  line.replace(/^\(node:\d+\) /, "").replace(/"(?:time|requestId)":(?:"[^"]*"|\d+),?/g, "");

@@ -7,8 +7,12 @@ import type { Payloads } from "./payloads.ts";
 
 const wrong: readonly JsonObject[] = [
   ...[null, "", 7, [], "x".repeat(256)].map((threadId): JsonObject => ({ threadId })),
-  ...[null, {}, [null], [{ id: "1" }], [{ id: "1", role: "user", content: 7 }]].map((messages): JsonObject => ({ messages })),
-  ...[{ task_id: 7 }, { last_seq: -1 }, { last_seq: 2 ** 53 }, { done: "x".repeat(256) }].map((state): JsonObject => ({ state })),
+  ...[null, {}, [null], [{ id: "1" }], [{ id: "1", role: "user", content: 7 }]].map(
+    (messages): JsonObject => ({ messages }),
+  ),
+  ...[{ task_id: 7 }, { last_seq: -1 }, { last_seq: 2 ** 53 }, { done: "x".repeat(256) }].map(
+    (state): JsonObject => ({ state }),
+  ),
   ...[[{}], [{ interruptId: "x", status: "maybe" }], "x"].map((resume): JsonObject => ({ resume })),
   ...[{ stop: "yes" }, { task: "x" }, { task: { agent_profile: 7, no_such_member: 1 } }].map(
     (forwardedProps): JsonObject => ({ forwardedProps }),
@@ -25,7 +29,9 @@ export function runsFrom(known: Known): Payloads {
     userTexts,
     userTexts.map((text): JsonValue => [{ type: "text", text }]),
   );
-  const said = fc.tuple(fc.uuid(), content).map(([id, text]): JsonValue => [{ id, role: "user", content: text }]);
+  const said = fc
+    .tuple(fc.uuid(), content)
+    .map(([id, text]): JsonValue => [{ id, role: "user", content: text }]);
   const members = {
     threadId: fc.oneof(taskId, fc.uuid()),
     runId: fc.uuid(),
@@ -38,7 +44,9 @@ export function runsFrom(known: Known): Payloads {
   const bytes = (json: JsonObject): Uint8Array => Buffer.from(JSON.stringify(json));
   return {
     valid: valid.map(bytes),
-    nearlyValid: fc.tuple(valid, fc.constantFrom(...wrong)).map(([json, member]) => bytes({ ...json, ...member })),
+    nearlyValid: fc
+      .tuple(valid, fc.constantFrom(...wrong))
+      .map(([json, member]) => bytes({ ...json, ...member })),
     hostile: hostileJson(valid, Object.keys(members)),
   };
 }

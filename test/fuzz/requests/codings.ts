@@ -15,7 +15,8 @@ type Pack = (bytes: Uint8Array) => Uint8Array;
 
 const asIs: Pack = (bytes) => bytes;
 const gzip: Pack = (bytes) => gzipSync(bytes, { level: 1 });
-const brotli: Pack = (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+const brotli: Pack = (bytes) =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 
 const zeros = Buffer.alloc(64 * 1024 ** 2);
 const bombs = { gzip: gzip(zeros), br: brotli(zeros), twice: gzip(gzip(zeros)) };
@@ -56,14 +57,33 @@ const common = [
 ];
 
 /** Messages that decompress to more than any request may have. */
-const large = [coding("gzip", () => bombs.gzip), coding("br", () => bombs.br), coding("gzip", () => bombs.twice)];
+const large = [
+  coding("gzip", () => bombs.gzip),
+  coding("br", () => bombs.br),
+  coding("gzip", () => bombs.twice),
+];
 
-const accepted = [null, null, "gzip", "br", "identity", "*", "gzip;q=0", "zstd, br;q=0.5", "", "no such coding", "gzip,".repeat(200)];
+const accepted = [
+  null,
+  null,
+  "gzip",
+  "br",
+  "identity",
+  "*",
+  "gzip;q=0",
+  "zstd, br;q=0.5",
+  "",
+  "no such coding",
+  "gzip,".repeat(200),
+];
 
 /** Codings, some of them valid. */
 export const codings: fc.Arbitrary<Coding> = fc
   .tuple(
-    fc.oneof({ weight: 60, arbitrary: fc.constantFrom(...common) }, { weight: 1, arbitrary: fc.constantFrom(...large) }),
+    fc.oneof(
+      { weight: 60, arbitrary: fc.constantFrom(...common) },
+      { weight: 1, arbitrary: fc.constantFrom(...large) },
+    ),
     fc.constantFrom(...accepted),
   )
   .map(([given, accept]) => ({ ...given, accept }));

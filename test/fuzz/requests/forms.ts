@@ -42,7 +42,8 @@ export const rpcPath = ({ rpc }: Callee): string => `/${rpc}`;
 
 /** Whether the messages of a call are in envelopes on this wire. */
 export const isEnveloped = (wire: Wire, { method }: Callee): boolean =>
-  wire.startsWith("grpc") || (wire !== "connect-get" && wire.startsWith("connect") && method.methodKind !== "unary");
+  wire.startsWith("grpc") ||
+  (wire !== "connect-get" && wire.startsWith("connect") && method.methodKind !== "unary");
 
 /** The headers of a coding: the one of the message, and those that the answer may have. */
 const coded = (given: string, accepted: string, { name, accept }: Coding): Headers => ({
@@ -61,11 +62,15 @@ const connectUnary = (callee: Callee, { payload, spelling, coding }: Parts): For
 const connectStream = (callee: Callee, { payload, spelling, coding, envelope }: Parts): Formed => ({
   method: "POST",
   path: rpcPath(callee),
-  headers: { "content-type": `application/connect+${spelling}`, ...coded("connect-content-encoding", "connect-accept-encoding", coding) },
+  headers: {
+    "content-type": `application/connect+${spelling}`,
+    ...coded("connect-content-encoding", "connect-accept-encoding", coding),
+  },
   body: envelope(coding.apply(payload)),
 });
 
-const connect: Form = (callee, parts) => (callee.method.methodKind === "unary" ? connectUnary : connectStream)(callee, parts);
+const connect: Form = (callee, parts) =>
+  (callee.method.methodKind === "unary" ? connectUnary : connectStream)(callee, parts);
 
 const connectGet: Form = (callee, { payload, spelling, coding }) => {
   const { bytes } = coding.apply(payload);
@@ -94,7 +99,11 @@ const jsonRpc = (path: string, method: string, params: unknown, { payload, codin
   return {
     method: "POST",
     path,
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...httpCoded(coding) },
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...httpCoded(coding),
+    },
     body: coding.apply(Buffer.concat([Buffer.from(before), payload, Buffer.from(after)])).bytes,
   };
 };
@@ -115,7 +124,12 @@ const a2aRest: Form = ({ method: { name } }, { payload, coding }) => {
     ),
   )}`;
   if (method === "POST")
-    return { method, path, headers: { "content-type": "application/json", ...httpCoded(coding) }, body: coding.apply(payload).bytes };
+    return {
+      method,
+      path,
+      headers: { "content-type": "application/json", ...httpCoded(coding) },
+      body: coding.apply(payload).bytes,
+    };
   const query = new URLSearchParams(
     Object.entries(fields).map(([field, value]): [string, string] => [field, String(value).slice(0, 1_000)]),
   );
@@ -138,7 +152,9 @@ export const forms: Readonly<Record<Exclude<Wire, "v2-get" | "ag-ui">, Form>> = 
   "connect-get": connectGet,
   grpc: grpc("application/grpc+proto", { te: "trailers" }),
   "grpc-web": grpc("application/grpc-web+proto", { "x-grpc-web": "1" }),
-  "grpc-web-text": grpc("application/grpc-web-text+proto", { "x-grpc-web": "1" }, (body) => Buffer.from(body.toString("base64"))),
+  "grpc-web-text": grpc("application/grpc-web-text+proto", { "x-grpc-web": "1" }, (body) =>
+    Buffer.from(body.toString("base64")),
+  ),
 };
 
 /** A run of AG-UI. */

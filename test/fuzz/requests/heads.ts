@@ -42,10 +42,16 @@ const credentials = ({ own, all }: Keys): Head[] => [
     "x".repeat(4_000),
     "'; DROP TABLE api_key; --",
   ].map((key) => ({ headers: { "x-service-api-key": key } })),
-  ...[`Bearer ${own}`, "Bearer", "Bearer  ", "Bearer a.b.c", "Bearer ÿ", "Basic eDp5", "Negotiate", ""].flatMap((authorization) => [
-    { headers: { authorization } },
-    { headers: { ...noKey, authorization } },
-  ]),
+  ...[
+    `Bearer ${own}`,
+    "Bearer",
+    "Bearer  ",
+    "Bearer a.b.c",
+    "Bearer ÿ",
+    "Basic eDp5",
+    "Negotiate",
+    "",
+  ].flatMap((authorization) => [{ headers: { authorization } }, { headers: { ...noKey, authorization } }]),
 ];
 
 const types = [
@@ -57,8 +63,20 @@ const types = [
     "text/plain",
     "text/html",
   ],
-  ...["application/proto", "application/x-protobuf", "application/connect+json", "application/connect+proto", "application/connect+xml"],
-  ...["application/grpc", "application/grpc+proto", "application/grpc+json", "application/grpc+thrift", "application/grpc-web"],
+  ...[
+    "application/proto",
+    "application/x-protobuf",
+    "application/connect+json",
+    "application/connect+proto",
+    "application/connect+xml",
+  ],
+  ...[
+    "application/grpc",
+    "application/grpc+proto",
+    "application/grpc+json",
+    "application/grpc+thrift",
+    "application/grpc-web",
+  ],
   ...[
     "application/grpc-web+json",
     "application/grpc-web-text",
@@ -80,7 +98,22 @@ const types = [
   ],
 ];
 
-const timeouts = ["0", "1", "500", "-1", "1e3", "0x10", "", " ", "soon", "9999999999", "99999999999", "2147483648", "1.5", "ÿ"];
+const timeouts = [
+  "0",
+  "1",
+  "500",
+  "-1",
+  "1e3",
+  "0x10",
+  "",
+  " ",
+  "soon",
+  "9999999999",
+  "99999999999",
+  "2147483648",
+  "1.5",
+  "ÿ",
+];
 const grpcTimeouts = [
   "0m",
   "1n",
@@ -126,7 +159,20 @@ const read: readonly Head[] = [
     "x".repeat(4_000),
     ["k", "l"],
   ),
-  ...values("last-event-id", "", "0", "1", "-1", "2147483647", "2147483648", "99999999999999999999", "1.5", "x", "ÿ", ["1", "2"]),
+  ...values(
+    "last-event-id",
+    "",
+    "0",
+    "1",
+    "-1",
+    "2147483647",
+    "2147483648",
+    "99999999999999999999",
+    "1.5",
+    "x",
+    "ÿ",
+    ["1", "2"],
+  ),
 ];
 
 /** Headers that the service ignores. */
@@ -149,17 +195,28 @@ const passed: readonly Head[] = [
   ...values("__proto__", "x"),
   ...values("constructor", "x"),
   ...values("expect", "100-continue"),
-  ...values("upgrade", "h2c", "websocket").map(({ headers }) => ({ headers: { ...headers, connection: "upgrade" } })),
+  ...values("upgrade", "h2c", "websocket").map(({ headers }) => ({
+    headers: { ...headers, connection: "upgrade" },
+  })),
   ...values("te", "trailers"),
   ...values("connection", "close", "keep-alive"),
 ];
 
-const methods: readonly Head[] = ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND", "QUERY", "TRACE", "POST"].map(
-  (method) => ({
-    method,
-    headers: {},
-  }),
-);
+const methods: readonly Head[] = [
+  "GET",
+  "HEAD",
+  "PUT",
+  "DELETE",
+  "PATCH",
+  "OPTIONS",
+  "PROPFIND",
+  "QUERY",
+  "TRACE",
+  "POST",
+].map((method) => ({
+  method,
+  headers: {},
+}));
 
 /** Heads that are well-formed HTTP, but that no supported client sends. */
 export const oddHeads = (keys: Keys): fc.Arbitrary<Head> =>
@@ -173,4 +230,6 @@ export const oddHeads = (keys: Keys): fc.Arbitrary<Head> =>
       ),
       { minLength: 1, maxLength: 3 },
     )
-    .map((heads) => Object.assign({}, ...heads, { headers: Object.assign({}, ...heads.map(({ headers }) => headers)) }));
+    .map((heads) =>
+      Object.assign({}, ...heads, { headers: Object.assign({}, ...heads.map(({ headers }) => headers)) }),
+    );

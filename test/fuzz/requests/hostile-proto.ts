@@ -27,7 +27,10 @@ const overlong = raw(...Array<number>(11).fill(0xff), 0x01);
 const badUtf8 = Uint8Array.from([0xed, 0xa0, 0x80, 0xff, 0xc0, 0x80]);
 const depths = [50, 99, 100, 101, 1_000, 10_000] as const;
 
-/** Field `no` inside itself; each level costs its length, so the inside is written first and the message from its end. */
+/**
+ * Field `no` inside itself; each level costs its length, so the inside is written first and the message from
+ * its end.
+ */
 function nested(no: number, depth: number, inner: Bytes = new Uint8Array()): Bytes {
   const heads: Bytes[] = [inner];
   let length = inner.length;
@@ -54,7 +57,9 @@ function deepStruct(depth: number): Bytes {
         .tag(2, WireType.LengthDelimited)
         .uint32(length + value.length),
     );
-    const fields = written((writer) => writer.tag(1, WireType.LengthDelimited).uint32(length + value.length + entry.length));
+    const fields = written((writer) =>
+      writer.tag(1, WireType.LengthDelimited).uint32(length + value.length + entry.length),
+    );
     heads.push(Buffer.concat([fields, entry, value]));
     length += fields.length + entry.length + value.length;
   }
@@ -69,12 +74,19 @@ const anywhere: readonly Bytes[] = [
   written(raw(0x07, 0x01)),
   written(raw(0x0f)),
   written(raw(0xfa, 0xff, 0xff, 0xff, 0x0f, 0x00)),
-  ...[0x7fffffff, 0xffffffff].map((length) => written((writer) => writer.tag(1, WireType.LengthDelimited).uint32(length))),
+  ...[0x7fffffff, 0xffffffff].map((length) =>
+    written((writer) => writer.tag(1, WireType.LengthDelimited).uint32(length)),
+  ),
   written((writer) => writer.tag(1, WireType.LengthDelimited).uint64(2n ** 63n)),
   written(tag(1, WireType.StartGroup)),
   written(tag(1, WireType.EndGroup)),
   written(all(tag(999, WireType.StartGroup), tag(998, WireType.EndGroup))),
-  written((writer) => Array.from({ length: 5_000 }).reduce<BinaryWriter>((on) => on.tag(1_000, WireType.Varint).uint32(1), writer)),
+  written((writer) =>
+    Array.from({ length: 5_000 }).reduce<BinaryWriter>(
+      (on) => on.tag(1_000, WireType.Varint).uint32(1),
+      writer,
+    ),
+  ),
   ...depths.flatMap((depth) => groups(999, depth)),
 ];
 
@@ -91,12 +103,29 @@ const wireTypes = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 /** A field with every wire type, including its own, and values that its type does not have. */
 function atField(field: DescField): Bytes[] {
   const { number: no } = field;
-  const mistyped = wireTypes.map((type) => written((writer) => raw(1, 2, 3, 4, 5, 6, 7, 8)(writer.uint32((no << 3) | type))));
-  if (field.scalar === ScalarType.STRING) return [...mistyped, written(held(no, badUtf8)), written(held(no, Buffer.from("a\0b")))];
+  const mistyped = wireTypes.map((type) =>
+    written((writer) => raw(1, 2, 3, 4, 5, 6, 7, 8)(writer.uint32((no << 3) | type))),
+  );
+  if (field.scalar === ScalarType.STRING)
+    return [...mistyped, written(held(no, badUtf8)), written(held(no, Buffer.from("a\0b")))];
   if (field.enum)
-    return [...mistyped, ...[-1, 99, 2 ** 31 - 1].map((word) => written((writer) => writer.tag(no, WireType.Varint).int32(word)))];
-  if (field.message) return [...mistyped, ...(deepMessages[field.message.typeName] ?? []).map((bytes) => written(held(no, bytes)))];
-  return [...mistyped, ...[-1n, 2n ** 63n - 1n].map((value) => written((writer) => writer.tag(no, WireType.Varint).int64(value)))];
+    return [
+      ...mistyped,
+      ...[-1, 99, 2 ** 31 - 1].map((word) =>
+        written((writer) => writer.tag(no, WireType.Varint).int32(word)),
+      ),
+    ];
+  if (field.message)
+    return [
+      ...mistyped,
+      ...(deepMessages[field.message.typeName] ?? []).map((bytes) => written(held(no, bytes))),
+    ];
+  return [
+    ...mistyped,
+    ...[-1n, 2n ** 63n - 1n].map((value) =>
+      written((writer) => writer.tag(no, WireType.Varint).int64(value)),
+    ),
+  ];
 }
 
 const structOf = (...value: readonly Write[]): Bytes =>
@@ -107,7 +136,9 @@ const deepMessages: Readonly<Record<string, readonly Bytes[]>> = {
   "google.protobuf.Struct": [
     ...depths.map(deepStruct),
     structOf(),
-    ...[Number.NaN, Number.POSITIVE_INFINITY].map((value) => structOf((writer) => writer.tag(2, WireType.Bit64).double(value))),
+    ...[Number.NaN, Number.POSITIVE_INFINITY].map((value) =>
+      structOf((writer) => writer.tag(2, WireType.Bit64).double(value)),
+    ),
     structOf((writer) => writer.tag(1, WireType.Varint).int32(7)),
     structOf(held(3, badUtf8)),
     nested(1, 1_000),
@@ -124,8 +155,18 @@ export function hostileProto(desc: DescMessage, sound: fc.Arbitrary<Bytes>): fc.
   return fc.oneof(
     { weight: 6, arbitrary: fc.tuple(sound, additions).map(([bytes, more]) => joined(bytes, more)) },
     { weight: 2, arbitrary: fc.tuple(additions, sound).map(([bytes, more]) => joined(bytes, more)) },
-    { weight: 2, arbitrary: fc.tuple(sound, fc.nat(400)).map(([bytes, at]) => bytes.subarray(0, at % (bytes.length + 1))) },
-    { weight: 3, arbitrary: fc.tuple(sound, fc.nat(400), fc.nat(255)).map(([bytes, at, octet]) => flipped(bytes, at, octet)) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(sound, fc.nat(400))
+        .map(([bytes, at]) => bytes.subarray(0, at % (bytes.length + 1))),
+    },
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(sound, fc.nat(400), fc.nat(255))
+        .map(([bytes, at, octet]) => flipped(bytes, at, octet)),
+    },
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 64 }) },
     { weight: 1, arbitrary: fc.tuple(sound, sound).map(([bytes, more]) => joined(bytes, more)) },
   );

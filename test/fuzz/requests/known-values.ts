@@ -38,7 +38,8 @@ export function knownValues(): Known {
   return {
     found: (name, value) => void kept.set(name, [...(kept.get(name) ?? []), value]),
     learn(answer) {
-      for (const [name, pattern] of Object.entries(sightings)) for (const [, value = ""] of answer.matchAll(pattern)) note(name, value);
+      for (const [name, pattern] of Object.entries(sightings))
+        for (const [, value = ""] of answer.matchAll(pattern)) note(name, value);
       const event = waiting.exec(answer)?.[1];
       const [, taskId] = /"task_?id":"([0-9A-Za-z]{22})"/i.exec(answer) ?? [];
       if (event !== undefined && taskId !== undefined) events.set(taskId, event);

@@ -4,7 +4,10 @@ import { hostile } from "../../core/skills/hostile.ts";
 import { skillZip } from "../../core/skills/zip-maker.ts";
 import type { Known } from "./known-values.ts";
 
-/** User texts for the offline agent: every directive, some of them malformed, and texts that only resemble one. */
+/**
+ * User texts for the offline agent: every directive, some of them malformed, and texts that only resemble
+ * one.
+ */
 const texts = [
   "What is 12 * 4?",
   "Ünïcödé 😀 ‏ text\nin two lines",
@@ -33,7 +36,12 @@ export const userTexts: fc.Arbitrary<string> = fc.constantFrom(...texts);
 const endless = "[[forever]]";
 
 const schemas: readonly JsonObject[] = [
-  { type: "object", properties: { total: { type: "number" } }, required: ["total"], additionalProperties: false },
+  {
+    type: "object",
+    properties: { total: { type: "number" } },
+    required: ["total"],
+    additionalProperties: false,
+  },
   {
     type: "object",
     properties: { a: { type: ["array", "null"], items: { type: "string" } } },
@@ -69,7 +77,10 @@ const oneOf = (...values: readonly JsonValue[]): fc.Arbitrary<JsonValue> => fc.c
 export function likely(known: Known): Readonly<Record<string, fc.Arbitrary<JsonValue>>> {
   const knownOr = (name: string, otherwise: string): fc.Arbitrary<JsonValue> =>
     fc.noBias(fc.nat(9_999)).map((nth) => known.pick(name, nth) ?? otherwise);
-  const content = fc.oneof({ weight: 200, arbitrary: oneOf(...texts) }, { weight: 1, arbitrary: oneOf(endless) });
+  const content = fc.oneof(
+    { weight: 200, arbitrary: oneOf(...texts) },
+    { weight: 1, arbitrary: oneOf(endless) },
+  );
   return {
     task_id: knownOr("task_id", "x"),
     task_references: fc.array(knownOr("task_id", "x"), { maxLength: 3 }),
@@ -90,7 +101,10 @@ export function likely(known: Known): Readonly<Record<string, fc.Arbitrary<JsonV
           { minLength: 1, maxLength: 3 },
         ),
       },
-      { weight: 1, arbitrary: oneOf([{ type: "file", file_data: "data:text/plain;base64,eA==", filename: "a.txt" }]) },
+      {
+        weight: 1,
+        arbitrary: oneOf([{ type: "file", file_data: "data:text/plain;base64,eA==", filename: "a.txt" }]),
+      },
     ),
     agent_profile: oneOf(...profiles),
     locale: oneOf("en", "zh-CN", "no locale"),

@@ -1,4 +1,10 @@
-import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type JsonValue,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { enumNames } from "../../../src/http/v2/wire.ts";
 import { badTexts, inside, misfits, outside } from "../../wires/bad-values.ts";
@@ -32,7 +38,9 @@ export function messagesFrom(known: Known): (desc: DescMessage) => Messages {
   }
 
   function validOf(desc: DescMessage): fc.Arbitrary<JsonObject> {
-    const members = desc.fields.map((field) => fc.tuple(fc.constant(field), isNeeded(field) ? valuesOf(field) : seldom(valuesOf(field))));
+    const members = desc.fields.map((field) =>
+      fc.tuple(fc.constant(field), isNeeded(field) ? valuesOf(field) : seldom(valuesOf(field))),
+    );
     return fc.tuple(...members).map((pairs) => matched(memberwise(pairs), known));
   }
 
@@ -53,7 +61,9 @@ const oneOrMore = (field: DescField, values: fc.Arbitrary<JsonValue>): fc.Arbitr
 
 /** The longest text and the greatest number that a field accepts. */
 const insideOf = (field: DescField): JsonValue[] =>
-  spotsOf(field.parent).flatMap((spot) => (spot.field === field && spot.steps.length === 1 ? inside(spot) : []));
+  spotsOf(field.parent).flatMap((spot) =>
+    spot.field === field && spot.steps.length === 1 ? inside(spot) : [],
+  );
 
 /** Of a oneof's fields only the first that is set. */
 function memberwise(pairs: readonly (readonly [DescField, JsonValue | undefined])[]): JsonObject {
@@ -77,15 +87,26 @@ function matched(json: JsonObject, known: Known): JsonObject {
 
 function nearlyValid(desc: DescMessage, valid: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
   const wrong = spotsOf(desc).flatMap((spot) => wrongAt(desc, spot));
-  const replaced = wrong.length === 0 ? [] : [fc.tuple(valid, fc.constantFrom(...wrong)).map(([json, member]) => ({ ...json, ...member }))];
+  const replaced =
+    wrong.length === 0
+      ? []
+      : [fc.tuple(valid, fc.constantFrom(...wrong)).map(([json, member]) => ({ ...json, ...member }))];
   const without = fc.tuple(valid, fc.nat(8)).map(([json, nth]) => omit(json, Object.keys(json)[nth]));
-  const more = fc.tuple(valid, fc.constantFrom(...unknownMembers)).map(([json, unknown]) => ({ ...json, ...unknown }));
+  const more = fc
+    .tuple(valid, fc.constantFrom(...unknownMembers))
+    .map(([json, unknown]) => ({ ...json, ...unknown }));
   return fc.oneof(...replaced.map((arbitrary) => ({ weight: 6, arbitrary })), without, more);
 }
 
 /** A request's member with a wrong value at a spot, one for each such value. */
 const wrongAt = (desc: DescMessage, spot: Spot): JsonObject[] =>
-  [...misfits(spot), ...badTexts(spot), ...outside(spot), ...inside(spot).map((value) => ({ value })), { value: null }]
+  [
+    ...misfits(spot),
+    ...badTexts(spot),
+    ...outside(spot),
+    ...inside(spot).map((value) => ({ value })),
+    { value: null },
+  ]
     .filter(({ value }) => !isLong(spot, value))
     .map(({ value }) => {
       const [name = ""] = spot.steps;
@@ -93,7 +114,8 @@ const wrongAt = (desc: DescMessage, spot: Spot): JsonObject[] =>
     });
 
 /** A wait time that the server would use. */
-const isLong = ({ field }: Spot, value: JsonValue): boolean => field.name === "wait_seconds" && Number(value) > 1 && Number(value) <= 60;
+const isLong = ({ field }: Spot, value: JsonValue): boolean =>
+  field.name === "wait_seconds" && Number(value) > 1 && Number(value) <= 60;
 
 const unknownMembers: readonly JsonObject[] = [
   { no_such_member: 1 },

@@ -57,12 +57,29 @@ const rpcs = [
 ];
 
 /** Only HTTP/1.1 has these. */
-const absolutes = ["http://platform.test", "http://platform.test:99999", "http://[", "https://a@b:c", "ftp://x", "http://"];
+const absolutes = [
+  "http://platform.test",
+  "http://platform.test:99999",
+  "http://[",
+  "https://a@b:c",
+  "ftp://x",
+  "http://",
+];
 
 /** Changes a path so that it is mostly unknown. */
 export const oddPaths = (http: 1 | 2): fc.Arbitrary<(path: string) => string> =>
   fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...bends) },
-    { weight: 3, arbitrary: fc.constantFrom(...places, ...rpcs.map((rpc) => `/${rpc}`)).map((place) => () => place) },
-    ...(http === 1 ? [{ weight: 1, arbitrary: fc.constantFrom(...absolutes).map((origin) => (path: string) => origin + path) }] : []),
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom(...places, ...rpcs.map((rpc) => `/${rpc}`)).map((place) => () => place),
+    },
+    ...(http === 1
+      ? [
+          {
+            weight: 1,
+            arbitrary: fc.constantFrom(...absolutes).map((origin) => (path: string) => origin + path),
+          },
+        ]
+      : []),
   );

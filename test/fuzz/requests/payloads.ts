@@ -18,7 +18,11 @@ export interface Payloads {
 }
 
 /** The requests of a type in a spelling. */
-export function payloadsOf(desc: DescMessage, { valid, nearlyValid }: Messages, spelling: Spelling): Payloads {
+export function payloadsOf(
+  desc: DescMessage,
+  { valid, nearlyValid }: Messages,
+  spelling: Spelling,
+): Payloads {
   const spell = spellers[spelling];
   const sound = valid.map((json) => spell(desc, json));
   const names = desc.fields.map(({ name }) => name);
@@ -35,7 +39,9 @@ export function payloadsOf(desc: DescMessage, { valid, nearlyValid }: Messages, 
   };
 }
 
-const spellJson: Readonly<Record<Exclude<Spelling, "proto">, (desc: DescMessage, json: JsonObject) => JsonObject>> = {
+const spellJson: Readonly<
+  Record<Exclude<Spelling, "proto">, (desc: DescMessage, json: JsonObject) => JsonObject>
+> = {
   v2: (_desc, json) => json,
   tool: (_desc, json) => toolInput(json),
   json: proto3,
@@ -51,7 +57,11 @@ const spellers: Readonly<Record<Spelling, (desc: DescMessage, json: JsonObject) 
 /** Tools that send a message take its text, and wait unless the call says how long. */
 function toolInput(json: JsonObject): JsonObject {
   const { message } = json;
-  const isMessage = typeof message === "object" && message !== null && !Array.isArray(message) && typeof message["content"] === "string";
+  const isMessage =
+    typeof message === "object" &&
+    message !== null &&
+    !Array.isArray(message) &&
+    typeof message["content"] === "string";
   return isMessage ? { ...json, message: message["content"] ?? "", wait_seconds: 0 } : json;
 }
 
@@ -70,8 +80,13 @@ function parted(desc: DescMessage, json: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => {
       const field = desc.fields.find((other) => other.name === name);
-      if (field && typeof value === "string" && wireOptions(field).textOrParts) return [name, [{ type: "text", text: value }]];
-      const isMessage = field?.fieldKind === "message" && typeof value === "object" && value !== null && !Array.isArray(value);
+      if (field && typeof value === "string" && wireOptions(field).textOrParts)
+        return [name, [{ type: "text", text: value }]];
+      const isMessage =
+        field?.fieldKind === "message" &&
+        typeof value === "object" &&
+        value !== null &&
+        !Array.isArray(value);
       return [name, isMessage ? parted(field.message, value) : value];
     }),
   );

@@ -5,17 +5,25 @@ import { knownValues } from "./known-values.ts";
 import { moreRuns, type NthRequest, requestsFrom } from "./requests.ts";
 
 const ownKey = `sk-${"o".repeat(49)}`;
-const keys = { own: ownKey, all: [ownKey, `sk-${"p".repeat(49)}`], limited: { reader: "r", project: "p", network: "n", expired: "e" } };
+const keys = {
+  own: ownKey,
+  all: [ownKey, `sk-${"p".repeat(49)}`],
+  limited: { reader: "r", project: "p", network: "n", expired: "e" },
+};
 
-/** Creates a generator. Its first request of each operation and wire form compiles what the later ones use. */
-const newGenerator = (): NthRequest => requestsFrom({ known: knownValues(), keysFor: () => keys, built: callees.slice(0, 2) });
+/**
+ * Creates a generator. Its first request of each operation and wire form compiles what the later ones use.
+ */
+const newGenerator = (): NthRequest =>
+  requestsFrom({ known: knownValues(), keysFor: () => keys, built: callees.slice(0, 2) });
 const shared = newGenerator();
 
 const firstOf = (seed: number, count: number, nthRequest = shared): FuzzRequest[] =>
   Array.from({ length: count }, (_, nth) => nthRequest(seed, nth));
 
 /** All parts of a request, for comparison. */
-const textOf = ({ body, ...rest }: FuzzRequest): string => JSON.stringify({ ...rest, body: Buffer.from(body).toString("base64") });
+const textOf = ({ body, ...rest }: FuzzRequest): string =>
+  JSON.stringify({ ...rest, body: Buffer.from(body).toString("base64") });
 
 /** Every call on every wire, and those of two callees two more times. */
 const round = [...callees, ...callees.slice(0, 2), ...callees.slice(0, 2), ...moreRuns].flatMap((callee) =>
@@ -25,7 +33,9 @@ const round = [...callees, ...callees.slice(0, 2), ...callees.slice(0, 2), ...mo
 describe("generated requests", () => {
   test("call every operation and service on every wire form that it has, in each round", () => {
     const called = new Set(firstOf(1, round.length).map(({ wire, rpc }) => `${wire} ${rpc}`));
-    const expectedCalls = callees.flatMap((callee) => wires.flatMap((wire) => (has(wire, callee) ? [`${wire} ${callee.rpc}`] : [])));
+    const expectedCalls = callees.flatMap((callee) =>
+      wires.flatMap((wire) => (has(wire, callee) ? [`${wire} ${callee.rpc}`] : [])),
+    );
     expect([...called].toSorted()).toEqual(expectedCalls.toSorted());
   });
 
@@ -41,7 +51,9 @@ describe("generated requests", () => {
       "a2a-rpc: frames",
       "a2a-rest: frames",
     ];
-    const expectedPairs = wires.flatMap((wire) => kinds.map((kind) => `${wire}: ${kind}`)).filter((pair) => !impossible.includes(pair));
+    const expectedPairs = wires
+      .flatMap((wire) => kinds.map((kind) => `${wire}: ${kind}`))
+      .filter((pair) => !impossible.includes(pair));
     expect([...generated].toSorted()).toEqual(expectedPairs.toSorted());
   });
 
@@ -54,15 +66,21 @@ describe("generated requests", () => {
   test("differ from round to round", () => {
     const requests = firstOf(1, 4 * round.length);
     const bodies = new Set(
-      requests.map(({ path, headers, body }) => JSON.stringify([path, headers, Buffer.from(body).toString("base64")])),
+      requests.map(({ path, headers, body }) =>
+        JSON.stringify([path, headers, Buffer.from(body).toString("base64")]),
+      ),
     );
     expect(bodies.size).toBeGreaterThan(requests.length / 2);
   });
 
   test("have no head beyond what Node accepts, and no body where none is allowed", () => {
     const requests = firstOf(1, 4_000);
-    const long = requests.filter(({ path, headers }) => path.length + JSON.stringify(headers).length > 16_000);
-    const strange = requests.filter(({ method, body }) => ["GET", "HEAD", "TRACE"].includes(method) && body.length > 0);
+    const long = requests.filter(
+      ({ path, headers }) => path.length + JSON.stringify(headers).length > 16_000,
+    );
+    const strange = requests.filter(
+      ({ method, body }) => ["GET", "HEAD", "TRACE"].includes(method) && body.length > 0,
+    );
     expect([...long, ...strange]).toEqual([]);
   });
 });

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { agUiRun, type Callee, callees, has, isAllowedBy } from "../call-targets.ts";
-import { type FuzzRequest, type Headers, type Kind, type Limit, limitNames, type Wire, wires } from "../request.ts";
+import {
+  type FuzzRequest,
+  type Headers,
+  type Kind,
+  type Limit,
+  limitNames,
+  type Wire,
+  wires,
+} from "../request.ts";
 import { runsFrom } from "./ag-ui.ts";
 import { type Coding, codings, plain } from "./codings.ts";
 import { brokenEnvelopes, type Coded, enveloped } from "./envelopes.ts";
@@ -59,21 +67,39 @@ function turnsOf(built: readonly Callee[]): readonly Turn[] {
   const turns = [...callees, ...built, ...built, ...moreRuns].flatMap((callee) =>
     wires.filter((wire) => has(wire, callee)).map((wire): Turn => [callee, wire]),
   );
-  const [order = []] = fc.sample(fc.shuffledSubarray([...turns.keys()], { minLength: turns.length }), { seed: 1, numRuns: 1 });
+  const [order = []] = fc.sample(fc.shuffledSubarray([...turns.keys()], { minLength: turns.length }), {
+    seed: 1,
+    numRuns: 1,
+  });
   return order.map((at) => turns[at] as Turn); // An index of it.
 }
 
-function requestsOf([callee, wire]: Turn, messages: Messages, { known, keysFor }: RequestSources): fc.Arbitrary<FuzzRequest> {
+function requestsOf(
+  [callee, wire]: Turn,
+  messages: Messages,
+  { known, keysFor }: RequestSources,
+): fc.Arbitrary<FuzzRequest> {
   const keys = keysFor(callee);
-  const kinds = fc.oneof(...kindsOf(wire, callee).map((kind) => ({ weight: weights[kind], arbitrary: fc.constant(kind) })));
+  const kinds = fc.oneof(
+    ...kindsOf(wire, callee).map((kind) => ({ weight: weights[kind], arbitrary: fc.constant(kind) })),
+  );
   const form =
-    wire === "v2-get" ? queriesFrom(callee, messages) : wire === "ag-ui" ? runsOver(known) : messagesOver(wire, callee, messages);
+    wire === "v2-get"
+      ? queriesFrom(callee, messages)
+      : wire === "ag-ui"
+        ? runsOver(known)
+        : messagesOver(wire, callee, messages);
   return fc.tuple(kinds, versionsOf(wire, callee)).chain(([kind, http]) =>
     fc.tuple(form(kind), bentOf(kind, http, keys, callee)).map(([formed, { head, bend, limit }]) => {
       const { method, path, headers, body } = withHead(formed, head, keys.own);
       return {
         ...{ wire, kind, rpc: callee.rpc, streaming: callee.method.methodKind !== "unary", http },
-        ...{ method, path: bend(path).slice(0, pathMax), headers: http === 2 ? ofHttp2(headers) : headers, body },
+        ...{
+          method,
+          path: bend(path).slice(0, pathMax),
+          headers: http === 2 ? ofHttp2(headers) : headers,
+          body,
+        },
         ...(limit && { limit }),
       };
     }),
@@ -82,14 +108,21 @@ function requestsOf([callee, wire]: Turn, messages: Messages, { known, keysFor }
 
 function kindsOf(wire: Wire, callee: Callee): readonly Kind[] {
   const common: readonly Kind[] = ["valid", "nearly valid", "hostile payload", "head", "path", "key"];
-  return [...common, ...(isEnveloped(wire, callee) ? (["frames"] as const) : []), ...(wire === "v2-get" ? [] : (["compression"] as const))];
+  return [
+    ...common,
+    ...(isEnveloped(wire, callee) ? (["frames"] as const) : []),
+    ...(wire === "v2-get" ? [] : (["compression"] as const)),
+  ];
 }
 
 /** gRPC needs HTTP/2, and so do bidirectional streams. */
 const versionsOf = (wire: Wire, { method }: Callee): fc.Arbitrary<1 | 2> =>
   wire === "grpc" || method.methodKind === "bidi_streaming" ? fc.constant(2) : fc.constantFrom(1, 1, 2);
 
-function queriesFrom({ method, ...callee }: Callee, { valid, nearlyValid }: Messages): (kind: Kind) => fc.Arbitrary<Formed> {
+function queriesFrom(
+  { method, ...callee }: Callee,
+  { valid, nearlyValid }: Messages,
+): (kind: Kind) => fc.Arbitrary<Formed> {
   const names = method.input.fields.map(({ name }) => name);
   const sound = valid.map(queryOf);
   const queries: Partial<Record<Kind, fc.Arbitrary<string>>> = {
@@ -102,11 +135,20 @@ function queriesFrom({ method, ...callee }: Callee, { valid, nearlyValid }: Mess
 function runsOver(known: Known): (kind: Kind) => fc.Arbitrary<Formed> {
   const payloads = runsFrom(known);
   return (kind) =>
-    fc.tuple(payloadOf(kind, payloads), kind === "compression" ? codings : fc.constant<Coding>(plain)).map((parts) => ran(...parts));
+    fc
+      .tuple(payloadOf(kind, payloads), kind === "compression" ? codings : fc.constant<Coding>(plain))
+      .map((parts) => ran(...parts));
 }
 
-function messagesOver(wire: Exclude<Wire, "v2-get" | "ag-ui">, callee: Callee, messages: Messages): (kind: Kind) => fc.Arbitrary<Formed> {
-  const spelled = spellingsOf[wire].map((spelling) => ({ spelling, payloads: payloadsOf(callee.method.input, messages, spelling) }));
+function messagesOver(
+  wire: Exclude<Wire, "v2-get" | "ag-ui">,
+  callee: Callee,
+  messages: Messages,
+): (kind: Kind) => fc.Arbitrary<Formed> {
+  const spelled = spellingsOf[wire].map((spelling) => ({
+    spelling,
+    payloads: payloadsOf(callee.method.input, messages, spelling),
+  }));
   return (kind) =>
     fc
       .constantFrom(...spelled)
@@ -166,4 +208,6 @@ function withHead({ method: own, path, headers, body }: Formed, head: Head, key:
 
 /** HTTP/2 has no headers about the connection. */
 const ofHttp2 = (headers: Headers): Headers =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !["connection", "upgrade", "expect"].includes(name)));
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !["connection", "upgrade", "expect"].includes(name)),
+  );

@@ -5,7 +5,8 @@ export const codings = {
   identity: (bytes: Uint8Array): Uint8Array => bytes,
   gzip: (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { level: 9 }),
   deflate: (bytes: Uint8Array): Uint8Array => deflateSync(bytes, { level: 9 }),
-  br: (bytes: Uint8Array): Uint8Array => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  br: (bytes: Uint8Array): Uint8Array =>
+    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
 } as const;
 
 export type Coding = keyof typeof codings;

@@ -12,4 +12,5 @@ export const names = (count: number, length = 8): string =>
   `{${Array.from({ length: count }, (_, at) => `"${at.toString(36).padStart(length, "n")}":1`).join(",")}}`;
 
 /** Lists in lists, objects in objects, or any nesting with these two ends. */
-export const nest = (depth: number, open: string, close: string): string => open.repeat(depth) + close.repeat(depth);
+export const nest = (depth: number, open: string, close: string): string =>
+  open.repeat(depth) + close.repeat(depth);

@@ -1,5 +1,5 @@
-// Requests a server and the control server simultaneously, repeatedly, and sends each pair of times to the process that started it.
-// Arguments: the two ports, and the id of the server's process.
+// Requests a server and the control server simultaneously, repeatedly, and sends each pair of times to the
+// process that started it. Arguments: the two ports, and the id of the server's process.
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import type { Sample } from "./liveness.ts";
@@ -12,13 +12,20 @@ function timeOf(port: number, path: string): Promise<number> {
   const begun = performance.now();
   return new Promise((resolve) => {
     const request = get({ port, path, host: "127.0.0.1", agent: false }, (response) => {
-      response.resume().on("end", () => resolve(response.statusCode === 200 ? performance.now() - begun : Number.POSITIVE_INFINITY));
+      response
+        .resume()
+        .on("end", () =>
+          resolve(response.statusCode === 200 ? performance.now() - begun : Number.POSITIVE_INFINITY),
+        );
     });
     request.on("error", () => resolve(Number.POSITIVE_INFINITY));
   });
 }
 
-/** Milliseconds in which the server's main thread was ready to run and had no processor; 0 if the system does not report it. */
+/**
+ * Milliseconds in which the server's main thread was ready to run and had no processor; 0 if the system does
+ * not report it.
+ */
 function waitedForProcessor(): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;

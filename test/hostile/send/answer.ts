@@ -6,6 +6,8 @@ const codes = [/"code":\s*"?(\w+)/, /"error":\s*"(\w+)"/, /grpc-status: ?(\d+)/i
  * for instance `413 invalid_argument`, `200 resource_exhausted` (a stream of Connect) or `200 8` (gRPC).
  */
 export function answerText(status: number | string, body: string): string {
-  const code = codes.map((pattern) => pattern.exec(body)?.[1]).find((found) => found !== undefined && found !== "0" && found !== "null");
+  const code = codes
+    .map((pattern) => pattern.exec(body)?.[1])
+    .find((found) => found !== undefined && found !== "0" && found !== "null");
   return code === undefined ? `${status}` : `${status} ${code}`;
 }

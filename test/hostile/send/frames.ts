@@ -17,7 +17,12 @@ export const type = {
 export const flag = { endStream: 1, ack: 1, endHeaders: 4, padded: 8 } as const;
 
 /** An HTTP/2 frame, valid or not. */
-export function frame(kind: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+export function frame(
+  kind: number,
+  flags: number,
+  stream: number,
+  payload: Uint8Array = Buffer.alloc(0),
+): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
   head.writeUInt8(kind, 3);
@@ -43,9 +48,13 @@ function length(size: number): Buffer {
 /** The head of a POST, as a header block. */
 export const postBlock = (path: string, headers: Readonly<Record<string, string>> = {}): Buffer =>
   Buffer.concat(
-    Object.entries({ ":method": "POST", ":scheme": "http", ":path": path, ":authority": "localhost", ...headers }).map(([name, value]) =>
-      literal(name, value),
-    ),
+    Object.entries({
+      ":method": "POST",
+      ":scheme": "http",
+      ":path": path,
+      ":authority": "localhost",
+      ...headers,
+    }).map(([name, value]) => literal(name, value)),
   );
 
 const preface = [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(type.settings, 0, 0)];
@@ -55,9 +64,9 @@ const lastPingAnswer = frame(type.ping, flag.ack, 0, Buffer.from("all sent"));
 const quietMs = 5_000;
 
 /**
- * Sends frames on a new connection, as fast as the server reads them, and a PING after them. The answer: `goaway N`,
- * `reset N` with the code of the last stream that was reset, `closed`, or `open` when the server has answered the PING
- * and nothing else, or has sent nothing for five seconds.
+ * Sends frames on a new connection, as fast as the server reads them, and a PING after them. The answer:
+ * `goaway N`, `reset N` with the code of the last stream that was reset, `closed`, or `open` when the server
+ * has answered the PING and nothing else, or has sent nothing for five seconds.
  */
 export async function sendFrames(target: Target, frames: Iterable<Uint8Array>): Promise<string> {
   const socket = open(target);

@@ -19,13 +19,14 @@ export function open({ port, address }: Pick<Target, "port" | "address">): Socke
 export async function pour(socket: Socket, pieces: Iterable<Uint8Array | string>): Promise<void> {
   for (const piece of pieces) {
     if (socket.destroyed) return;
-    if (!socket.write(piece)) await Promise.race([once(socket, "drain"), once(socket, "close")]).catch(() => undefined);
+    if (!socket.write(piece))
+      await Promise.race([once(socket, "drain"), once(socket, "close")]).catch(() => undefined);
   }
 }
 
 /**
- * The server's output until it closes the connection, or until the answer is complete: its status and code; `closed` without
- * an answer, `open` when nothing arrives.
+ * The server's output until it closes the connection, or until the answer is complete: its status and code;
+ * `closed` without an answer, `open` when nothing arrives.
  */
 export function readAnswer(socket: Socket, waitMs = answerMs): Promise<string> {
   const chunks: Buffer[] = [];
@@ -63,8 +64,14 @@ function isWhole(text: string): boolean {
 }
 
 /** A request's head. `headers` can replace or remove the length. */
-export function headOf(method: string, path: string, headers: Readonly<Record<string, string | number>>): string {
-  const lines = Object.entries({ Host: "localhost", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+export function headOf(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string | number>>,
+): string {
+  const lines = Object.entries({ Host: "localhost", ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
 }
 

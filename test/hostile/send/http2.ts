@@ -13,7 +13,13 @@ export function session(target: Target): ClientHttp2Session {
 }
 
 /** A complete request on a new connection; `reset N` when the server ends it without an answer. */
-export async function exchange2(target: Target, method: string, path: string, headers: Readonly<Record<string, string>>, body: Uint8Array) {
+export async function exchange2(
+  target: Target,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+) {
   const opened = session(target);
   const stream = opened.request({ ":method": method, ":path": path, ...target.headers, ...headers });
   stream.end(body);

@@ -7,7 +7,16 @@ import { http2 } from "./http2.ts";
 import { jsons } from "./json-bodies.ts";
 import { protos } from "./protos.ts";
 
-const all: readonly Attack[] = [...http1, ...http2, ...queries, ...documents, ...uploads, ...protos, ...jsons, ...bombs];
+const all: readonly Attack[] = [
+  ...http1,
+  ...http2,
+  ...queries,
+  ...documents,
+  ...uploads,
+  ...protos,
+  ...jsons,
+  ...bombs,
+];
 
 /** Too large, too many, too slow, or too much at once: refused before anything is built. */
 const refusals = /^(?:408|413|429|431|503|200 8|200 resource_exhausted|reset|goaway|closed)/;

@@ -16,11 +16,17 @@ interface Request {
 /** A wire form's encoding of a body, which a coding compresses first. */
 type Form = (body: Uint8Array, coding: Coding) => Request;
 
-const post = (path: string, headers: Readonly<Record<string, string>>, body: Uint8Array, http: 1 | 2 = 1): Request => ({
+const post = (
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  http: 1 | 2 = 1,
+): Request => ({
   ...{ http, method: "POST", path, headers, body },
 });
 
-const encoded = (name: string, coding: Coding): Record<string, string> => (coding === "identity" ? {} : { [name]: coding });
+const encoded = (name: string, coding: Coding): Record<string, string> =>
+  coding === "identity" ? {} : { [name]: coding };
 
 /** A plain body of this type. */
 const plain =
@@ -30,7 +36,13 @@ const plain =
 
 /** One message in an envelope. */
 const enveloped =
-  (path: string, type: string, header: string, http: 1 | 2 = 1, more: Readonly<Record<string, string>> = {}): Form =>
+  (
+    path: string,
+    type: string,
+    header: string,
+    http: 1 | 2 = 1,
+    more: Readonly<Record<string, string>> = {},
+  ): Form =>
   (body, coding) =>
     post(
       path,
@@ -51,12 +63,17 @@ export const forms = {
   "connect-json": (rpc: string) => plain(`/${rpc}`, json),
   "connect-proto": (rpc: string) => plain(`/${rpc}`, "application/proto"),
   "connect-proto over HTTP/2": (rpc: string) => plain(`/${rpc}`, "application/proto", 2),
-  "connect-stream-json": (rpc: string) => enveloped(`/${rpc}`, "application/connect+json", "connect-content-encoding"),
-  "connect-stream-proto": (rpc: string) => enveloped(`/${rpc}`, "application/connect+proto", "connect-content-encoding"),
-  grpc: (rpc: string) => enveloped(`/${rpc}`, "application/grpc+proto", "grpc-encoding", 2, { te: "trailers" }),
-  "grpc-json": (rpc: string) => enveloped(`/${rpc}`, "application/grpc+json", "grpc-encoding", 2, { te: "trailers" }),
+  "connect-stream-json": (rpc: string) =>
+    enveloped(`/${rpc}`, "application/connect+json", "connect-content-encoding"),
+  "connect-stream-proto": (rpc: string) =>
+    enveloped(`/${rpc}`, "application/connect+proto", "connect-content-encoding"),
+  grpc: (rpc: string) =>
+    enveloped(`/${rpc}`, "application/grpc+proto", "grpc-encoding", 2, { te: "trailers" }),
+  "grpc-json": (rpc: string) =>
+    enveloped(`/${rpc}`, "application/grpc+json", "grpc-encoding", 2, { te: "trailers" }),
   "grpc-web": (rpc: string) => enveloped(`/${rpc}`, "application/grpc-web+proto", "grpc-encoding"),
-  "grpc-web over HTTP/2": (rpc: string) => enveloped(`/${rpc}`, "application/grpc-web+proto", "grpc-encoding", 2),
+  "grpc-web over HTTP/2": (rpc: string) =>
+    enveloped(`/${rpc}`, "application/grpc-web+proto", "grpc-encoding", 2),
 } as const;
 
 export type FormName = keyof typeof forms;
@@ -79,7 +96,13 @@ export const calls = (rows: readonly Row[]): readonly Attack[] =>
     by,
     expected,
     send(target) {
-      const { http, method, path, headers, body: bytes } = forms[form](called)(Buffer.from(body() as string), coding);
+      const {
+        http,
+        method,
+        path,
+        headers,
+        body: bytes,
+      } = forms[form](called)(Buffer.from(body() as string), coding);
       return (http === 1 ? exchange : exchange2)(target, method, path, headers, bytes);
     },
   }));

@@ -16,7 +16,10 @@ function counted(answers: readonly string[]): string {
     .join(", ");
 }
 
-/** Opens this many connections with the same beginning and then sends nothing; counts their answers, of which each is awaited for at most `heldMs`. */
+/**
+ * Opens this many connections with the same beginning and then sends nothing; counts their answers, of which
+ * each is awaited for at most `heldMs`.
+ */
 const held = (
   name: string,
   by: Attack["by"],
@@ -24,7 +27,11 @@ const held = (
     connections,
     heldMs,
     begin,
-  }: { readonly connections: number; readonly heldMs: number; readonly begin: (socket: Socket, target: Target) => Promise<void> },
+  }: {
+    readonly connections: number;
+    readonly heldMs: number;
+    readonly begin: (socket: Socket, target: Target) => Promise<void>;
+  },
   ...expected: readonly string[]
 ): Attack => ({
   ...{ name: `${connections} connections: ${name}`, by, expected },
@@ -39,7 +46,10 @@ const held = (
 const unfinished =
   (path: string, announced: number, sent: number) =>
   (socket: Socket, { headers }: Target): Promise<void> =>
-    pour(socket, [headOf("POST", path, { ...json, ...headers, "Content-Length": announced }), ...pieces(sent)]);
+    pour(socket, [
+      headOf("POST", path, { ...json, ...headers, "Content-Length": announced }),
+      ...pieces(sent),
+    ]);
 
 function* pieces(size: number): Generator<Uint8Array> {
   const piece = Buffer.alloc(Math.min(size, MiB), " ");
@@ -86,10 +96,19 @@ export const holding: readonly Attack[] = [
   held(
     "a head that never ends",
     "anonymous",
-    { connections: 300, heldMs: 45_000, begin: (socket) => pour(socket, ["POST /oauth/token HTTP/1.1\r\nHost: a\r\nA:"]) },
+    {
+      connections: 300,
+      heldMs: 45_000,
+      begin: (socket) => pour(socket, ["POST /oauth/token HTTP/1.1\r\nHost: a\r\nA:"]),
+    },
     "300 408",
     "300 closed",
   ),
-  held("no byte", "anonymous", { connections: 300, heldMs: 45_000, begin: async () => undefined }, "300 closed"),
+  held(
+    "no byte",
+    "anonymous",
+    { connections: 300, heldMs: 45_000, begin: async () => undefined },
+    "300 closed",
+  ),
   unread,
 ];

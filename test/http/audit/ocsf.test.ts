@@ -5,23 +5,52 @@ import { ocsfEvent, ocsfVersion } from "../../../src/http/audit/ocsf.ts";
 import { operationTable } from "../../../src/pipeline/operations.ts";
 
 /**
- * OCSF 1.3.0 requirements (github.com/ocsf/ocsf-schema, events/ and objects/) for every event and for each class.
- * Nested objects are included, for instance the privileges and user of user access and the service of an authentication.
+ * OCSF 1.3.0 requirements (github.com/ocsf/ocsf-schema, events/ and objects/) for every event and for each
+ * class. Nested objects are included, for instance the privileges and user of user access and the service of
+ * an authentication.
  */
 const ofAll = ["activity_id", "category_uid", "class_uid", "metadata", "severity_id", "time", "type_uid"];
-const ofClass: Readonly<Record<number, { name: string; category: number; required: readonly string[]; activities: readonly number[] }>> = {
-  3001: { name: "Account Change", category: 3, required: ["user"], activities: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99] },
-  3002: { name: "Authentication", category: 3, required: ["user", "service"], activities: [0, 1, 2, 3, 4, 5, 6, 99] },
-  3005: { name: "User Access Management", category: 3, required: ["user", "privileges"], activities: [0, 1, 2, 99] },
-  6003: { name: "API Activity", category: 6, required: ["actor", "api", "src_endpoint"], activities: [0, 1, 2, 3, 4, 99] },
+const ofClass: Readonly<
+  Record<
+    number,
+    { name: string; category: number; required: readonly string[]; activities: readonly number[] }
+  >
+> = {
+  3001: {
+    name: "Account Change",
+    category: 3,
+    required: ["user"],
+    activities: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99],
+  },
+  3002: {
+    name: "Authentication",
+    category: 3,
+    required: ["user", "service"],
+    activities: [0, 1, 2, 3, 4, 5, 6, 99],
+  },
+  3005: {
+    name: "User Access Management",
+    category: 3,
+    required: ["user", "privileges"],
+    activities: [0, 1, 2, 99],
+  },
+  6003: {
+    name: "API Activity",
+    category: 6,
+    required: ["actor", "api", "src_endpoint"],
+    activities: [0, 1, 2, 3, 4, 99],
+  },
 };
 
 /** Violations of the schema by an event, as texts. */
 function faultsOf(event: JsonObject): string[] {
   const of = ofClass[Number(event["class_uid"])];
   if (!of) return [`class ${event["class_uid"]}`];
-  const missing = [...ofAll, ...of.required].filter((name) => event[name] === undefined || event[name] === null || event[name] === "");
-  const has = (path: string) => path.split(".").reduce<unknown>((at, name) => (at as JsonObject | undefined)?.[name], event);
+  const missing = [...ofAll, ...of.required].filter(
+    (name) => event[name] === undefined || event[name] === null || event[name] === "",
+  );
+  const has = (path: string) =>
+    path.split(".").reduce<unknown>((at, name) => (at as JsonObject | undefined)?.[name], event);
   const objects = [
     ...["metadata.version", "metadata.product.vendor_name", "metadata.product.name"],
     ...(of.required.includes("api") ? ["api.operation"] : []),
@@ -36,8 +65,12 @@ function faultsOf(event: JsonObject): string[] {
     ...(endpoint ? [] : ["src_endpoint has neither ip nor name"]),
     ...(of.activities.includes(Number(event["activity_id"])) ? [] : [`activity ${event["activity_id"]}`]),
     ...(event["activity_id"] === 99 && !event["activity_name"] ? ["another activity without a name"] : []),
-    ...(event["type_uid"] === Number(event["class_uid"]) * 100 + Number(event["activity_id"]) ? [] : ["type_uid"]),
-    ...(event["category_uid"] === of.category && event["class_name"] === of.name ? [] : ["category or class name"]),
+    ...(event["type_uid"] === Number(event["class_uid"]) * 100 + Number(event["activity_id"])
+      ? []
+      : ["type_uid"]),
+    ...(event["category_uid"] === of.category && event["class_name"] === of.name
+      ? []
+      : ["category or class name"]),
     ...([0, 1, 2, 3, 4, 5, 6, 99].includes(Number(event["severity_id"])) ? [] : ["severity"]),
   ];
 }
@@ -70,8 +103,18 @@ const pages = [
   "ChooseConnectors",
   "RevokeApp",
 ];
-const operations = [...operationTable().all.map(({ rpc }) => rpc), ...pages.map((name) => `console/${name}`)].concat([
-  ...["oauth/token", "oauth/revoke", "command/ReplaceWebhookKey", "command/GrantOperator", "command/RevokeOperator", "of/SomeLaterRelease"],
+const operations = [
+  ...operationTable().all.map(({ rpc }) => rpc),
+  ...pages.map((name) => `console/${name}`),
+].concat([
+  ...[
+    "oauth/token",
+    "oauth/revoke",
+    "command/ReplaceWebhookKey",
+    "command/GrantOperator",
+    "command/RevokeOperator",
+    "of/SomeLaterRelease",
+  ],
 ]);
 
 describe("the audit log in OCSF", () => {
@@ -81,11 +124,15 @@ describe("the audit log in OCSF", () => {
     "refused by unauthenticated",
   ])("every operation's event has all fields that its class requires: %s", (how) => {
     const [outcome, , reason] = how.split(" ");
-    const refused = outcome === "refused" ? { outcome: AuditOutcome.REFUSED, reason: reason ?? "", count: 3 } : {};
+    const refused =
+      outcome === "refused" ? { outcome: AuditOutcome.REFUSED, reason: reason ?? "", count: 3 } : {};
     const bare = { address: "", accountId: "" };
     const faults = operations.flatMap((operation) =>
-      [{}, bare, { subject: "s", before: { status: "active" }, after: { status: "inactive" } }].flatMap((members) =>
-        faultsOf(ocsfEvent(line({ operation, ...members, ...refused }))).map((fault) => `${operation}: ${fault}`),
+      [{}, bare, { subject: "s", before: { status: "active" }, after: { status: "inactive" } }].flatMap(
+        (members) =>
+          faultsOf(ocsfEvent(line({ operation, ...members, ...refused }))).map(
+            (fault) => `${operation}: ${fault}`,
+          ),
       ),
     );
     expect(faults).toEqual([]);
@@ -104,9 +151,24 @@ describe("the audit log in OCSF", () => {
     { operation: `${team}/CreateUser`, is: "Account Change: Create" },
     { operation: `${team}/RemoveMember`, is: "Account Change: Delete" },
     { operation: `${team}/DelegateProfile`, is: "Account Change: Delegate" },
-    { operation: `${team}/UpdateUser`, before: { status: "active" }, after: { status: "inactive" }, is: "Account Change: Disable" },
-    { operation: `${team}/UpdateUser`, before: { status: "inactive" }, after: { status: "active" }, is: "Account Change: Enable" },
-    { operation: `${team}/UpdateUser`, before: { status: "active" }, after: { status: "removed" }, is: "Account Change: Delete" },
+    {
+      operation: `${team}/UpdateUser`,
+      before: { status: "active" },
+      after: { status: "inactive" },
+      is: "Account Change: Disable",
+    },
+    {
+      operation: `${team}/UpdateUser`,
+      before: { status: "inactive" },
+      after: { status: "active" },
+      is: "Account Change: Enable",
+    },
+    {
+      operation: `${team}/UpdateUser`,
+      before: { status: "active" },
+      after: { status: "removed" },
+      is: "Account Change: Delete",
+    },
     {
       operation: `${team}/UpdateUser`,
       before: { role: "member" },
@@ -122,15 +184,34 @@ describe("the audit log in OCSF", () => {
   ])("$operation is $is", ({ operation, before, after, reason, is }) => {
     const refused = reason === undefined ? {} : { outcome: AuditOutcome.REFUSED, reason };
     const event = ocsfEvent(
-      line({ operation, ...refused, ...(before ? { before } : {}), ...(after ? { after } : {}) } as Partial<AuditEvent>),
+      line({
+        operation,
+        ...refused,
+        ...(before ? { before } : {}),
+        ...(after ? { after } : {}),
+      } as Partial<AuditEvent>),
     );
     expect(`${event["class_name"]}: ${event["activity_name"]}`).toBe(is);
   });
 
   test("an event states actor, action, target, source address and refusal, and keeps the remaining fields", () => {
-    const refused = { outcome: AuditOutcome.REFUSED, reason: "forbidden", count: 4, seq: 9, hash: "ff", subject: "task-1" };
+    const refused = {
+      outcome: AuditOutcome.REFUSED,
+      reason: "forbidden",
+      count: 4,
+      seq: 9,
+      hash: "ff",
+      subject: "task-1",
+    };
     expect(ocsfEvent(line(refused))).toEqual({
-      ...{ category_uid: 6, class_uid: 6003, class_name: "API Activity", activity_id: 4, activity_name: "Delete", type_uid: 600_304 },
+      ...{
+        category_uid: 6,
+        class_uid: 6003,
+        class_name: "API Activity",
+        activity_id: 4,
+        activity_name: "Delete",
+        type_uid: 600_304,
+      },
       ...{ time: 1_790_000_000_000, severity_id: 2, status_id: 2, status_detail: "forbidden", count: 4 },
       metadata: {
         version: ocsfVersion,
@@ -141,7 +222,13 @@ describe("the audit log in OCSF", () => {
       actor: { user: { uid: "ann", type_id: 1, org: { uid: "north" } }, session: { uid: "key:k" } },
       api: { operation: "task.v2.TaskService/DeleteTask", request: { uid: "req_1" } },
       resources: [{ uid: "task-1" }],
-      unmapped: { operation: "task.v2.TaskService/DeleteTask", before: null, after: null, seq: 9, hash: "ff" },
+      unmapped: {
+        operation: "task.v2.TaskService/DeleteTask",
+        before: null,
+        after: null,
+        seq: 9,
+        hash: "ff",
+      },
     });
   });
 });

@@ -76,7 +76,8 @@ test.each(
   const counted: number[] = [];
   await using stub = await openStub({}, {}, undefined, async (bytes) => {
     if (bytes > 0) counted.push(bytes);
-    if (counted.length > 1) throw new Failure("rate_limited", "no bytes are left in this minute", { retryAfter: 7 });
+    if (counted.length > 1)
+      throw new Failure("rate_limited", "no bytes are left in this minute", { retryAfter: 7 });
   });
   const sent = async (bytes: number) => {
     const sending = begin(stub.url, wire);
@@ -84,11 +85,13 @@ test.each(
     sending.end();
     return sending.answer();
   };
-  for (const bytes of [200 * kib, 300 * kib, 200 * kib]) expect((await sent(bytes)).text).not.toContain("no bytes are left");
+  for (const bytes of [200 * kib, 300 * kib, 200 * kib])
+    expect((await sent(bytes)).text).not.toContain("no bytes are left");
   expect(counted).toEqual([expect.toSatisfy((bytes: number) => bytes > 299 * kib && bytes < 301 * kib)]);
   const refused = await sent(300 * kib);
   expect(refused.text + (refused.headers.get("grpc-message") ?? "")).toMatch(/no( |%20)bytes/);
-  if (refused.status !== 200) expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
+  if (refused.status !== 200)
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
 });
 
 describe("the memory for bodies", () => {
@@ -134,7 +137,10 @@ describe("an unfinished body of a caller without an account", () => {
     expect((await sending.answer()).text).toContain("the body did not arrive within 0.06 s");
   });
 
-  test.each([false, true])("is one of few of its address, which others do not share (HTTP/2: %s)", async (http2) => {
+  test.each([
+    false,
+    true,
+  ])("is one of few of its address, which others do not share (HTTP/2: %s)", async (http2) => {
     await using stub = await openStub({ unfinishedMax: 2 });
     const from = (address: string) => begin(stub.url, { ...health, http2 }, { "x-forwarded-for": address });
     const sendings = [from("192.0.2.1"), from("192.0.2.1"), from("192.0.2.1")];
@@ -160,7 +166,10 @@ describe("an unfinished body of a caller without an account", () => {
   });
 });
 
-test.each([false, true])("a client that leaves after an early answer gives its place back (HTTP/2: %s)", async (http2) => {
+test.each([
+  false,
+  true,
+])("a client that leaves after an early answer gives its place back (HTTP/2: %s)", async (http2) => {
   await using stub = await openStub({ unfinishedMax: 1 });
   const tooLong = begin(stub.url, { ...health, http2 });
   tooLong.write(Buffer.alloc(70_000, " "));
@@ -182,7 +191,12 @@ test("a refused body is read to its end, and the next request on its connection 
   await using stub = await openStub({});
   const socket = connect(Number(new URL(stub.url).port));
   const writeHead = (length: number): void => {
-    const lines = [`POST ${create.path} HTTP/1.1`, "Host: a", "X-Service-API-Key: ann", "Content-Type: application/json"];
+    const lines = [
+      `POST ${create.path} HTTP/1.1`,
+      "Host: a",
+      "X-Service-API-Key: ann",
+      "Content-Type: application/json",
+    ];
     socket.write(`${[...lines, `Content-Length: ${length}`].join("\r\n")}\r\n\r\n`);
   };
   const length = 8 * bodyLimit;
@@ -205,7 +219,11 @@ test("a conversation has no timeout", async () => {
         })(),
     },
   );
-  const attach = begin(stub.url, { path: "/browser.v2.BrowserService/Attach", type: "application/grpc+proto", http2: true });
+  const attach = begin(stub.url, {
+    path: "/browser.v2.BrowserService/Attach",
+    type: "application/grpc+proto",
+    http2: true,
+  });
   await talking.promise;
   // Several times the timeout of a body.
   const ordinary = begin(stub.url, create);

@@ -45,7 +45,10 @@ function overHttp1(url: string, path: string, headers: Record<string, string>): 
 
 function overHttp2(url: string, path: string, headers: Record<string, string>): Sending {
   const session = connect(url).on("error", () => undefined);
-  const stream: ClientHttp2Stream = session.request({ ":method": "POST", ":path": path, ...headers }, { endStream: false });
+  const stream: ClientHttp2Stream = session.request(
+    { ":method": "POST", ":path": path, ...headers },
+    { endStream: false },
+  );
   stream.on("error", () => undefined);
   const trailers: string[] = [];
   stream.on("trailers", (fields) => {
@@ -68,7 +71,11 @@ function overHttp2(url: string, path: string, headers: Record<string, string>): 
         typeof value === "string" ? [[name, value] as [string, string]] : [],
       );
       await ended;
-      return { status, headers: new Headers(plain), text: Buffer.concat(chunks).toString() + trailers.join("") };
+      return {
+        status,
+        headers: new Headers(plain),
+        text: Buffer.concat(chunks).toString() + trailers.join(""),
+      };
     },
     closed,
     destroy: () => void session.destroy(),

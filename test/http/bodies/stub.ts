@@ -11,7 +11,9 @@ import type { Performer } from "../../../src/pipeline/perform.ts";
 
 export const bodyLimit = 1024 ** 2;
 
-/** A server of all wire forms whose calls do nothing: `x-service-api-key` is the name of the caller's account. */
+/**
+ * A server of all wire forms whose calls do nothing: `x-service-api-key` is the name of the caller's account.
+ */
 export async function openStub(
   options: FrontOptions,
   performer: Partial<Performer> = {},
@@ -56,7 +58,11 @@ export async function openStub(
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo; // it listens on TCP
-  return { url: `http://127.0.0.1:${port}`, front, [Symbol.asyncDispose]: () => front.drain(0).then(() => app.close()) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    front,
+    [Symbol.asyncDispose]: () => front.drain(0).then(() => app.close()),
+  };
 }
 
 const letInWith =

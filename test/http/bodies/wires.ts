@@ -39,7 +39,11 @@ const v1: Omit<BodyWire, "http2"> = {
   late: [408, /"code":4,"message":"the body did not arrive within 0.06 s"/],
   full: [503, /"code":14,"message":"too many request bodies in memory/],
 };
-const responses = { ...v1, path: "/v1/responses", full: [503, /"type":"server_error".*"code":"unavailable"/] as const };
+const responses = {
+  ...v1,
+  path: "/v1/responses",
+  full: [503, /"type":"server_error".*"code":"unavailable"/] as const,
+};
 const connect: Omit<BodyWire, "http2"> = {
   path: "/project.v2.ProjectService/CreateProject",
   type: "application/proto",

@@ -14,11 +14,18 @@ const MiB = 1024 ** 2;
 function openChecker(idleMs = 60_000) {
   const workers: Worker[] = [];
   const check = bodyChecker(() => {
-    const worker = new Worker(new URL("../../../src/http/bounds/check-worker.ts", import.meta.url), { execArgv: [], env: {} });
+    const worker = new Worker(new URL("../../../src/http/bounds/check-worker.ts", import.meta.url), {
+      execArgv: [],
+      env: {},
+    });
     workers.push(worker);
     return worker;
   }, idleMs);
-  return { check, workers, [Symbol.asyncDispose]: async () => void (await Promise.all(workers.map((worker) => worker.terminate()))) };
+  return {
+    check,
+    workers,
+    [Symbol.asyncDispose]: async () => void (await Promise.all(workers.map((worker) => worker.terminate()))),
+  };
 }
 
 /** In separate memory, behind other bytes. */
@@ -34,13 +41,25 @@ describe("a check in a thread", () => {
     const text = `{"a":"${"x".repeat(2 * MiB)}"}`;
     const bytes = behind(`${text} \n`);
     const checked = await checker.check(bytes, null);
-    expect([bytes.length, checked.byteOffset, Buffer.from(checked).toString() === text]).toEqual([0, 5, true]);
+    expect([bytes.length, checked.byteOffset, Buffer.from(checked).toString() === text]).toEqual([
+      0,
+      5,
+      true,
+    ]);
     expect(() => checkBody(checked, null)).not.toThrow();
   });
 
   test.each([
-    ["too many members", `[${"1,".repeat(elementsMax)}1]`, "the body has more than 100000 members and list items"],
-    ["too long names", `{${Array.from({ length: 2100 }, (_, at) => `"${String(at).padStart(1024)}":1`)}}`, "the names of all members have"],
+    [
+      "too many members",
+      `[${"1,".repeat(elementsMax)}1]`,
+      "the body has more than 100000 members and list items",
+    ],
+    [
+      "too long names",
+      `{${Array.from({ length: 2100 }, (_, at) => `"${String(at).padStart(1024)}":1`)}}`,
+      "the names of all members have",
+    ],
     ["nesting", "[".repeat(101), "the body is nested more than 100 deep"],
   ])("refuses %s with the text of a check on the main thread", async (_what, text, refusal) => {
     await using checker = openChecker();
@@ -63,8 +82,13 @@ describe("a check in a thread", () => {
     await using checker = openChecker();
     const wrong = await checker.check(new Uint8Array([0x22, 0xff, 0x22]), null);
     expect(() => checkBody(wrong, null)).toThrow("the body is not valid UTF-8");
-    const fields = await checker.check(new Uint8Array(Buffer.alloc(2 * elementsMax + 2, Buffer.from([0x7a, 0]))), HealthCheckRequestSchema);
-    expect(() => checkBody(fields, HealthCheckRequestSchema)).toThrow("the message has more than 100000 fields");
+    const fields = await checker.check(
+      new Uint8Array(Buffer.alloc(2 * elementsMax + 2, Buffer.from([0x7a, 0]))),
+      HealthCheckRequestSchema,
+    );
+    expect(() => checkBody(fields, HealthCheckRequestSchema)).toThrow(
+      "the message has more than 100000 fields",
+    );
   });
 
   test("uses two threads, which are started by the first bodies and end when idle", async () => {
@@ -91,7 +115,8 @@ describe.each([
   ["br", compressionBrotli, (bytes: Buffer) => brotliCompressSync(bytes)],
 ])("a message that is compressed by %s", (_name, compression, compress) => {
   const bound = { maxBytes: 64 * MiB, name: "a test" };
-  const inflated = async (bytes: Buffer) => (await decompress(compress(bytes), compression, bound, undefined)).length;
+  const inflated = async (bytes: Buffer) =>
+    (await decompress(compress(bytes), compression, bound, undefined)).length;
 
   test("may be compressed any number of times below 1 MiB", async () => {
     expect(await inflated(Buffer.alloc(MiB))).toBe(MiB);

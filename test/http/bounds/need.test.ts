@@ -1,5 +1,8 @@
 import { type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
-import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  type FieldRules,
+  field as fieldRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, test } from "vitest";
 import { AppendRequestSchema } from "../../../src/gen/proto/worker/v1/worker_service_pb.ts";
 import { operationTable } from "../../../src/pipeline/operations.ts";
@@ -18,7 +21,10 @@ const patternMax = 256;
 const asJson = (bytes: number): number => bytes * byteMax;
 const asBase64 = (bytes: number): number => Math.ceil(bytes / 3) * 4 + 2;
 
-/** Largest need of fields that state no rule, with the place where the code bounds them. Content of any length has no bound. */
+/**
+ * Largest need of fields that state no rule, with the place where the code bounds them. Content of any length
+ * has no bound.
+ */
 const bounded: Readonly<Record<string, number | (() => number)>> = {
   "task.v2.ContentPart.text": Number.POSITIVE_INFINITY,
   "task.v2.ContentPart.file_data": Number.POSITIVE_INFINITY,
@@ -87,7 +93,10 @@ const reasons: Readonly<Record<string, string>> = {
 
 const unstated: string[] = [];
 
-/** Bytes of JSON that a request of this type can need within the rules of its fields. Of a oneof, its largest field counts. */
+/**
+ * Bytes of JSON that a request of this type can need within the rules of its fields. Of a oneof, its largest
+ * field counts.
+ */
 function needOf(desc: DescMessage): number {
   if (desc.typeName.startsWith("google.protobuf.")) return 40;
   const plain = desc.fields.filter(({ oneof }) => oneof === undefined).map(memberNeed);
@@ -112,12 +121,17 @@ function valueNeed(field: DescField): number {
 /** Pairs with their quotes, colon and comma. */
 function mapNeed(field: DescField, { type }: FieldRules): number {
   const { maxPairs = 0n, keys, values } = type.case === "map" ? type.value : {};
-  const [key, value] = [keys?.type, values?.type].map((each) => (each?.case === "string" ? Number(each.value.maxLen) : 0));
-  return maxPairs && key && value ? 2 + Number(maxPairs) * (6 + (key + value) * characterMax) : missing(field);
+  const [key, value] = [keys?.type, values?.type].map((each) =>
+    each?.case === "string" ? Number(each.value.maxLen) : 0,
+  );
+  return maxPairs && key && value
+    ? 2 + Number(maxPairs) * (6 + (key + value) * characterMax)
+    : missing(field);
 }
 
 function elementNeed(field: DescField, { type }: FieldRules): number {
-  if (field.message) return /\.(Struct|Value)$/.test(field.message.typeName) ? missing(field) : needOf(field.message);
+  if (field.message)
+    return /\.(Struct|Value)$/.test(field.message.typeName) ? missing(field) : needOf(field.message);
   if (field.enum) return 2 + Math.max(...field.enum.values.map(({ name }) => name.length));
   if (field.scalar === ScalarType.BYTES) return missing(field);
   if (field.scalar !== ScalarType.STRING) return 24;
@@ -145,7 +159,10 @@ describe("the limit of an operation", () => {
 
   test("is 256 KiB, except for the operations in the golden file, each with its reason", () => {
     const larger = operationTable().all.filter(({ maxRequestBytes }) => maxRequestBytes > 256 * kibibyte);
-    expectGolden("large-requests.txt", larger.map((each) => `${each.rpc}  ${each.maxRequestBytes}  ${reasons[each.rpc]}\n`).join(""));
+    expectGolden(
+      "large-requests.txt",
+      larger.map((each) => `${each.rpc}  ${each.maxRequestBytes}  ${reasons[each.rpc]}\n`).join(""),
+    );
     expect(Object.keys(reasons).toSorted()).toEqual(larger.map(({ rpc }) => rpc).toSorted());
   });
 });

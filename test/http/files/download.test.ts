@@ -1,7 +1,14 @@
 import { connect as connectHttp2 } from "node:http2";
 import { describe, expect } from "vitest";
 import { fileLinks } from "../../../src/core/files/links.ts";
-import { createSlot, type FilePlatform, fileDetail, openFilePlatform, sha256, uploadFile } from "../../files/files-rig.ts";
+import {
+  createSlot,
+  type FilePlatform,
+  fileDetail,
+  openFilePlatform,
+  sha256,
+  uploadFile,
+} from "../../files/files-rig.ts";
 import { cipher } from "../../support/cipher.ts";
 import { sampledTest } from "../../support/sampled.ts";
 import type { Calling } from "../../support/service.ts";
@@ -13,7 +20,8 @@ const dayMs = 24 * 3_600_000;
 const links = fileLinks(cipher, "https://platform.test");
 const text = "Hello, ranges.";
 
-const linkTo = (town: FilePlatform, id: string, now = Date.now()): string => town.reach(links.download(id, now));
+const linkTo = (town: FilePlatform, id: string, now = Date.now()): string =>
+  town.reach(links.download(id, now));
 
 async function fileWithLink(town: FilePlatform, person: Calling, filename = "notes.txt"): Promise<string> {
   const { id } = await uploadFile(town, person, text, filename);
@@ -76,7 +84,11 @@ describe("a download link", () => {
   ])("with Range: %s answers %i", async (range, status, body, contentRange) => {
     await using town = await openFilePlatform("sqlite");
     const reply = await fetch(await fileWithLink(town, await town.service.person()), { headers: { range } });
-    expect([reply.status, await reply.text(), reply.headers.get("content-range")]).toEqual([status, body, contentRange]);
+    expect([reply.status, await reply.text(), reply.headers.get("content-range")]).toEqual([
+      status,
+      body,
+      contentRange,
+    ]);
     expect(reply.headers.get("content-length")).toBe(`${body.length}`);
   });
 
@@ -106,7 +118,10 @@ describe("a download link", () => {
 
   test("refuses other methods", async () => {
     await using town = await openFilePlatform("sqlite");
-    const reply = await fetch(await fileWithLink(town, await town.service.person()), { method: "PUT", body: "x" });
+    const reply = await fetch(await fileWithLink(town, await town.service.person()), {
+      method: "PUT",
+      body: "x",
+    });
     expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
@@ -136,7 +151,8 @@ describe("a download link", () => {
     const [mine, other] = [await uploadFile(town, ann), await uploadFile(town, ann)];
     const link = linkTo(town, mine.id, clock.now());
     const until = Math.floor((quarterPast + 7 * dayMs) / 1000);
-    const statuses = async (...urls: string[]) => Promise.all(urls.map(async (url) => (await fetch(url)).status));
+    const statuses = async (...urls: string[]) =>
+      Promise.all(urls.map(async (url) => (await fetch(url)).status));
     expect(await statuses(link)).toEqual([200]);
     expect(
       await statuses(
@@ -148,17 +164,26 @@ describe("a download link", () => {
     ).toEqual([403, 403, 403, 403]);
     const old = linkTo(town, mine.id, clock.now() - 7 * dayMs - 1000);
     const reply = await fetch(old);
-    expect([reply.status, await reply.json()]).toMatchObject([403, { ok: false, error: { code: "permission_denied" } }]);
+    expect([reply.status, await reply.json()]).toMatchObject([
+      403,
+      { ok: false, error: { code: "permission_denied" } },
+    ]);
   });
 
   test("ends with its file: on deletion, on expiry before any sweep, and before the upload", async () => {
     const clock = stillClock();
     await using town = await openFilePlatform("sqlite", { clock });
     const ann = await town.service.person();
-    const [deleted, expired, pending] = [await uploadFile(town, ann), await uploadFile(town, ann), await createSlot(town, ann)];
+    const [deleted, expired, pending] = [
+      await uploadFile(town, ann),
+      await uploadFile(town, ann),
+      await createSlot(town, ann),
+    ];
     await ann.v2("file.delete", { file_id: deleted.id });
     const status = async (id: string) => (await fetch(linkTo(town, id, clock.now()))).status;
-    expect([await status(deleted.id), await status(pending.id), await status("file-unknown")]).toEqual([404, 404, 404]);
+    expect([await status(deleted.id), await status(pending.id), await status("file-unknown")]).toEqual([
+      404, 404, 404,
+    ]);
     expect(await status(expired.id)).toBe(200);
     clock.step(2 * dayMs);
     expect(await status(expired.id)).toBe(404);

@@ -32,7 +32,9 @@ test("a part equals the slice from its start, to its end, or of the last bytes",
         return range === null || range === "unsatisfiable" ? range : all.slice(range.start, range.end + 1);
       };
       const [first, last] = [Math.min(a, b), Math.max(a, b)];
-      expect(cut(`bytes=${first}-${last}`)).toEqual(first < size ? all.slice(first, last + 1) : "unsatisfiable");
+      expect(cut(`bytes=${first}-${last}`)).toEqual(
+        first < size ? all.slice(first, last + 1) : "unsatisfiable",
+      );
       expect(cut(`bytes=${first}-`)).toEqual(first < size ? all.slice(first) : "unsatisfiable");
       expect(cut(`bytes=-${first}`)).toEqual(first > 0 ? all.slice(-first) : "unsatisfiable");
       if (first < last) expect(cut(`bytes=${last}-${first}`)).toBeNull();

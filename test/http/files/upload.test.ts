@@ -72,9 +72,15 @@ describeOnOne("an upload", (database) => {
     await using town = await openFilePlatform(database);
     const ann = await town.service.person();
     const { id, url } = await uploadFile(town, ann, "Hello.");
-    expect(await put(url, "Hello.")).toMatchObject({ status: 200, body: { ok: true, file: { id, bytes: 6 } } });
+    expect(await put(url, "Hello.")).toMatchObject({
+      status: 200,
+      body: { ok: true, file: { id, bytes: 6 } },
+    });
     for (const other of ["Hullo.", "Hello", "Hello. And more."]) {
-      expect(await put(url, other)).toMatchObject({ status: 409, body: { error: { code: "already_exists" } } });
+      expect(await put(url, other)).toMatchObject({
+        status: 409,
+        body: { error: { code: "already_exists" } },
+      });
     }
     const chunked = new Response("Hello. And more.").body as ReadableStream;
     expect(await put(url, chunked)).toMatchObject({ status: 409 });
@@ -105,7 +111,10 @@ describeOnOne("an upload", (database) => {
       const { status, body: said } = await put(url, body);
       expect([status, said.ok, said.error.code]).toEqual([413, false, "invalid_argument"]);
       const file = await fileDetail(ann, id);
-      expect([file.status, file.error_message]).toEqual(["error", expect.stringContaining("QuotaExceededError")]);
+      expect([file.status, file.error_message]).toEqual([
+        "error",
+        expect.stringContaining("QuotaExceededError"),
+      ]);
       expect(await put(url, "z")).toMatchObject({ status: 412 });
     }
     const chunked = await createSlot(town, ann);
@@ -170,9 +179,13 @@ describe("an upload", () => {
       `${one.url}=`,
       one.url.replace("/uploads/", "/downloads/"),
     ];
-    const statuses = await Promise.all(forged.map(async (url) => (await fetch(url, { method: "PUT", body: "x" })).status));
+    const statuses = await Promise.all(
+      forged.map(async (url) => (await fetch(url, { method: "PUT", body: "x" })).status),
+    );
     expect(statuses).toEqual([403, 403, 403, 403, 405]);
-    expect(await put(forged[0] ?? "", "x")).toMatchObject({ body: { ok: false, error: { code: "permission_denied" } } });
+    expect(await put(forged[0] ?? "", "x")).toMatchObject({
+      body: { ok: false, error: { code: "permission_denied" } },
+    });
     expect(town.stored()).toEqual([]);
   });
 
@@ -187,12 +200,18 @@ describe("an upload", () => {
     await until(() => town.stored().length === 1);
     clock.step(2_000);
     expect(await put(late.url, "x")).toMatchObject({ status: 403 });
-    expect(await fileDetail(ann, late.id)).toMatchObject({ status: "error", error_message: "upload window expired" });
+    expect(await fileDetail(ann, late.id)).toMatchObject({
+      status: "error",
+      error_message: "upload window expired",
+    });
     expect(await fileDetail(ann, slow.id)).toMatchObject({ status: "pending" });
     // As often as its lease is renewed.
     for (let i = 0; i < 12; i += 1) {
       await clock.advance(15_000);
-      await until(async () => Number((await town.service.store.files.byId(slow.id))?.uploadUntil) >= clock.now() + 45_000);
+      await until(
+        async () =>
+          Number((await town.service.store.files.byId(slow.id))?.uploadUntil) >= clock.now() + 45_000,
+      );
     }
     expect(await fileDetail(ann, slow.id)).toMatchObject({ status: "pending" });
     going.end();
@@ -224,7 +243,10 @@ describe("an upload", () => {
       status: 413,
       body: { ok: false, error: { message: expect.stringContaining("QuotaExceededError") } },
     });
-    expect(await fileDetail(ann, id)).toMatchObject({ status: "error", error_message: expect.stringContaining("QuotaExceededError") });
+    expect(await fileDetail(ann, id)).toMatchObject({
+      status: "error",
+      error_message: expect.stringContaining("QuotaExceededError"),
+    });
     held.cut();
     await expectNothing(town);
   });
@@ -297,7 +319,11 @@ describe("an upload", () => {
     ["Digest", `unixsum=30637, SHA-256=${hash("sha256", text)}`, `sha-256=${hash("sha256", "other")}`],
     ["Digest", `SHA=${hash("sha1", text)},md5=${hash("md5", text)}`, `SHA=${hash("sha1", "other")}`],
     ["Content-Digest", `sha-512=:${hash("sha512", text)}:`, `sha-512=:${hash("sha512", "other")}:`],
-    ["Content-Digest", `sha-256=:${hash("sha256", text)}:, crc32c=:AAAA:`, `sha-256=:${hash("sha256", text)}`],
+    [
+      "Content-Digest",
+      `sha-256=:${hash("sha256", text)}:, crc32c=:AAAA:`,
+      `sha-256=:${hash("sha256", text)}`,
+    ],
     ["Content-MD5", hash("md5", text), "no base64"],
     ["Digest", "unixsum=30637", "sha-256"],
   ])("whose %s does not match its bytes is refused, and leaves the slot open", async (name, right, wrong) => {
@@ -305,7 +331,10 @@ describe("an upload", () => {
     const ann = await town.service.person();
     const { id, url } = await createSlot(town, ann);
     const refused = await put(url, text, { [name]: wrong });
-    expect(refused).toMatchObject({ status: 400, body: { error: { code: "invalid_argument", message: expect.stringContaining(name) } } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_argument", message: expect.stringContaining(name) } },
+    });
     expect(await fileDetail(ann, id)).toMatchObject({ status: "pending" });
     await expectNothing(town);
     expect((await put(url, text, { [name]: right })).status).toBe(200);
@@ -315,7 +344,10 @@ describe("an upload", () => {
     await using town = await openFilePlatform("sqlite", { env: { CORS_ORIGINS: "https://app.example" } });
     const { url } = await createSlot(town, await town.service.person());
     const origin = { origin: "https://app.example" };
-    const preflight = await fetch(url, { method: "OPTIONS", headers: { ...origin, "access-control-request-method": "PUT" } });
+    const preflight = await fetch(url, {
+      method: "OPTIONS",
+      headers: { ...origin, "access-control-request-method": "PUT" },
+    });
     expect([preflight.status, preflight.headers.get("access-control-allow-methods")]).toEqual([204, "PUT"]);
     const { headers } = await put(url, "x", origin);
     expect(headers.get("access-control-allow-origin")).toBe("https://app.example");

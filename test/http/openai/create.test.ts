@@ -5,7 +5,8 @@ import { type Answer, call, prefixes } from "./facade-rig.ts";
 
 describe.each(prefixes)("POST %s/responses", (prefix) => {
   const rig = taskRig({ idle: true });
-  const post = (body: unknown): Promise<Answer> => call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, body);
+  const post = (body: unknown): Promise<Answer> =>
+    call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, body);
 
   /** The agent's input. */
   async function inputOfAgent(body: object): Promise<string> {
@@ -51,17 +52,28 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
 
   test.each([
     { why: "a text", body: { input: "Hello" }, text: "Hello" },
-    { why: "a message whose content is a text", body: { input: [{ role: "user", content: "Hello" }] }, text: "Hello" },
+    {
+      why: "a message whose content is a text",
+      body: { input: [{ role: "user", content: "Hello" }] },
+      text: "Hello",
+    },
     {
       why: "a message in parts",
       body: { input: [{ type: "message", role: "user", content: [part("One"), part("Two")] }] },
       text: "One\nTwo",
     },
     { why: "several of the user's, in order", body: { input: [user("One"), user("Two")] }, text: "One\nTwo" },
-    { why: "instructions, which go before it", body: { instructions: "Be brief", input: "Hello" }, text: "Be brief\nHello" },
+    {
+      why: "instructions, which go before it",
+      body: { instructions: "Be brief", input: "Hello" },
+      text: "Be brief\nHello",
+    },
     {
       why: "system and developer messages, which go before it at any position",
-      body: { instructions: "1", input: [user("4"), { role: "system", content: "2" }, { role: "developer", content: [part("3")] }] },
+      body: {
+        instructions: "1",
+        input: [user("4"), { role: "system", content: "2" }, { role: "developer", content: [part("3")] }],
+      },
       text: "1\n2\n3\n4",
     },
     {
@@ -130,13 +142,20 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     expect(body.metadata.share_url).toMatch(new RegExp(`/share/${body.id}$`));
     const plain = await post({ input: "Hi" });
     expect(plain.body.metadata).not.toHaveProperty("share_url");
-    expect(await rig.row(body.id)).toMatchObject({ hidden: true, interactive: true, locale: "zh-CN", shareVisibility: "public" });
+    expect(await rig.row(body.id)).toMatchObject({
+      hidden: true,
+      interactive: true,
+      locale: "zh-CN",
+      shareVisibility: "public",
+    });
   });
 
   test("puts it into a project", async () => {
     const { body: made } = await rig.ann.v2("project.create", { name: "Garden" });
     const { id: project_id } = made["project"];
-    expect(await rig.row((await post({ input: "Hi", project_id })).body.id)).toMatchObject({ projectId: project_id });
+    expect(await rig.row((await post({ input: "Hi", project_id })).body.id)).toMatchObject({
+      projectId: project_id,
+    });
     expect(await post({ input: "Hi", projectId: "nobody" })).toMatchObject({
       status: 404,
       body: { message: "project_id: project not found", error: { param: "project_id" } },
@@ -149,9 +168,17 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     "taskId",
   ])("continues the task of %s, under another profile if one is named", async (member) => {
     const { body: first } = await post({ input: "One" });
-    const { body: again } = await post({ input: "Two", [member]: first.id, agent_profile: "lite", project_id: "passed over" });
+    const { body: again } = await post({
+      input: "Two",
+      [member]: first.id,
+      agent_profile: "lite",
+      project_id: "passed over",
+    });
     expect(again).toMatchObject({ id: first.id, model: "manus-1.6-lite-agent" });
-    expect(again.output.map(({ content }: { content: { text: string }[] }) => content[0]?.text)).toEqual(["One", "Two"]);
+    expect(again.output.map(({ content }: { content: { text: string }[] }) => content[0]?.text)).toEqual([
+      "One",
+      "Two",
+    ]);
   });
 
   test("refuses to continue a task of another team or an unknown one", async () => {
@@ -160,7 +187,10 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     for (const param of ["previous_response_id", "task_id"]) {
       for (const id of [other.id, "nobody"]) {
         const { status, body } = await post({ input: "Hi", [param]: id });
-        expect({ status, body }).toMatchObject({ status: 404, body: { code: 5, message: "task not found", error: { param } } });
+        expect({ status, body }).toMatchObject({
+          status: 404,
+          body: { code: 5, message: "task not found", error: { param } },
+        });
       }
     }
   });
@@ -173,18 +203,37 @@ describe.each(prefixes)("POST %s/responses", (prefix) => {
     { body: { input: "x".repeat(20_001) }, param: "input" },
     { body: { input: [{ content: "Hi" }] }, param: "input[0].role" },
     { body: { input: [{ role: "tool", content: "Hi" }] }, param: "input[0].role" },
-    { body: { input: [{ type: "function_call_output", call_id: "a", output: "b" }] }, param: "input[0].type" },
+    {
+      body: { input: [{ type: "function_call_output", call_id: "a", output: "b" }] },
+      param: "input[0].type",
+    },
     { body: { input: [{ role: "user" }] }, param: "input[0].content" },
-    { body: { input: [user("Hi"), { role: "user", content: [{ type: "input_text" }] }] }, param: "input[1].content[0].text" },
+    {
+      body: { input: [user("Hi"), { role: "user", content: [{ type: "input_text" }] }] },
+      param: "input[1].content[0].text",
+    },
     { body: { input: [{ role: "user", content: [part("a\0b")] }] }, param: "input[0].content[0].text" },
-    { body: { input: [{ role: "user", content: [{ type: "input_audio" }] }] }, param: "input[0].content[0].type" },
+    {
+      body: { input: [{ role: "user", content: [{ type: "input_audio" }] }] },
+      param: "input[0].content[0].type",
+    },
     { body: { input: [file({})] }, param: "input[0].content[0]" },
     { body: { input: [file({ file_id: "a", file_url: "https://x.test/a" })] }, param: "input[0].content[0]" },
-    { body: { input: [file({ filename: "run.sh", file_data: "data:text/plain;base64,aGk=" })] }, param: "input[0].content[0].filename" },
+    {
+      body: { input: [file({ filename: "run.sh", file_data: "data:text/plain;base64,aGk=" })] },
+      param: "input[0].content[0].filename",
+    },
     { body: { input: [{ role: "user", content: [{ type: "input_image" }] }] }, param: "input[0].content[0]" },
     { body: { input: [file({ file_id: "x".repeat(129) })] }, param: "input[0].content[0].file_id" },
     {
-      body: { input: [{ role: "user", content: [{ type: "input_image", image_url: `https://x.test/${"x".repeat(2048)}` }] }] },
+      body: {
+        input: [
+          {
+            role: "user",
+            content: [{ type: "input_image", image_url: `https://x.test/${"x".repeat(2048)}` }],
+          },
+        ],
+      },
       param: "input[0].content[0].image_url",
     },
     { body: { input: "Hi", instructions: 5 }, param: "instructions" },

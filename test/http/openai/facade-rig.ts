@@ -7,9 +7,17 @@ import type { Calling, Person } from "../../support/service.ts";
 export const prefixes = ["", "/v1"] as const;
 export type Prefix = (typeof prefixes)[number];
 
-/** The unmodified SDK in its usual configuration: the key in a header, a placeholder where the SDK requires one. */
+/**
+ * The unmodified SDK in its usual configuration: the key in a header, a placeholder where the SDK requires
+ * one.
+ */
 export const sdk = (url: string, { key }: Pick<Person, "key">, prefix: Prefix = ""): OpenAI =>
-  new OpenAI({ baseURL: url + prefix, apiKey: "placeholder", defaultHeaders: { API_KEY: key }, maxRetries: 0 });
+  new OpenAI({
+    baseURL: url + prefix,
+    apiKey: "placeholder",
+    defaultHeaders: { API_KEY: key },
+    maxRetries: 0,
+  });
 
 /** An answer of the facade as received. */
 export interface Answer {
@@ -20,9 +28,19 @@ export interface Answer {
 }
 
 /** Calls without an SDK. */
-export async function call(url: string, who: Pick<Person, "key"> | Calling, method: string, path: string, body?: unknown): Promise<Answer> {
+export async function call(
+  url: string,
+  who: Pick<Person, "key"> | Calling,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
   const headers = { API_KEY: "key" in who ? who.key : "", "Content-Type": "application/json" };
-  const answer = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const answer = await fetch(url + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   const text = await answer.text();
   return { status: answer.status, headers: answer.headers, body: text === "" ? null : JSON.parse(text) };
 }
@@ -49,7 +67,12 @@ export interface StreamReader {
 }
 
 /** Begins to read a stream at once. A refusal has only a head. */
-export function readStream(url: string, { key }: Pick<Person, "key">, path: string, body?: object): StreamReader {
+export function readStream(
+  url: string,
+  { key }: Pick<Person, "key">,
+  path: string,
+  body?: object,
+): StreamReader {
   const away = new AbortController();
   const bell = new EventTarget();
   const events: StreamEvent[] = [];

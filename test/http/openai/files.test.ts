@@ -13,7 +13,13 @@ describe.each(prefixes)("files below %j", (prefix) => {
   let open: { service: Service; ann: Person } | undefined;
   beforeAll(async () => {
     const PORT = `${await freePort()}`;
-    const env = { PORT, BASE_URL: `http://127.0.0.1:${PORT}`, BODY_LIMIT: "64KiB", FILE_LIMIT: `${limit}`, FILE_QUOTA: `${8 * limit}` };
+    const env = {
+      PORT,
+      BASE_URL: `http://127.0.0.1:${PORT}`,
+      BODY_LIMIT: "64KiB",
+      FILE_LIMIT: `${limit}`,
+      FILE_QUOTA: `${8 * limit}`,
+    };
     const service = await openService({ env });
     open = { service, ann: await service.person() };
   });
@@ -30,8 +36,16 @@ describe.each(prefixes)("files below %j", (prefix) => {
   }
 
   /** A form with these parts, encoded for sending. */
-  async function send(who: Person, parts: readonly (readonly [head: string, body: string | Buffer])[], end = "--cut--\r\n") {
-    const chunks = parts.flatMap(([head, body]) => [`--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`, body, "\r\n"]);
+  async function send(
+    who: Person,
+    parts: readonly (readonly [head: string, body: string | Buffer])[],
+    end = "--cut--\r\n",
+  ) {
+    const chunks = parts.flatMap(([head, body]) => [
+      `--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`,
+      body,
+      "\r\n",
+    ]);
     const answer = await fetch(`${rig().service.url}${prefix}/files`, {
       method: "POST",
       headers: { API_KEY: who.key, "Content-Type": "multipart/form-data; boundary=cut" },
@@ -43,23 +57,42 @@ describe.each(prefixes)("files below %j", (prefix) => {
   test("are created from a form in one step by the SDK, found, listed, read and deleted", async () => {
     const who = await rig().service.person();
     const bytes = Buffer.from("name,age\nAnn,7\n");
-    const made = await client(who).files.create({ file: await toFile(bytes, "people.csv"), purpose: "user_data" });
-    expect(made).toMatchObject({ object: "file", filename: "people.csv", bytes: bytes.length, status: "uploaded", purpose: "user_data" });
+    const made = await client(who).files.create({
+      file: await toFile(bytes, "people.csv"),
+      purpose: "user_data",
+    });
+    expect(made).toMatchObject({
+      object: "file",
+      filename: "people.csv",
+      bytes: bytes.length,
+      status: "uploaded",
+      purpose: "user_data",
+    });
     expect(made.id).toMatch(/^file-/);
     if (prefix === "") expect(Math.abs(made.created_at - Date.now() / 1000)).toBeLessThan(60);
-    expect(await client(who).files.retrieve(made.id)).toMatchObject({ id: made.id, bytes: bytes.length, content_type: "text/csv" });
+    expect(await client(who).files.retrieve(made.id)).toMatchObject({
+      id: made.id,
+      bytes: bytes.length,
+      content_type: "text/csv",
+    });
     expect((await Array.fromAsync(client(who).files.list())).map(({ id }) => id)).toEqual([made.id]);
     const content = await client(who).files.content(made.id);
     expect(Buffer.from(await content.arrayBuffer())).toEqual(bytes);
     expect(content.headers.get("content-disposition")).toContain("people.csv");
     expect(content.headers.get("cache-control")).toBe("no-store");
-    expect(await client(who).files.delete(made.id)).toEqual({ id: made.id, object: "file.deleted", deleted: true });
+    expect(await client(who).files.delete(made.id)).toEqual({
+      id: made.id,
+      object: "file.deleted",
+      deleted: true,
+    });
     await expect(client(who).files.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
     await expect(client(who).files.content(made.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
   });
 
   test("are created as on v1, by name, and uploaded to the address in the answer", async () => {
-    const slot: { id: string; upload_url: string } = await client().post("/files", { body: { filename: "a.txt" } });
+    const slot: { id: string; upload_url: string } = await client().post("/files", {
+      body: { filename: "a.txt" },
+    });
     expect(slot).toMatchObject({ object: "file", status: "pending", upload_expires_at: expect.any(Number) });
     expect((await client().files.retrieve(slot.id)).bytes).toBeUndefined();
     await expect(client().files.content(slot.id)).rejects.toMatchObject({ status: 404 });
@@ -68,7 +101,10 @@ describe.each(prefixes)("files below %j", (prefix) => {
   });
 
   test("are read in parts, and only by their owner", async () => {
-    const { id } = await client().files.create({ file: await toFile(Buffer.from("0123456789"), "a.txt"), purpose: "user_data" });
+    const { id } = await client().files.create({
+      file: await toFile(Buffer.from("0123456789"), "a.txt"),
+      purpose: "user_data",
+    });
     const url = `${rig().service.url}${prefix}/files/${id}/content`;
     const part = await fetch(url, { headers: { API_KEY: rig().ann.key, Range: "bytes=2-4" } });
     expect([part.status, await part.text()]).toEqual([206, "234"]);
@@ -78,15 +114,26 @@ describe.each(prefixes)("files below %j", (prefix) => {
   });
 
   test.each(["naïve 表.txt", `${"x".repeat(251)}.txt`])("keep the name %s", async (filename) => {
-    const { id } = await client().files.create({ file: await toFile(Buffer.from("x"), filename), purpose: "user_data" });
+    const { id } = await client().files.create({
+      file: await toFile(Buffer.from("x"), filename),
+      purpose: "user_data",
+    });
     expect((await client().files.retrieve(id)).filename).toBe(filename);
   });
 
   test.each([
     { why: "no file", parts: [['name="purpose"', "user_data"]] as const, named: "file" },
-    { why: "a file under another name", parts: [['name="other"; filename="a.txt"', "x"]] as const, named: "file" },
+    {
+      why: "a file under another name",
+      parts: [['name="other"; filename="a.txt"', "x"]] as const,
+      named: "file",
+    },
     { why: "a program", parts: [['name="file"; filename="a.exe"', "x"]] as const, named: "filename" },
-    { why: "a name that is too long", parts: [[`name="file"; filename="${"x".repeat(256)}.txt"`, "x"]] as const, named: "filename" },
+    {
+      why: "a name that is too long",
+      parts: [[`name="file"; filename="${"x".repeat(256)}.txt"`, "x"]] as const,
+      named: "filename",
+    },
   ])("are refused where the form holds $why, and nothing is created", async ({ parts, named }) => {
     const who = await rig().service.person();
     const { status, body } = await send(who, parts);
@@ -126,7 +173,11 @@ describe.each(prefixes)("files below %j", (prefix) => {
     const who = await rig().service.person();
     const sending = request(`${rig().service.url}${prefix}/files`, {
       method: "POST",
-      headers: { API_KEY: who.key, "Content-Type": "multipart/form-data; boundary=cut", "Content-Length": 100_000 },
+      headers: {
+        API_KEY: who.key,
+        "Content-Type": "multipart/form-data; boundary=cut",
+        "Content-Length": 100_000,
+      },
     });
     sending.on("error", () => undefined);
     sending.write('--cut\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n');
@@ -138,12 +189,18 @@ describe.each(prefixes)("files below %j", (prefix) => {
   });
 
   test("need a credential before a byte is read", async () => {
-    const { status } = await fetch(`${rig().service.url}${prefix}/files`, { method: "POST", body: new FormData() });
+    const { status } = await fetch(`${rig().service.url}${prefix}/files`, {
+      method: "POST",
+      body: new FormData(),
+    });
     expect(status).toBe(401);
   });
 
   test("are input of a response: by id, in the request, and as a picture; and its output is returned as files", async () => {
-    const { id: file_id } = await client().files.create({ file: await toFile(Buffer.from("a,b\n1,2\n"), "t.csv"), purpose: "user_data" });
+    const { id: file_id } = await client().files.create({
+      file: await toFile(Buffer.from("a,b\n1,2\n"), "t.csv"),
+      purpose: "user_data",
+    });
     const pixel = `data:image/png;base64,${Buffer.from("not really").toString("base64")}`;
     const made = await client().responses.create({
       model: "x",
@@ -153,7 +210,11 @@ describe.each(prefixes)("files below %j", (prefix) => {
           content: [
             { type: "input_text", text: "[[file answer.md | # Yes]]" },
             { type: "input_file", file_id },
-            { type: "input_file", filename: "n.txt", file_data: `data:text/plain;base64,${Buffer.from("Note").toString("base64")}` },
+            {
+              type: "input_file",
+              filename: "n.txt",
+              file_data: `data:text/plain;base64,${Buffer.from("Note").toString("base64")}`,
+            },
             { type: "input_image", image_url: pixel, detail: "auto" },
           ],
         },
@@ -162,20 +223,25 @@ describe.each(prefixes)("files below %j", (prefix) => {
     await untilStatus(rig().service.store, made.id, "stopped");
     const { body } = await call(rig().service.url, rig().ann, "GET", `${prefix}/responses/${made.id}`);
     const [asked, ...answers] = body.output;
-    expect(asked.content.map(({ type, fileName }: { type: string; fileName?: string }) => fileName ?? type)).toEqual([
-      "input_text",
-      "t.csv",
-      "n.txt",
-      "image.png",
-    ]);
-    const files = answers.flatMap(({ content }: { content: { type: string }[] }) => content.filter(({ type }) => type === "output_file"));
+    expect(
+      asked.content.map(({ type, fileName }: { type: string; fileName?: string }) => fileName ?? type),
+    ).toEqual(["input_text", "t.csv", "n.txt", "image.png"]);
+    const files = answers.flatMap(({ content }: { content: { type: string }[] }) =>
+      content.filter(({ type }) => type === "output_file"),
+    );
     expect(files).toMatchObject([{ fileName: "answer.md", mimeType: "text/markdown" }]);
     expect(await (await fetch(files[0].fileUrl)).text()).toContain("# Yes");
     const items = await client().responses.inputItems.list(made.id);
-    expect(items.data).toMatchObject([{ content: [{ type: "input_text" }, { type: "input_file", filename: "t.csv" }, {}, {}] }]);
+    expect(items.data).toMatchObject([
+      { content: [{ type: "input_text" }, { type: "input_file", filename: "t.csv" }, {}, {}] },
+    ]);
     const events = await Array.fromAsync(await client().responses.retrieve(made.id, { stream: true }));
-    const parts = events.flatMap((event) => (event.type === "response.content_part.done" ? [event.part] : []));
-    expect(parts).toMatchObject(expect.arrayContaining([expect.objectContaining({ type: "output_file", fileName: "answer.md" })]));
+    const parts = events.flatMap((event) =>
+      event.type === "response.content_part.done" ? [event.part] : [],
+    );
+    expect(parts).toMatchObject(
+      expect.arrayContaining([expect.objectContaining({ type: "output_file", fileName: "answer.md" })]),
+    );
   });
 
   test("that are not the caller's, or are not files, are refused with their position", async () => {

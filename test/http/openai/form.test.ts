@@ -15,7 +15,11 @@ describe.each(["auto", "openai", "platform"] as const)("with RESPONSES_STATUS=%s
     const found: (string | null)[] = [];
     for (const prefix of prefixes) {
       const body = JSON.stringify({ input: "Hi", background: true });
-      const made = await fetch(`${rig.service.url}${prefix}/responses`, { method: "POST", headers: key, body });
+      const made = await fetch(`${rig.service.url}${prefix}/responses`, {
+        method: "POST",
+        headers: key,
+        body,
+      });
       const { id, status } = Object(await made.json());
       const read = await fetch(`${rig.service.url}${prefix}/responses/${id}`, { headers: key });
       found.push(status, Object(await read.json()).status, read.headers.get("preference-applied"));
@@ -35,8 +39,14 @@ describe.each(["auto", "openai", "platform"] as const)("with RESPONSES_STATUS=%s
   ])("a key in %s gets the hosted form, also with the apiKey that an SDK sends", async (header) => {
     const own = { [header]: rig.ann.key };
     expect(await statusWith(own)).toEqual([byDefault(platform), null]);
-    expect(await statusWith({ ...own, Authorization: "Bearer placeholder" })).toEqual([byDefault(platform), null]);
-    expect(await statusWith({ ...own, Authorization: `Bearer ${rig.ann.key}` })).toEqual([byDefault(platform), null]);
+    expect(await statusWith({ ...own, Authorization: "Bearer placeholder" })).toEqual([
+      byDefault(platform),
+      null,
+    ]);
+    expect(await statusWith({ ...own, Authorization: `Bearer ${rig.ann.key}` })).toEqual([
+      byDefault(platform),
+      null,
+    ]);
   });
 
   test("Prefer: status decides over the header of the key and over the setting", async () => {
@@ -44,6 +54,9 @@ describe.each(["auto", "openai", "platform"] as const)("with RESPONSES_STATUS=%s
       expect(await statusWith({ ...own, Prefer: "status=platform" })).toEqual([platform, "status=platform"]);
       expect(await statusWith({ ...own, Prefer: "status=OpenAI" })).toEqual([openai, "status=openai"]);
     }
-    expect(await statusWith({ API_KEY: rig.ann.key, Prefer: "status=other" })).toEqual([byDefault(platform), null]);
+    expect(await statusWith({ API_KEY: rig.ann.key, Prefer: "status=other" })).toEqual([
+      byDefault(platform),
+      null,
+    ]);
   });
 });

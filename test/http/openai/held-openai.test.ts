@@ -16,7 +16,10 @@ describe("a create in OpenAI's form with an agent that does not end", () => {
   /** Sends a create byte by byte, so that a test sees the head and the blanks before the answer. */
   function send({ key }: Person, body: object = {}, headers: Record<string, string> = {}) {
     const text = JSON.stringify({ input: "Hello", ...body });
-    const sent = request(`${rig.service.url}/v1/responses`, { method: "POST", headers: { Authorization: `Bearer ${key}`, ...headers } });
+    const sent = request(`${rig.service.url}/v1/responses`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${key}`, ...headers },
+    });
     const seen = { status: 0, text: "", isOver: false };
     sent.on("response", (answer) => {
       seen.status = answer.statusCode ?? 0;
@@ -82,7 +85,10 @@ describe("a create in OpenAI's form with an agent that does not end", () => {
   test.each([
     { prefer: undefined, seconds: 600 },
     { prefer: "wait=30", seconds: 30 },
-  ])("with Prefer: $prefer ends after $seconds s as in_progress with a warning", async ({ prefer, seconds }) => {
+  ])("with Prefer: $prefer ends after $seconds s as in_progress with a warning", async ({
+    prefer,
+    seconds,
+  }) => {
     const who = await rig.service.person();
     const held = await untilHeld(who, {}, prefer === undefined ? {} : { Prefer: prefer });
     await pass(seconds - 1);
@@ -110,7 +116,10 @@ describe("a create in OpenAI's form with an agent that does not end", () => {
     const [left, other] = [await untilHeld(who), await untilHeld(who)];
     const third = send(who);
     await untilTrue(() => third.seen.isOver);
-    expect(third.json()).toMatchObject({ status: "in_progress", metadata: { warnings: expect.stringContaining("WATCH_LIMIT") } });
+    expect(third.json()).toMatchObject({
+      status: "in_progress",
+      metadata: { warnings: expect.stringContaining("WATCH_LIMIT") },
+    });
     left.leave();
     await rig.untilQuiet();
     const again = await untilHeld(who);
@@ -130,7 +139,11 @@ describe("a create in OpenAI's form with an agent that does not end", () => {
     await pass(20);
     await rig.remove(late.id, who);
     await untilTrue(() => late.seen.isOver);
-    expect(late.json()).toMatchObject({ id: late.id, status: "failed", error: { code: "not_found", type: "server_error" } });
+    expect(late.json()).toMatchObject({
+      id: late.id,
+      status: "failed",
+      error: { code: "not_found", type: "server_error" },
+    });
   });
 
   test("by the SDK of OpenAI is one task after minutes", async () => {

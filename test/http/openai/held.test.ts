@@ -15,15 +15,29 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
     readonly body: any;
   }
 
-  async function send(who: Person, body: object, prefer?: string, signal: AbortSignal | null = null): Promise<Sent> {
+  async function send(
+    who: Person,
+    body: object,
+    prefer?: string,
+    signal: AbortSignal | null = null,
+  ): Promise<Sent> {
     const headers = { API_KEY: who.key, ...(prefer === undefined ? {} : { Prefer: prefer }) };
     const sent = { method: "POST", headers, body: JSON.stringify({ input: "Hello", ...body }), signal };
     const answer = await fetch(`${rig.service.url}${prefix}/responses`, sent);
-    return { status: answer.status, applied: answer.headers.get("preference-applied"), body: await answer.json() };
+    return {
+      status: answer.status,
+      applied: answer.headers.get("preference-applied"),
+      body: await answer.json(),
+    };
   }
 
   /** Sends a create, and checks that it is held once its task exists. */
-  async function untilHeld(who: Person, body: object, prefer?: string, signal?: AbortSignal): Promise<{ readonly answer: Promise<Sent> }> {
+  async function untilHeld(
+    who: Person,
+    body: object,
+    prefer?: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly answer: Promise<Sent> }> {
     const before = await tasksOf(who);
     const answer = send(who, body, prefer, signal);
     let isAnswered = false;
@@ -53,7 +67,12 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
     { body: {}, prefer: "wait=2", seconds: 2, applied: "wait=2" },
     { body: { background: false }, prefer: 'respond-async, wait="3"', seconds: 3, applied: "wait=3" },
     { body: {}, prefer: "wait=100000", seconds: 50, applied: "wait=100000" },
-  ])("holds $body with Prefer: $prefer for $seconds s, and answers that the task runs", async ({ body, prefer, seconds, applied }) => {
+  ])("holds $body with Prefer: $prefer for $seconds s, and answers that the task runs", async ({
+    body,
+    prefer,
+    seconds,
+    applied,
+  }) => {
     const who = await rig.service.person();
     const { answer } = await untilHeld(who, body, prefer);
     await rig.clock.advance(seconds * 1000 - 1);
@@ -70,7 +89,10 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
     { body: {}, prefer: "wait=-1" },
     { body: {}, prefer: "wait" },
   ])("answers $body with Prefer: $prefer at once", async ({ body, prefer }) => {
-    expect(await send(await rig.service.person(), body, prefer)).toMatchObject({ status: 200, body: { status: "running" } });
+    expect(await send(await rig.service.person(), body, prefer)).toMatchObject({
+      status: 200,
+      body: { status: "running" },
+    });
   });
 
   test("streams at once with stream: true, also with background: false", async () => {
@@ -86,7 +108,10 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
     const id = await rig.create(who);
     await rig.settle(id);
     const answer = send(who, { background: false, previous_response_id: id });
-    await untilTrue(async () => (await call(rig.service.url, who, "GET", `${prefix}/responses/${id}`)).body.status === "running");
+    await untilTrue(
+      async () =>
+        (await call(rig.service.url, who, "GET", `${prefix}/responses/${id}`)).body.status === "running",
+    );
     await rig.untilQuiet();
     await rig.settle(id);
     expect(await answer).toMatchObject({ body: { id, status: "completed" } });
@@ -97,7 +122,10 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
     const away = new AbortController();
     const left = await untilHeld(who, { background: false }, undefined, away.signal);
     const held = await untilHeld(who, { background: false });
-    expect(await send(who, { background: false })).toMatchObject({ status: 200, body: { status: "running" } });
+    expect(await send(who, { background: false })).toMatchObject({
+      status: 200,
+      body: { status: "running" },
+    });
     expect(await tasksOf(who)).toHaveLength(limit + 1);
     away.abort();
     await expect(left.answer).rejects.toThrow();
@@ -109,7 +137,8 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
 
   test("refuses stream: true with 429 before the task is created when all of the account's slots are taken", async () => {
     const who = await rig.service.person();
-    const stream = () => readStream(rig.service.url, who, `${prefix}/responses`, { input: "Hello", stream: true });
+    const stream = () =>
+      readStream(rig.service.url, who, `${prefix}/responses`, { input: "Hello", stream: true });
     const [first, second] = [stream(), stream()];
     await Promise.all([first.until(2), second.until(2)]);
     expect(await stream().head).toMatchObject({ status: 429, body: { error: { type: "rate_limit_error" } } });
@@ -118,9 +147,15 @@ describe.each(prefixes)("POST %s/responses with an agent that does not end", (pr
     await first.end;
     await rig.untilQuiet();
     // A refused create gives its slot back too.
-    expect(await call(rig.service.url, who, "POST", `${prefix}/responses`, { stream: true })).toMatchObject({ status: 400 });
+    expect(await call(rig.service.url, who, "POST", `${prefix}/responses`, { stream: true })).toMatchObject({
+      status: 400,
+    });
     expect(
-      await call(rig.service.url, who, "POST", `${prefix}/responses`, { input: "Hi", stream: true, project_id: "none" }),
+      await call(rig.service.url, who, "POST", `${prefix}/responses`, {
+        input: "Hi",
+        stream: true,
+        project_id: "none",
+      }),
     ).toMatchObject({ status: 404 });
     await rig.untilQuiet();
     const third = stream();
@@ -148,9 +183,13 @@ test("a process that drains answers held creates with the running response", asy
 });
 
 test("a held create keeps its share of BODY_MEMORY until it is answered", async () => {
-  await using service = await openService({ idle: true, env: { BODY_LIMIT: "64KiB", BODY_MEMORY: "128KiB" } });
+  await using service = await openService({
+    idle: true,
+    env: { BODY_LIMIT: "64KiB", BODY_MEMORY: "128KiB" },
+  });
   const ann = await service.person();
-  const post = (more: object) => call(service.url, ann, "POST", "/responses", { input: "Hi", user: "x".repeat(40_000), ...more });
+  const post = (more: object) =>
+    call(service.url, ann, "POST", "/responses", { input: "Hi", user: "x".repeat(40_000), ...more });
   const held = post({ background: false });
   await untilTrue(async () => (await ann.v2("task.list", {})).body["data"].length > 0);
   expect((await post({})).status).toBe(503);

@@ -7,12 +7,18 @@ import { TaskStatus } from "../../../src/gen/proto/task/v2/task_pb.ts";
 type Payload = NonNullable<MessageInitShape<typeof TaskEventSchema>["payload"]>;
 
 export const said = {
-  user: (content: string, ...files: string[]): Payload => ({ case: "userMessage", value: { content, attachments: files.map(attachment) } }),
+  user: (content: string, ...files: string[]): Payload => ({
+    case: "userMessage",
+    value: { content, attachments: files.map(attachment) },
+  }),
   agent: (content: string, deliveryKind = "progress", ...files: string[]): Payload => ({
     case: "assistantMessage",
     value: { content, deliveryKind, attachments: files.map(attachment) },
   }),
-  failure: (errorType: string, content: string): Payload => ({ case: "errorMessage", value: { errorType, content } }),
+  failure: (errorType: string, content: string): Payload => ({
+    case: "errorMessage",
+    value: { errorType, content },
+  }),
   thought: (content: string): Payload => ({ case: "explanation", value: { content } }),
   approval: (): Payload => ({ case: "toolUsed", value: { tool: "terminal", actionId: "a" } }),
   stop: (): Payload => ({ case: "userStop", value: {} }),
@@ -20,7 +26,11 @@ export const said = {
   result: (): Payload => ({ case: "structuredOutputResult", value: { success: true, value: {} } }),
 };
 
-const attachment = (filename: string) => ({ type: AttachmentType.FILE, filename, url: `https://files.test/${filename}` });
+const attachment = (filename: string) => ({
+  type: AttachmentType.FILE,
+  filename,
+  url: `https://files.test/${filename}`,
+});
 
 /** A task's events from the first on, numbered as the store numbers them. */
 export const history = (...payloads: readonly Payload[]): TaskEvent[] =>
@@ -31,7 +41,9 @@ const file = fc.array(fc.constantFrom("a.md", "b.csv"), { maxLength: 2 });
 
 const within: fc.Arbitrary<Payload> = fc.oneof(
   fc.tuple(text, file).map(([content, files]) => said.user(content, ...files)),
-  fc.tuple(fc.constantFrom("", "Half way", "Done"), file).map(([content, files]) => said.agent(content, "progress", ...files)),
+  fc
+    .tuple(fc.constantFrom("", "Half way", "Done"), file)
+    .map(([content, files]) => said.agent(content, "progress", ...files)),
   text.map(said.thought),
   // A turn that is followed at once by another ends with its last message, without a status.
   text.map((content) => said.failure("internal", content)),
@@ -50,7 +62,12 @@ const begun: fc.Arbitrary<readonly Payload[]> = fc.oneof(
   text.map((content) => [said.user(content), said.status(TaskStatus.RUNNING)]),
   // A decision on a pending action, and a stop instead of a decision.
   fc.constant([said.approval(), said.status(TaskStatus.RUNNING)]),
-  fc.constant([said.stop(), said.status(TaskStatus.STOPPED), said.user("Again"), said.status(TaskStatus.RUNNING)]),
+  fc.constant([
+    said.stop(),
+    said.status(TaskStatus.STOPPED),
+    said.user("Again"),
+    said.status(TaskStatus.RUNNING),
+  ]),
 );
 
 const turn = fc.tuple(begun, fc.array(within, { maxLength: 4 }), ended).map((parts) => parts.flat());

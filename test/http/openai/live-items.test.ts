@@ -12,14 +12,28 @@ import { histories, history, said } from "./histories.ts";
 
 type Step = TaskEvent | TextDelta;
 
-const part = (attempt: number, offset: number, text: string, more: MessageInitShape<typeof TextDeltaSchema> = {}): TextDelta =>
-  create(TextDeltaSchema, { attempt: BigInt(attempt), offset, text, type: TaskEventType.ASSISTANT_MESSAGE, ...more });
+const part = (
+  attempt: number,
+  offset: number,
+  text: string,
+  more: MessageInitShape<typeof TextDeltaSchema> = {},
+): TextDelta =>
+  create(TextDeltaSchema, {
+    attempt: BigInt(attempt),
+    offset,
+    text,
+    type: TaskEventType.ASSISTANT_MESSAGE,
+    ...more,
+  });
 
 /** What a reader gets who is there from the beginning. */
 function streamOf(steps: readonly Step[]): StreamEvent[] {
   const mapper = streamMapper();
   const live = liveItems("t", mapper, -1);
-  return [...steps.flatMap((step) => ("seq" in step ? live.merge(mapper.map(step)) : live.add(step))), ...live.merge(mapper.flush())];
+  return [
+    ...steps.flatMap((step) => ("seq" in step ? live.merge(mapper.map(step)) : live.add(step))),
+    ...live.merge(mapper.flush()),
+  ];
 }
 
 /** The stream in short: what was added, each piece, and how items ended. */
@@ -49,9 +63,21 @@ test.each<[string, readonly TextDelta[], string[]]>([
     [item, "+One", "+ two", ...completed],
   ],
   ["is completed by the event", [part(1, 0, "One")], [item, "+One", "+ two", ...completed]],
-  ["waits for the event after a gap", [part(1, 0, "On"), part(1, 3, " tw"), part(1, 6, "o")], [item, "+On", "+e two", ...completed]],
-  ["waits for the event without its beginning", [part(1, 3, " two")], ["1 ev_t_3", "+One two", "completed ev_t_3", "response.completed"]],
-  ["that is begun again continues", [part(1, 0, "One"), part(2, 0, "O"), part(2, 1, "ne two")], [item, "+One", "+ two", ...completed]],
+  [
+    "waits for the event after a gap",
+    [part(1, 0, "On"), part(1, 3, " tw"), part(1, 6, "o")],
+    [item, "+On", "+e two", ...completed],
+  ],
+  [
+    "waits for the event without its beginning",
+    [part(1, 3, " two")],
+    ["1 ev_t_3", "+One two", "completed ev_t_3", "response.completed"],
+  ],
+  [
+    "that is begun again continues",
+    [part(1, 0, "One"), part(2, 0, "O"), part(2, 1, "ne two")],
+    [item, "+One", "+ two", ...completed],
+  ],
   [
     "that is begun again with another text waits, and continues when the event is the first one",
     [part(1, 0, "One"), part(2, 0, "Other"), part(2, 5, " text"), part(1, 3, " two")],
@@ -62,7 +88,11 @@ test.each<[string, readonly TextDelta[], string[]]>([
     [part(1, 0, "One"), part(2, 0, "One"), part(1, 3, " more"), part(2, 3, " t")],
     [item, "+One", "+ t", "+wo", ...completed],
   ],
-  ["keeps back white space at its end", [part(1, 0, "One "), part(1, 4, "two \n")], [item, "+One", "+ two", ...completed]],
+  [
+    "keeps back white space at its end",
+    [part(1, 0, "One "), part(1, 4, "two \n")],
+    [item, "+One", "+ two", ...completed],
+  ],
   [
     "that differs from the event ends as incomplete, and the message is another item",
     [part(1, 0, "One 2")],
@@ -96,14 +126,29 @@ test("an item ends as incomplete before a message of the user, and when the turn
     ...added.slice(4),
   ];
   expect(short(streamOf(steps))).toEqual([
-    ...[item, "+One", "incomplete msg_t_1", "2 ev_t_3", "completed ev_t_3", "3 ev_t_4", "+One two", "completed ev_t_4"],
+    ...[
+      item,
+      "+One",
+      "incomplete msg_t_1",
+      "2 ev_t_3",
+      "completed ev_t_3",
+      "3 ev_t_4",
+      "+One two",
+      "completed ev_t_4",
+    ],
     ...["4 msg_t_2", "+Next", "incomplete msg_t_2", "response.incomplete"],
   ]);
 });
 
-/** Histories with parts of texts before some of their messages: parts are lost, begun again, and of other texts. */
+/**
+ * Histories with parts of texts before some of their messages: parts are lost, begun again, and of other
+ * texts.
+ */
 const watched: fc.Arbitrary<readonly Step[]> = fc
-  .tuple(histories, fc.array(fc.record({ cuts: fc.array(fc.nat(20), { maxLength: 4 }), how: fc.nat(9) }), { maxLength: 12 }))
+  .tuple(
+    histories,
+    fc.array(fc.record({ cuts: fc.array(fc.nat(20), { maxLength: 4 }), how: fc.nat(9) }), { maxLength: 12 }),
+  )
   .map(([events, plans]) => {
     let attempt = 0;
     return events.flatMap((event): readonly Step[] => {
@@ -114,14 +159,17 @@ const watched: fc.Arbitrary<readonly Step[]> = fc
       const texts = plan.how > 7 ? ["Half a text", content] : plan.how > 5 ? [content, content] : [content];
       const parts = texts.flatMap((text) => {
         attempt += 1;
-        const ends = [...plan.cuts.map((cut) => Math.min(cut, text.length)), text.length].toSorted((a, b) => a - b);
+        const ends = [...plan.cuts.map((cut) => Math.min(cut, text.length)), text.length].toSorted(
+          (a, b) => a - b,
+        );
         return ends.map((end, i) => part(attempt, ends[i - 1] ?? 0, text.slice(ends[i - 1] ?? 0, end)));
       });
       return [...parts.filter((_, i) => plan.how !== 3 || i !== 1), event];
     });
   });
 
-const withId = (event: StreamEvent): object => ("response" in event ? { ...event, response: { ...event.response, id: "t" } } : event);
+const withId = (event: StreamEvent): object =>
+  "response" in event ? { ...event, response: { ...event.response, id: "t" } } : event;
 
 test("any history and any parts are a stream that the SDK accumulates, whose complete items have the texts of the messages", () => {
   fc.assert(
@@ -137,15 +185,21 @@ test("any history and any parts are a stream that the SDK accumulates, whose com
       }
       const textsOf = (some: readonly StreamEvent[]) =>
         some.flatMap((event) =>
-          event.type === "response.output_item.done" && event.item.status === "completed" ? [event.item.content] : [],
+          event.type === "response.output_item.done" && event.item.status === "completed"
+            ? [event.item.content]
+            : [],
         );
       expect(textsOf(events)).toEqual(textsOf(all));
       const numbers = events.map(({ sequence_number }) => sequence_number);
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-      for (const { item_id, text } of events.flatMap((event) => (event.type === "response.output_text.done" ? [event] : [])))
+      for (const { item_id, text } of events.flatMap((event) =>
+        event.type === "response.output_text.done" ? [event] : [],
+      ))
         expect(
           events
-            .flatMap((event) => (event.type === "response.output_text.delta" && event.item_id === item_id ? [event.delta] : []))
+            .flatMap((event) =>
+              event.type === "response.output_text.delta" && event.item_id === item_id ? [event.delta] : [],
+            )
             .join(""),
         ).toBe(text);
     }),

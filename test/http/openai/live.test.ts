@@ -20,7 +20,8 @@ function readItems(stream: ResponseStream): { readonly items: readonly { text: s
     }
     const item = "output_index" in event ? at.get(event.output_index) : undefined;
     if (item && event.type === "response.output_text.delta") item.text += event.delta;
-    if (item && event.type === "response.output_item.done" && "status" in event.item) item.status = String(event.item.status);
+    if (item && event.type === "response.output_item.done" && "status" in event.item)
+      item.status = String(event.item.status);
   });
   return { items };
 }
@@ -62,7 +63,10 @@ describeOnOne("the SDK's stream of a text that is being written", (database) => 
     const next: RunOf = await worker.pollUntilRun();
     await writeWords(worker, next, "Half way there", { key: "half" });
     await expect.poll(() => items[0]?.text, soon).toBe("Half way there");
-    await worker.append(next, [explain("why"), { key: "half", assistantMessage: { content: "Half way there" } }]);
+    await worker.append(next, [
+      explain("why"),
+      { key: "half", assistantMessage: { content: "Half way there" } },
+    ]);
     await writeWords(worker, next, "Done", { attempt: 2 });
     await expect.poll(() => items[1]?.text, soon).toBe("Done");
     await worker.finish(next, { finish: { content: "Done" } });
@@ -95,7 +99,9 @@ describeOnOne("the SDK's stream of a text that is being written", (database) => 
     await expect.poll(() => items[0]?.text, soon).toBe("One two");
     const late = sdk(rig.service.url, rig.ann).responses.stream({ response_id: run.taskId });
     const lateItems = readItems(late).items;
-    await expect.poll(() => writeAll(worker, run, "One two").then(() => lateItems[0]?.text), { interval: 60 }).toBe("One two");
+    await expect
+      .poll(() => writeAll(worker, run, "One two").then(() => lateItems[0]?.text), { interval: 60 })
+      .toBe("One two");
     await worker.finish(run, { finish: { content: "One two three" } });
     await late.finalResponse();
     expect(lateItems).toEqual([{ text: "One two three", status: "completed" }]);
@@ -113,9 +119,9 @@ describeOnOne("the SDK's stream of a text that is being written", (database) => 
     await expect.poll(() => items[0]?.text, soon).toBe("Secret words");
     const others = [await rig.service.person(), await rig.service.person({ with: rig.ann })];
     for (const other of others)
-      await expect(sdk(rig.service.url, other).responses.retrieve(run.taskId, { stream: true })).rejects.toBeInstanceOf(
-        OpenAI.NotFoundError,
-      );
+      await expect(
+        sdk(rig.service.url, other).responses.retrieve(run.taskId, { stream: true }),
+      ).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await worker.finish(run, { finish: { content: "Secret words" } });
     await stream.finalResponse();
   });

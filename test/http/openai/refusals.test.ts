@@ -18,7 +18,9 @@ const addresses = [
 ] as const;
 
 describe.each(prefixes)("below %j", (prefix) => {
-  test.each(addresses)("%s %s is refused without a valid credential, for any text behind Bearer", async (method, path) => {
+  test.each(
+    addresses,
+  )("%s %s is refused without a valid credential, for any text behind Bearer", async (method, path) => {
     await using service = await openService({ idle: true });
     for (const key of ["", "sk-wrong"]) {
       const { status, body } = await call(service.url, { key }, method, prefix + path);
@@ -26,7 +28,9 @@ describe.each(prefixes)("below %j", (prefix) => {
     }
   });
 
-  test.each(addresses.slice(1))("%s %s is absent where there is none, and where it is another's", async (method, path) => {
+  test.each(
+    addresses.slice(1),
+  )("%s %s is absent where there is none, and where it is another's", async (method, path) => {
     await using service = await openService({ idle: true });
     const [ann, bo] = [await service.person(), await service.person()];
     const { body: made } = await call(service.url, bo, "POST", `${prefix}/responses`, { input: "Hi" });
@@ -55,27 +59,50 @@ describe.each(prefixes)("below %j", (prefix) => {
   ])("%s %s states the methods that the address accepts, or that it does not exist", async (method, path, allow, status) => {
     await using service = await openService({ idle: true });
     const answer = await call(service.url, await service.person(), method, prefix + path);
-    expect([answer.status, answer.headers.get("allow"), answer.body.code]).toEqual([status, allow, status === 405 ? 12 : 5]);
+    expect([answer.status, answer.headers.get("allow"), answer.body.code]).toEqual([
+      status,
+      allow,
+      status === 405 ? 12 : 5,
+    ]);
     expect(answer.body.error.type).toBe(status === 405 ? "invalid_request_error" : "not_found_error");
   });
 
-  test.each(["x", "0", "101", "1.5"])("input_items refuses limit=%s, another order, and an item that is none", async (limit) => {
+  test.each([
+    "x",
+    "0",
+    "101",
+    "1.5",
+  ])("input_items refuses limit=%s, another order, and an item that is none", async (limit) => {
     await using service = await openService({ idle: true });
     const ann = await service.person();
     const { body: made } = await call(service.url, ann, "POST", `${prefix}/responses`, { input: "Hi" });
     for (const [member, query] of Object.entries({ limit, order: "newest", after: "nobody" })) {
-      const { status, body } = await call(service.url, ann, "GET", `${prefix}/responses/${made.id}/input_items?${member}=${query}`);
+      const { status, body } = await call(
+        service.url,
+        ann,
+        "GET",
+        `${prefix}/responses/${made.id}/input_items?${member}=${query}`,
+      );
       expect([status, body.error.param]).toEqual([400, member]);
     }
   });
 
   test("POST /responses counts as task.create, ten a minute, and says when to retry", async () => {
-    await using service = await openService({ idle: true, env: { RATE_LIMITS: "default" }, clock: stillClock(quarterPast) });
+    await using service = await openService({
+      idle: true,
+      env: { RATE_LIMITS: "default" },
+      clock: stillClock(quarterPast),
+    });
     const ann = await service.person();
     const make = () => call(service.url, ann, "POST", `${prefix}/responses`, { input: "Hi" });
     for (let n = 0; n < 10; n += 1) expect((await make()).status).toBe(200);
     const { status, headers, body } = await make();
-    expect([status, body.code, body.error.type, headers.get("retry-after")]).toEqual([429, 8, "rate_limit_error", "45"]);
+    expect([status, body.code, body.error.type, headers.get("retry-after")]).toEqual([
+      429,
+      8,
+      "rate_limit_error",
+      "45",
+    ]);
     expect((await ann.v2("task.create", { message: { content: "Hi" } })).status).toBe(429);
   });
 
@@ -83,8 +110,15 @@ describe.each(prefixes)("below %j", (prefix) => {
     await using service = await openService({ idle: true });
     const { key } = await service.person();
     for (const body of ["{", "[]", '"x"']) {
-      const answer = await fetch(`${service.url}${prefix}/responses`, { method: "POST", headers: { API_KEY: key }, body });
-      expect([answer.status, ((await answer.json()) as { error: { type: string } }).error.type]).toEqual([400, "invalid_request_error"]);
+      const answer = await fetch(`${service.url}${prefix}/responses`, {
+        method: "POST",
+        headers: { API_KEY: key },
+        body,
+      });
+      expect([answer.status, ((await answer.json()) as { error: { type: string } }).error.type]).toEqual([
+        400,
+        "invalid_request_error",
+      ]);
     }
   });
 });

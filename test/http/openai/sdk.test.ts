@@ -22,13 +22,21 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     const { id } = await plain.responses.create({ model: "gpt-5", input: "[[say Hello]]" });
     await finished(id);
     expect((await plain.responses.retrieve(id)).output_text).toContain("Hello");
-    const { id: fileId } = await plain.files.create({ file: await toFile(Buffer.from("a,b\n"), "a.csv"), purpose: "user_data" });
+    const { id: fileId } = await plain.files.create({
+      file: await toFile(Buffer.from("a,b\n"), "a.csv"),
+      purpose: "user_data",
+    });
     expect((await plain.files.list()).data.map((file) => file.id)).toContain(fileId);
   });
 
-  test.each(["sk-proj-of-another-vendor", "placeholder"])("with apiKey %s is refused, and says which header would do", async (apiKey) => {
+  test.each([
+    "sk-proj-of-another-vendor",
+    "placeholder",
+  ])("with apiKey %s is refused, and says which header would do", async (apiKey) => {
     const foreign = new OpenAI({ baseURL: rig.service.url + prefix, apiKey, maxRetries: 0 });
-    const refused = await foreign.responses.create({ model: "gpt-5", input: "x" }).catch((thrown: unknown) => thrown);
+    const refused = await foreign.responses
+      .create({ model: "gpt-5", input: "x" })
+      .catch((thrown: unknown) => thrown);
     if (!(refused instanceof OpenAI.AuthenticationError)) throw refused;
     expect(refused.headers.get("x-accepted-credentials")).toBe("x-service-api-key, authorization");
   });
@@ -48,21 +56,40 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
   test("lists the profiles as models, and finds one by its name (spec/v1.md 7.7)", async () => {
     const models = await Array.fromAsync(client().models.list());
     expect(models.map(({ id }) => id)).toEqual(["manus-1.6", "manus-1.6-lite", "manus-1.6-max"]);
-    expect(await client().models.retrieve("manus-1.6-lite")).toMatchObject({ id: "manus-1.6-lite", object: "model", owned_by: "platform" });
+    expect(await client().models.retrieve("manus-1.6-lite")).toMatchObject({
+      id: "manus-1.6-lite",
+      object: "model",
+      owned_by: "platform",
+    });
     await expect(client().models.retrieve("gpt-5")).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    await expect(sdk(rig.service.url, { key: "sk-wrong" }, prefix).models.list()).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+    await expect(sdk(rig.service.url, { key: "sk-wrong" }, prefix).models.list()).rejects.toBeInstanceOf(
+      OpenAI.AuthenticationError,
+    );
   });
 
   test("holds a create with background: false until the answer is there, also of a follow-up", async () => {
-    const { id, output_text } = await client().responses.create({ model: "x", input: "[[sleep 0.2]] [[say Hello]]", background: false });
+    const { id, output_text } = await client().responses.create({
+      model: "x",
+      input: "[[sleep 0.2]] [[say Hello]]",
+      background: false,
+    });
     expect(output_text).toMatch(/^Hello/);
-    const more = await client().responses.create({ model: "x", input: "[[say Bye]]", background: false, previous_response_id: id });
+    const more = await client().responses.create({
+      model: "x",
+      input: "[[say Bye]]",
+      background: false,
+      previous_response_id: id,
+    });
     expect([more.id, wordsOf(more).status]).toEqual([id, "completed"]);
     expect(more.output_text).toContain("Bye");
   });
 
   test("keeps metadata: a follow-up merges its own, and facts about the task take precedence", async () => {
-    const first = await client().responses.create({ model: "gpt-5", input: "Hi", metadata: { ticketId: "42", task_title: "mine" } });
+    const first = await client().responses.create({
+      model: "gpt-5",
+      input: "Hi",
+      metadata: { ticketId: "42", task_title: "mine" },
+    });
     expect(first.metadata).toMatchObject({ ticketId: "42", task_title: "Hi" });
     const next = await client().responses.create({
       model: "gpt-5",
@@ -71,7 +98,9 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
       metadata: { colour: "red" },
     });
     expect(next.metadata).toMatchObject({ ticketId: "42", colour: "red" });
-    await expect(client().responses.create({ model: "gpt-5", input: "Hi", metadata: { "a b": "x" } })).rejects.toMatchObject({
+    await expect(
+      client().responses.create({ model: "gpt-5", input: "Hi", metadata: { "a b": "x" } }),
+    ).rejects.toMatchObject({
       status: 400,
     });
   });
@@ -117,7 +146,9 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
       const parsed = await client().responses.parse({ model: "x", input, text, background: false });
       expect(parsed.output_parsed).toEqual({ grandTotal: 48 });
       expect(JSON.parse(parsed.output_text)).toEqual({ grandTotal: 48 });
-      const types = parsed.output.flatMap((item) => (item.type === "message" ? item.content.map(({ type }) => String(type)) : []));
+      const types = parsed.output.flatMap((item) =>
+        item.type === "message" ? item.content.map(({ type }) => String(type)) : [],
+      );
       expect([types[0], types.at(1), types.at(-1)]).toEqual(["input_text", "text", "output_text"]);
     });
 
@@ -132,9 +163,16 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
     });
 
     test("has a refusal instead of a value that could not be extracted, and answers the next turn as before", async () => {
-      const failed = await client().responses.parse({ model: "x", input: '[[value {"grandTotal": "x"}]]', text, background: false });
+      const failed = await client().responses.parse({
+        model: "x",
+        input: '[[value {"grandTotal": "x"}]]',
+        text,
+        background: false,
+      });
       expect([failed.output_text, failed.output_parsed]).toEqual(["", null]);
-      expect(failed.output.at(-1)).toMatchObject({ content: [{ type: "refusal", refusal: expect.stringContaining("schema") }] });
+      expect(failed.output.at(-1)).toMatchObject({
+        content: [{ type: "refusal", refusal: expect.stringContaining("schema") }],
+      });
       const next = await client().responses.create({
         model: "x",
         input: "[[say Bye]]",
@@ -153,28 +191,52 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
         required: ["aB"],
         additionalProperties: false,
       };
-      const refused = client().responses.create({ model: "x", input, text: { format: { type: "json_schema", name: "n", schema } } });
-      await expect(refused).rejects.toMatchObject({ status: 400, param: "text.format.schema", message: expect.stringContaining(".aB: ") });
+      const refused = client().responses.create({
+        model: "x",
+        input,
+        text: { format: { type: "json_schema", name: "n", schema } },
+      });
+      await expect(refused).rejects.toMatchObject({
+        status: 400,
+        param: "text.format.schema",
+        message: expect.stringContaining(".aB: "),
+      });
     });
   });
 
   test("creates a response that runs, and polls it until it is done", async () => {
-    const made = await client().responses.create({ model: "gpt-5", input: "[[sleep 0.2]] [[say Hello]] What is 12 * 4?" });
-    expect(made).toMatchObject({ object: "response", model: "manus-1.6-agent", error: null, incomplete_details: null, tools: [] });
+    const made = await client().responses.create({
+      model: "gpt-5",
+      input: "[[sleep 0.2]] [[say Hello]] What is 12 * 4?",
+    });
+    expect(made).toMatchObject({
+      object: "response",
+      model: "manus-1.6-agent",
+      error: null,
+      incomplete_details: null,
+      tools: [],
+    });
     expect(wordsOf(made).status).toBe("running");
     const done = await finished(made.id);
     expect(wordsOf(done)).toEqual({
       status: "completed",
       metadata: { task_title: expect.any(String), task_url: expect.stringMatching(`/app/${made.id}$`) },
     });
-    expect(done.output.map((item) => (item.type === "message" ? item.role : item.type))).toEqual(["user", "assistant", "assistant"]);
+    expect(done.output.map((item) => (item.type === "message" ? item.role : item.type))).toEqual([
+      "user",
+      "assistant",
+      "assistant",
+    ]);
     expect(done.output_text).toContain("12 * 4 = 48");
     expect(done.output_text).not.toContain("[[sleep");
     expect(Math.abs(done.created_at - Date.now() / 1000)).toBeLessThan(60);
   });
 
   test("streams one, and its helper adds the events up to the final response", async () => {
-    const stream = client().responses.stream({ model: "manus-1.6-lite", input: "[[progress Half way]] [[say Hello]]" });
+    const stream = client().responses.stream({
+      model: "manus-1.6-lite",
+      input: "[[progress Half way]] [[say Hello]]",
+    });
     const numbers: number[] = [];
     const deltas: string[] = [];
     stream.on("event", (event) => "sequence_number" in event && numbers.push(event.sequence_number));
@@ -190,10 +252,14 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
   });
 
   test("resumes a stream after a number, and reads a complete one by its helper", async () => {
-    const all = await Array.fromAsync(await client().responses.create({ model: "x", input: "[[say Hello]]", stream: true }));
+    const all = await Array.fromAsync(
+      await client().responses.create({ model: "x", input: "[[say Hello]]", stream: true }),
+    );
     const [first] = all;
     const id = first && "response" in first ? first.response.id : "";
-    const rest = await Array.fromAsync(await client().responses.retrieve(id, { stream: true, starting_after: 4 }));
+    const rest = await Array.fromAsync(
+      await client().responses.retrieve(id, { stream: true, starting_after: 4 }),
+    );
     expect(rest).toEqual(all.slice(5));
     const helped = client().responses.stream({ response_id: id, starting_after: 4 });
     const received: unknown[] = [];
@@ -218,7 +284,8 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
 
   test("pages through the input items, newest first", async () => {
     const { id } = await client().responses.create({ model: "x", input: "[[forever]] 1" });
-    for (const text of ["2", "3"]) await client().responses.create({ model: "x", input: text, previous_response_id: id });
+    for (const text of ["2", "3"])
+      await client().responses.create({ model: "x", input: text, previous_response_id: id });
     const items = await Array.fromAsync(client().responses.inputItems.list(id, { limit: 2 }));
     expect(items.map((item) => (item.type === "message" ? item.content : []))).toMatchObject([
       [{ text: "3" }],
@@ -238,13 +305,21 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
   test("throws its own classes of errors, with code, type and param", async () => {
     const withWrongKey = sdk(rig.service.url, { key: "sk-wrong" }, prefix);
     await expect(withWrongKey.responses.retrieve("x")).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
-    await expect(client().responses.retrieve("nobody")).rejects.toMatchObject({ status: 404, type: "not_found_error", code: "not_found" });
+    await expect(client().responses.retrieve("nobody")).rejects.toMatchObject({
+      status: 404,
+      type: "not_found_error",
+      code: "not_found",
+    });
     const refused = client().responses.create({
       model: "x",
       input: [{ role: "user", content: [{ type: "input_file", file_id: "a", file_url: "b" }] }],
     });
     await expect(refused).rejects.toBeInstanceOf(OpenAI.BadRequestError);
-    await expect(refused).rejects.toMatchObject({ param: "input[0].content[0]", code: "invalid_argument", requestID: expect.any(String) });
+    await expect(refused).rejects.toMatchObject({
+      param: "input[0].content[0]",
+      code: "invalid_argument",
+      requestID: expect.any(String),
+    });
   });
 
   test.each([
@@ -259,10 +334,15 @@ describe.each(prefixes)("the unmodified SDK below %j", (prefix) => {
   });
 
   test("reports why a response failed, in streams and in polls", async () => {
-    const final = await client().responses.stream({ model: "x", input: "[[fail quota_limit | No more]]" }).finalResponse();
+    const final = await client()
+      .responses.stream({ model: "x", input: "[[fail quota_limit | No more]]" })
+      .finalResponse();
     const polled = await client().responses.retrieve(final.id);
     for (const response of [final, polled]) {
-      expect([wordsOf(response).status, response.error]).toEqual(["error", { code: "quota_limit", message: "No more" }]);
+      expect([wordsOf(response).status, response.error]).toEqual([
+        "error",
+        { code: "quota_limit", message: "No more" },
+      ]);
     }
   });
 });
@@ -271,11 +351,19 @@ describe("the unmodified SDK below /v1", () => {
   const rig = taskRig();
 
   test.each([
-    ["chat.completions.create", (client: OpenAI) => client.chat.completions.create({ model: "x", messages: [] })],
+    [
+      "chat.completions.create",
+      (client: OpenAI) => client.chat.completions.create({ model: "x", messages: [] }),
+    ],
     ["embeddings.create", (client: OpenAI) => client.embeddings.create({ model: "x", input: "a" })],
   ])("prints the error for an unknown address: %s", async (_name, call) => {
     const refused = await call(sdk(rig.service.url, rig.ann, "/v1")).catch((thrown: unknown) => thrown);
     expect(refused).toBeInstanceOf(OpenAI.NotFoundError);
-    expect(refused).toMatchObject({ message: "404 unknown address", type: "not_found_error", code: "not_found", param: null });
+    expect(refused).toMatchObject({
+      message: "404 unknown address",
+      type: "not_found_error",
+      code: "not_found",
+      param: null,
+    });
   });
 });

@@ -14,11 +14,21 @@ const inputs = [
 ];
 const ends = ["stopped", "waiting", "waiting", "error", "stopped"] as const;
 
-/** The stream after each existing number, and from the newest turn on. Links and times of reading are left out. */
-async function allStreams(url: string, who: { readonly key: string }, id: string): Promise<(readonly StreamEvent[])[]> {
+/**
+ * The stream after each existing number, and from the newest turn on. Links and times of reading are left
+ * out.
+ */
+async function allStreams(
+  url: string,
+  who: { readonly key: string },
+  id: string,
+): Promise<(readonly StreamEvent[])[]> {
   const newest = await readStream(url, who, `/responses/${id}?stream=true`).end;
   const last = newest.at(-1)?.sequence_number ?? -1;
-  const after = Array.from({ length: last + 1 }, (_, n) => readStream(url, who, `/responses/${id}?stream=true&starting_after=${n}`).end);
+  const after = Array.from(
+    { length: last + 1 },
+    (_, n) => readStream(url, who, `/responses/${id}?stream=true&starting_after=${n}`).end,
+  );
   return [newest, ...(await Promise.all(after))];
 }
 
@@ -28,7 +38,10 @@ test("the numbers of a task and their events are the same after a restart on the
   const ann = await before.person();
   let id: string | undefined;
   for (const [i, input] of inputs.entries()) {
-    const { body } = await call(before.url, ann, "POST", "/responses", { input, ...(id === undefined ? {} : { task_id: id }) });
+    const { body } = await call(before.url, ann, "POST", "/responses", {
+      input,
+      ...(id === undefined ? {} : { task_id: id }),
+    });
     id = String(body.id);
     await untilStatus(db.store, id, ends[i] ?? "stopped");
   }
@@ -41,7 +54,11 @@ test("the numbers of a task and their events are the same after a restart on the
 
 describe.skipIf(postgresTemplate === undefined)("on three nodes", () => {
   test("a stream that begins on one node continues on any other, while the task runs and later", async () => {
-    await using service = await openService({ database: "postgresql", nodes: 3, env: { WATCH_LIMIT: "1000" } });
+    await using service = await openService({
+      database: "postgresql",
+      nodes: 3,
+      env: { WATCH_LIMIT: "1000" },
+    });
     const ann = await service.person();
     const [one, two, three] = service.nodes;
     const input = "[[say One]] [[sleep 0.3]] [[progress Two]] [[sleep 0.3]] Three";
@@ -52,7 +69,9 @@ describe.skipIf(postgresTemplate === undefined)("on three nodes", () => {
     const all = await first.end;
     expect(all.at(-1)?.type).toBe("response.completed");
     expect(await live.end).toEqual(all.slice(3));
-    const streamsOfNodes = await Promise.all([one, two, three].map((node) => allStreams(node?.url ?? "", ann, id)));
+    const streamsOfNodes = await Promise.all(
+      [one, two, three].map((node) => allStreams(node?.url ?? "", ann, id)),
+    );
     expect(streamsOfNodes[1]).toEqual(streamsOfNodes[0]);
     expect(streamsOfNodes[2]).toEqual(streamsOfNodes[0]);
     expect(streamsOfNodes[0]?.[0]).toEqual(all);
@@ -65,6 +84,10 @@ test("a stream ends with an error when its process drains, and can be resumed", 
   const reading = readStream(service.url, ann, "/responses", { input: "Hi", stream: true });
   await reading.until(2);
   await service.drain();
-  expect((await reading.end).at(-1)).toMatchObject({ type: "error", sequence_number: 1, code: "unavailable" });
+  expect((await reading.end).at(-1)).toMatchObject({
+    type: "error",
+    sequence_number: 1,
+    code: "unavailable",
+  });
   expect(service.problems).toEqual([]);
 });

@@ -53,7 +53,10 @@ describe("the events of any history", () => {
       fc.property(histories, (events) => {
         const turns = turnsOf(streamOf(events));
         for (const [i, turn] of turns.entries()) {
-          expect(turn.slice(0, 2).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"]);
+          expect(turn.slice(0, 2).map(({ type }) => type)).toEqual([
+            "response.created",
+            "response.in_progress",
+          ]);
           const ends = turn.flatMap((event, at) => (isEnding(event) ? [at] : []));
           expect(ends).toEqual(i < turns.length - 1 || ends.length > 0 ? [turn.length - 1] : []);
         }
@@ -80,29 +83,46 @@ describe("the events of any history", () => {
 
 /** Texts next to a structured output are output_text until it is known: here they always have that type. */
 const inOneKind = (output: unknown): unknown =>
-  JSON.parse(JSON.stringify(output ?? []).replaceAll('"type":"text"', '"type":"output_text"'), withoutAnnotations);
+  JSON.parse(
+    JSON.stringify(output ?? []).replaceAll('"type":"text"', '"type":"output_text"'),
+    withoutAnnotations,
+  );
 
-const withoutAnnotations = (name: string, value: unknown): unknown => (name === "annotations" ? undefined : value);
+const withoutAnnotations = (name: string, value: unknown): unknown =>
+  name === "annotations" ? undefined : value;
 
-const withId = (event: StreamEvent): object => ("response" in event ? { ...event, response: { ...event.response, id: "t" } } : event);
+const withId = (event: StreamEvent): object =>
+  "response" in event ? { ...event, response: { ...event.response, id: "t" } } : event;
 
 describe("a turn", () => {
   const beginning = [said.user("Hi"), said.status(RUNNING)];
 
   test("streams a text piece by piece, and a file after it, in the order of the conversation", () => {
-    const streamed = streamOf(history(...beginning, said.thought("Hm"), said.agent("Yes", "result", "a.md"), said.status(STOPPED)));
+    const streamed = streamOf(
+      history(...beginning, said.thought("Hm"), said.agent("Yes", "result", "a.md"), said.status(STOPPED)),
+    );
     const place = { item_id: "ev_t_4", output_index: 1, content_index: 0 };
     const text = { type: "output_text", text: "Yes", annotations: [] };
     const file = { type: "output_file", fileUrl: "https://files.test/a.md", fileName: "a.md" };
     const item = { id: "ev_t_4", type: "message", role: "assistant" };
-    const question = { id: "ev_t_1", type: "message", role: "user", status: "completed", content: [{ type: "input_text", text: "Hi" }] };
+    const question = {
+      id: "ev_t_1",
+      type: "message",
+      role: "user",
+      status: "completed",
+      content: [{ type: "input_text", text: "Hi" }],
+    };
     const answer = { ...item, status: "completed", content: [text, file] };
     const running = { status: "running", error: null, incomplete_details: null, output: [question] };
     expect(streamed).toEqual(
       [
         { type: "response.created", response: running },
         { type: "response.in_progress", response: running },
-        { type: "response.output_item.added", output_index: 1, item: { ...item, status: "in_progress", content: [] } },
+        {
+          type: "response.output_item.added",
+          output_index: 1,
+          item: { ...item, status: "in_progress", content: [] },
+        },
         { type: "response.content_part.added", ...place, part: { ...text, text: "" } },
         { type: "response.output_text.delta", ...place, delta: "Yes", logprobs: [] },
         { type: "response.output_text.done", ...place, text: "Yes", logprobs: [] },
@@ -110,13 +130,22 @@ describe("a turn", () => {
         { type: "response.content_part.added", ...place, content_index: 1, part: file },
         { type: "response.content_part.done", ...place, content_index: 1, part: file },
         { type: "response.output_item.done", output_index: 1, item: answer },
-        { type: "response.completed", response: { ...running, status: "completed", output: [question, answer] } },
+        {
+          type: "response.completed",
+          response: { ...running, status: "completed", output: [question, answer] },
+        },
       ].map((event, sequence_number) => ({ ...event, sequence_number })),
     );
   });
 
   test.each([
-    { end: "a finish", last: [said.agent("Yes", "result"), said.status(STOPPED)], type: "completed", status: "completed", reason: null },
+    {
+      end: "a finish",
+      last: [said.agent("Yes", "result"), said.status(STOPPED)],
+      type: "completed",
+      status: "completed",
+      reason: null,
+    },
     {
       end: "a question",
       last: [said.agent("Which?", "question"), said.status(WAITING)],
@@ -124,9 +153,27 @@ describe("a turn", () => {
       status: "pending",
       reason: "question",
     },
-    { end: "an approval", last: [said.approval(), said.status(WAITING)], type: "incomplete", status: "pending", reason: "confirmation" },
-    { end: "a stop", last: [said.stop(), said.status(STOPPED)], type: "incomplete", status: "completed", reason: "stop" },
-    { end: "a failure", last: [said.failure("timeout", "Late"), said.status(ERROR)], type: "failed", status: "error", reason: null },
+    {
+      end: "an approval",
+      last: [said.approval(), said.status(WAITING)],
+      type: "incomplete",
+      status: "pending",
+      reason: "confirmation",
+    },
+    {
+      end: "a stop",
+      last: [said.stop(), said.status(STOPPED)],
+      type: "incomplete",
+      status: "completed",
+      reason: "stop",
+    },
+    {
+      end: "a failure",
+      last: [said.failure("timeout", "Late"), said.status(ERROR)],
+      type: "failed",
+      status: "error",
+      reason: null,
+    },
   ])("ends $end with the facade's type and status", ({ last, type, status, reason }) => {
     const end = streamOf(history(...beginning, ...last)).at(-1);
     const error = type === "failed" ? { code: "timeout", message: "Late" } : null;
@@ -146,7 +193,9 @@ describe("a turn", () => {
         ...beginning,
       ),
     );
-    const added = streamed.flatMap((event) => (event.type === "response.output_item.added" ? [[event.output_index, event.item.role]] : []));
+    const added = streamed.flatMap((event) =>
+      event.type === "response.output_item.added" ? [[event.output_index, event.item.role]] : [],
+    );
     expect(added).toEqual([
       [1, "assistant"],
       [2, "user"],
@@ -165,7 +214,9 @@ describe("a turn", () => {
   });
 
   test("has no second end for a stop of a waiting task", () => {
-    const streamed = streamOf(history(...beginning, said.approval(), said.status(WAITING), said.stop(), said.status(STOPPED)));
+    const streamed = streamOf(
+      history(...beginning, said.approval(), said.status(WAITING), said.stop(), said.status(STOPPED)),
+    );
     expect(streamed.filter(isEnding)).toHaveLength(1);
   });
 });

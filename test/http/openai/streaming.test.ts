@@ -26,11 +26,15 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
   /** Events of the agent, written without an agent. */
   const write = (id: string, ...events: NewEvent[]) =>
     rig.db.store.change((tx) => tx.tasks.advance(id, { now: rig.clock.now(), set: {}, events }));
-  const says = (content: string) => ({ type: "assistant_message", payload: { content, deliveryKind: "result" } }) as const;
+  const says = (content: string) =>
+    ({ type: "assistant_message", payload: { content, deliveryKind: "result" } }) as const;
 
   /** One more turn of an idle task. */
   async function turn(id: string, text: string): Promise<void> {
-    await call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, { input: text, previous_response_id: id });
+    await call(rig.service.url, rig.ann, "POST", `${prefix}/responses`, {
+      input: text,
+      previous_response_id: id,
+    });
     await write(id, says(`${text}!`));
     await rig.settle(id);
   }
@@ -44,14 +48,19 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     return id;
   }
 
-  const numbers = (events: readonly { readonly sequence_number: number }[]) => events.map(({ sequence_number }) => sequence_number);
+  const numbers = (events: readonly { readonly sequence_number: number }[]) =>
+    events.map(({ sequence_number }) => sequence_number);
   const from = (start: number, end: number) => Array.from({ length: end - start }, (_, i) => start + i);
 
   test("is server-sent events, each named by its type, with the complete object", async () => {
     const id = await turns(1);
     const reading = stream(id);
     const { status, headers } = await reading.head;
-    expect([status, headers.get("x-accel-buffering"), headers.get("cache-control")]).toEqual([200, "no", "no-store"]);
+    expect([status, headers.get("x-accel-buffering"), headers.get("cache-control")]).toEqual([
+      200,
+      "no",
+      "no-store",
+    ]);
     expect(headers.get("x-request-id")).not.toBeNull();
     const events = await reading.end;
     expect(events.map(({ type }) => type)).toEqual(events.map(({ named }) => named));
@@ -88,7 +97,10 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
 
   test("begins after any number, and ends with the turn of that number", async () => {
     const id = await turns(2);
-    const all = [...(await stream(id, "&starting_after=0").end), ...(await stream(id, `&starting_after=${turnLength - 1}`).end)];
+    const all = [
+      ...(await stream(id, "&starting_after=0").end),
+      ...(await stream(id, `&starting_after=${turnLength - 1}`).end),
+    ];
     expect(numbers(all)).toEqual(from(1, 2 * turnLength));
     for (const after of from(0, 2 * turnLength - 1)) {
       const events = await stream(id, `&starting_after=${after}`).end;
@@ -127,8 +139,13 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
 
   test("is refused in plain JSON where the task is not the caller's, and for an invalid boolean", async () => {
     const bo = await rig.service.person();
-    expect(await stream(await rig.create(), "", bo).head).toMatchObject({ status: 404, body: { error: { type: "not_found_error" } } });
-    expect(await call(rig.service.url, rig.ann, "GET", `${prefix}/responses/${await rig.create()}?stream=maybe`)).toMatchObject({
+    expect(await stream(await rig.create(), "", bo).head).toMatchObject({
+      status: 404,
+      body: { error: { type: "not_found_error" } },
+    });
+    expect(
+      await call(rig.service.url, rig.ann, "GET", `${prefix}/responses/${await rig.create()}?stream=maybe`),
+    ).toMatchObject({
       status: 400,
     });
   });
@@ -156,7 +173,8 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     await next.until(2);
     await rig.settle(id);
     await Promise.all([mine[1]?.end, next.end]);
-    for (let n = 0; n <= limit; n += 1) expect((await stream(id, "&starting_after=1000", bo).head).status).toBe(400);
+    for (let n = 0; n <= limit; n += 1)
+      expect((await stream(id, "&starting_after=1000", bo).head).status).toBe(400);
     const running = await rig.create(bo);
     await Promise.all([stream(running, "", bo), stream(running, "", bo)].map(({ until }) => until(2)));
   });
@@ -166,7 +184,11 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
     const reading = stream(id);
     await reading.until(2);
     const path = `${prefix}/responses/${id}`;
-    expect((await call(rig.service.url, rig.ann, "DELETE", path)).body).toEqual({ id, object: "response.deleted", deleted: true });
+    expect((await call(rig.service.url, rig.ann, "DELETE", path)).body).toEqual({
+      id,
+      object: "response.deleted",
+      deleted: true,
+    });
     expect((await reading.end).at(-1)).toMatchObject({
       type: "error",
       named: "error",
@@ -179,7 +201,11 @@ describe.each(prefixes)("a stream below %j", (prefix) => {
 
   test("begins with the turn that a POST begins, regardless of earlier turns", async () => {
     const id = await turns(1);
-    const reading = readStream(rig.service.url, rig.ann, `${prefix}/responses`, { input: "Again", previous_response_id: id, stream: true });
+    const reading = readStream(rig.service.url, rig.ann, `${prefix}/responses`, {
+      input: "Again",
+      previous_response_id: id,
+      stream: true,
+    });
     open.add(reading);
     await reading.until(2);
     await rig.settle(id);

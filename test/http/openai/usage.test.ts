@@ -52,10 +52,18 @@ describe("a response of a model", () => {
     const client = sdk(rig.service.url, rig.ann);
     server.play([{ text: "One" }, { text: "Two" }]);
     const first = await client.responses.create({ model: "x", input: "1", background: false });
-    expect(first).toMatchObject({ output_text: "One", max_output_tokens: 1000, usage: { input_tokens: 100, output_tokens: 10 } });
-    const final = await client.responses.stream({ model: "x", input: "2", previous_response_id: first.id }).finalResponse();
+    expect(first).toMatchObject({
+      output_text: "One",
+      max_output_tokens: 1000,
+      usage: { input_tokens: 100, output_tokens: 10 },
+    });
+    const final = await client.responses
+      .stream({ model: "x", input: "2", previous_response_id: first.id })
+      .finalResponse();
     expect(final.usage).toMatchObject({ input_tokens: 200, output_tokens: 20, total_tokens: 220 });
-    const answer = await fetch(`${rig.service.url}/v1/tasks/${first.id}`, { headers: { API_KEY: rig.ann.key } });
+    const answer = await fetch(`${rig.service.url}/v1/tasks/${first.id}`, {
+      headers: { API_KEY: rig.ann.key },
+    });
     const body = Object(await answer.json());
     expect(body.max_output_tokens).toBe(1000);
     expect(body).not.toHaveProperty("usage");

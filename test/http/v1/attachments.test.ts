@@ -18,7 +18,10 @@ describe("attachments of v1", () => {
   let site: Server;
   let siteUrl: string;
   beforeAll(async () => {
-    site = createServer((_, reply) => reply.setHeader("Content-Type", "text/csv").end("a,b\n1,2\n")).listen(0, "127.0.0.1");
+    site = createServer((_, reply) => reply.setHeader("Content-Type", "text/csv").end("a,b\n1,2\n")).listen(
+      0,
+      "127.0.0.1",
+    );
     await new Promise((resolve) => site.once("listening", resolve));
     siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`; // Of a TCP server.
     service = await openService({ env: { DATA_DIR: dataDir, FETCH_ALLOW: "loopback" } });
@@ -53,7 +56,12 @@ describe("attachments of v1", () => {
     const id = await uploaded("notes.txt", "Hello.");
     const [file, ...others] = await filesOf([{ filename: "notes.txt", [member]: id }]);
     expect(others).toEqual([]);
-    expect(file).toEqual({ type: "output_file", fileUrl: expect.stringMatching(/^https:/), fileName: "notes.txt", mimeType: "text/plain" });
+    expect(file).toEqual({
+      type: "output_file",
+      fileUrl: expect.stringMatching(/^https:/),
+      fileName: "notes.txt",
+      mimeType: "text/plain",
+    });
     expect(await (await fetch(reach(file.fileUrl))).text()).toBe("Hello.");
   });
 
@@ -83,11 +91,17 @@ describe("attachments of v1", () => {
 
   test("several keep their order, also in a follow-up", async () => {
     const attachments = ["1", "2", "3"].map((name) => ({ filename: `${name}.txt`, fileData: dataUri(name) }));
-    expect((await filesOf(attachments)).map(({ fileName }: { fileName: string }) => fileName)).toEqual(["1.txt", "2.txt", "3.txt"]);
+    expect((await filesOf(attachments)).map(({ fileName }: { fileName: string }) => fileName)).toEqual([
+      "1.txt",
+      "2.txt",
+      "3.txt",
+    ]);
     const { task_id } = (await call("POST /v1/tasks", { prompt: "[[forever]]" })).body;
     await call("POST /v1/tasks", { task_id, prompt: "More", attachments });
     const { output } = (await call(`GET /v1/tasks/${task_id}`)).body;
-    expect(output[1].content.slice(1)).toMatchObject(attachments.map(({ filename }) => ({ fileName: filename })));
+    expect(output[1].content.slice(1)).toMatchObject(
+      attachments.map(({ filename }) => ({ fileName: filename })),
+    );
   });
 
   test("a file from the agent is in its message as output_file", async () => {
@@ -103,13 +117,21 @@ describe("attachments of v1", () => {
 
   test.each([
     ["an unknown file", { filename: "a.txt", file_id: "file-unknown" }, /^attachments\[1\]\.file_id: /],
-    ["bytes that are not base64", { filename: "a.txt", fileData: "data:text/plain;base64,!!!" }, /^attachments\[1\]\.file_data: /],
+    [
+      "bytes that are not base64",
+      { filename: "a.txt", fileData: "data:text/plain;base64,!!!" },
+      /^attachments\[1\]\.file_data: /,
+    ],
     ["a forbidden kind", { filename: "run.sh", fileData: dataUri("x") }, /^attachments\[1\]\.filename: /],
     ["an address that is not http", { url: "ftp://a.example/b" }, /^attachments\[1\]\.url: /],
     ["an address without a server", { url: "http://127.0.0.1:1/b" }, /^attachments\[1\]\.url: /],
     ["no source", { filename: "a.txt" }, /^attachments\[1\]: /],
     ["data without a name", { data: dataUri("x") }, /^attachments\[1\]: must have exactly one of /],
-    ["data that is none, by the member that the caller sent", { filename: "a.txt", data: "x" }, /^attachments\[1\]\.data: must be data:/],
+    [
+      "data that is none, by the member that the caller sent",
+      { filename: "a.txt", data: "x" },
+      /^attachments\[1\]\.data: must be data:/,
+    ],
     [
       "data together with a file",
       { filename: "a.txt", data: dataUri("x"), url: "https://a.example/b" },
@@ -118,7 +140,10 @@ describe("attachments of v1", () => {
   ])("%s is refused with v1's error, and no task is created", async (_, attachment, named) => {
     const before = (await call("GET /v1/tasks?limit=1")).body.first_id;
     const sound = { filename: "s.txt", fileData: dataUri("x") };
-    const { status, body } = await call("POST /v1/tasks", { prompt: "[[forever]]", attachments: [sound, attachment] });
+    const { status, body } = await call("POST /v1/tasks", {
+      prompt: "[[forever]]",
+      attachments: [sound, attachment],
+    });
     expect({ status, body }).toEqual({ status: 400, body: refusal(3, named) });
     expect((await call("GET /v1/tasks?limit=1")).body.first_id).toBe(before);
   });
@@ -126,7 +151,10 @@ describe("attachments of v1", () => {
   test("a deleted file cannot be attached", async () => {
     const id = await uploaded("notes.txt", "Hello.");
     await call(`DELETE /v1/files/${id}`);
-    const { status, body } = await call("POST /v1/tasks", { prompt: "x", attachments: [{ filename: "notes.txt", file_id: id }] });
+    const { status, body } = await call("POST /v1/tasks", {
+      prompt: "x",
+      attachments: [{ filename: "notes.txt", file_id: id }],
+    });
     expect({ status, body }).toEqual({ status: 400, body: refusal(3, /^attachments\[0\]\.file_id: /) });
   });
 });

@@ -10,7 +10,11 @@ export interface V1Reply {
 }
 
 /** Calls an address, for instance `GET /v1/tasks?limit=5`, with an optional body. */
-export type CallV1 = (at: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<V1Reply>;
+export type CallV1 = (
+  at: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<V1Reply>;
 
 /** A client of v1 that sends these headers on every call. */
 export const v1With =
@@ -32,7 +36,15 @@ export const v1Of = (service: { readonly url: string }, { key }: Pick<Person, "k
   v1With(service, { API_KEY: key, Authorization: "Bearer placeholder" });
 
 /** What every refusal says about its call. */
-export const ofCall = { request_id: expect.stringMatching(/^req_/), doc_url: expect.stringMatching(/^http.*\/\w+$/) };
+export const ofCall = {
+  request_id: expect.stringMatching(/^req_/),
+  doc_url: expect.stringMatching(/^http.*\/\w+$/),
+};
 
 /** The body of v1's refusal with this code and text. */
-export const refusal = (code: number, named: string | RegExp) => ({ code, message: expect.stringMatching(named), details: [], ...ofCall });
+export const refusal = (code: number, named: string | RegExp) => ({
+  code,
+  message: expect.stringMatching(named),
+  details: [],
+  ...ofCall,
+});

@@ -21,7 +21,11 @@ describe("a client of v1", () => {
   test("in camelCase: creates, polls while it is running, reads the answer, continues, renames, deletes", async () => {
     const headers = { API_KEY: ann.key, "Content-Type": "application/json" };
     const send = async (method: string, path: string, body?: object) => {
-      const reply = await fetch(`${service.url}/v1${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+      const reply = await fetch(`${service.url}/v1${path}`, {
+        method,
+        headers,
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
       if (reply.status !== 200) throw new Error(`${reply.status}: ${(await read(reply)).message}`);
       return read(reply);
     };
@@ -32,17 +36,30 @@ describe("a client of v1", () => {
       return send("GET", `/tasks/${id}`);
     };
     const { task_id: id, task_url } = await send("POST", "/tasks", {
-      ...{ prompt: "[[say Sorted]]", agentProfile: "manus-1.5", taskMode: "agent", hideInTaskList: false, attachments: [] },
+      ...{
+        prompt: "[[say Sorted]]",
+        agentProfile: "manus-1.5",
+        taskMode: "agent",
+        hideInTaskList: false,
+        attachments: [],
+      },
     });
     expect(task_url).toContain(id);
     const done = await poll(id);
     expect(done.status).toBe("completed");
     const answers = done.output.filter((message: { role: string }) => message.role === "assistant");
-    expect(answers.flatMap(({ content }: { content: { text: string }[] }) => content.map(({ text }) => text))).toContain("Sorted");
+    expect(
+      answers.flatMap(({ content }: { content: { text: string }[] }) => content.map(({ text }) => text)),
+    ).toContain("Sorted");
     await send("POST", "/tasks", { taskId: id, prompt: "[[say Sorted again]]" });
     expect(JSON.stringify((await poll(id)).output)).toContain("Sorted again");
-    expect(await send("PUT", `/tasks/${id}`, { title: "Letters", enableShared: true })).toMatchObject({ task_title: "Letters" });
-    const { data } = await send("GET", "/tasks?query=letters&orderBy=updated_at&status=completed&status=failed&limit=10");
+    expect(await send("PUT", `/tasks/${id}`, { title: "Letters", enableShared: true })).toMatchObject({
+      task_title: "Letters",
+    });
+    const { data } = await send(
+      "GET",
+      "/tasks?query=letters&orderBy=updated_at&status=completed&status=failed&limit=10",
+    );
     expect(data).toMatchObject([{ id, metadata: { task_title: "Letters" } }]);
     expect(await send("DELETE", `/tasks/${id}`)).toEqual({ id, object: "task.deleted", deleted: true });
     await expect(send("GET", `/tasks/${id}`)).rejects.toThrow("404: task not found");
@@ -51,7 +68,9 @@ describe("a client of v1", () => {
   test("in snake_case: answers a task that is pending, with numbers where it reads numbers", async () => {
     const headers = { "x-api-key": ann.key };
     const send = async (method: string, path: string, body?: object) =>
-      read(await fetch(service.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }));
+      read(
+        await fetch(service.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }),
+      );
     const made = await send("POST", "/v1/tasks", {
       ...{
         prompt: "[[ask Which? | Red | Blue]] [[credits 3]]",
@@ -67,8 +86,11 @@ describe("a client of v1", () => {
     await send("POST", "/v1/tasks", { task_id: made.task_id, prompt: "Red" });
     await untilStatus(service.store, made.task_id, "stopped");
     const done = await send("GET", `/v1/tasks/${made.task_id}`);
-    for (const member of ["created_at", "updated_at", "credit_usage"]) expect(done[member]).toBeTypeOf("number");
-    expect(done.output.map(({ role }: { role: string }) => role).filter((role: string) => role === "user")).toHaveLength(2);
+    for (const member of ["created_at", "updated_at", "credit_usage"])
+      expect(done[member]).toBeTypeOf("number");
+    expect(
+      done.output.map(({ role }: { role: string }) => role).filter((role: string) => role === "user"),
+    ).toHaveLength(2);
   });
 
   test("with the OpenAI SDK's habits lists tasks until has_more is false, with a placeholder behind Bearer", async () => {
@@ -79,7 +101,9 @@ describe("a client of v1", () => {
     const titles: string[] = [];
     for (let after = ""; ; ) {
       const page = await read(await fetch(`${service.url}/v1/tasks?limit=2&order=asc${after}`, { headers }));
-      titles.push(...page.data.map(({ metadata }: { metadata: { task_title: string } }) => metadata.task_title));
+      titles.push(
+        ...page.data.map(({ metadata }: { metadata: { task_title: string } }) => metadata.task_title),
+      );
       if (!page.has_more) break;
       after = `&after=${page.last_id}`;
     }
@@ -96,7 +120,11 @@ describe("a client of v1", () => {
       ["PATCH", "/v1/tasks/none", "{}", 405, 12],
     ] as const;
     for (const [method, path, body, status, code] of wrong) {
-      const reply = await fetch(service.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+      const reply = await fetch(service.url + path, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      });
       expect([path, reply.status, await reply.json()]).toEqual([
         path,
         status,
@@ -116,10 +144,18 @@ describe("a client that uploads files", () => {
   test("creates a slot, puts the bytes without a key, and waits until it is uploaded (spec/clients.md 8, 24)", async () => {
     const { key } = await town.service.person();
     const headers = { API_KEY: key, "Content-Type": "application/json" };
-    const made = await fetch(`${town.service.url}/v1/files`, { method: "POST", headers, body: '{"filename":"a.csv"}' });
+    const made = await fetch(`${town.service.url}/v1/files`, {
+      method: "POST",
+      headers,
+      body: '{"filename":"a.csv"}',
+    });
     expect(made.status).toBe(200);
     const { id, upload_url } = await read(made);
-    const put = await fetch(town.reach(upload_url), { method: "PUT", body: "a,b\n1,2\n", headers: { "Content-Type": "text/csv" } });
+    const put = await fetch(town.reach(upload_url), {
+      method: "PUT",
+      body: "a,b\n1,2\n",
+      headers: { "Content-Type": "text/csv" },
+    });
     expect(put.status).toBe(200);
     const file = await read(await fetch(`${town.service.url}/v1/files/${id}`, { headers }));
     expect(file).toMatchObject({ id, status: "uploaded", bytes: 8 });

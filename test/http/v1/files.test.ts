@@ -46,17 +46,32 @@ describe("files of v1", () => {
   test("created, uploaded and read: pending, then uploaded with size, type and expiry", async () => {
     const { body: made } = await call("POST /v1/files", { filename: "notes.txt" });
     const waiting = await call(`GET /v1/files/${made.id}`);
-    const head = { id: made.id, object: "file", filename: "notes.txt", created_at: made.created_at, content_type: "text/plain" };
+    const head = {
+      id: made.id,
+      object: "file",
+      filename: "notes.txt",
+      created_at: made.created_at,
+      content_type: "text/plain",
+    };
     expect(waiting.body).toEqual({ ...head, status: "pending" });
     expect((await put(town.reach(made.upload_url), "Hello.")).status).toBe(200);
     const { status, body } = await call(`GET /v1/files/${made.id}`);
     expect(status).toBe(200);
-    expect(body).toEqual({ ...head, status: "uploaded", bytes: 6, expires_at: Math.floor((clock.now() + 48 * hour) / 1000) });
+    expect(body).toEqual({
+      ...head,
+      status: "uploaded",
+      bytes: 6,
+      expires_at: Math.floor((clock.now() + 48 * hour) / 1000),
+    });
   });
 
   test("v1 and v2 have the same files by the same ids", async () => {
     const id = await uploaded("notes.txt");
-    expect((await ann.v2("file.detail", { file_id: id })).body["file"]).toMatchObject({ id, status: "uploaded", bytes: 6 });
+    expect((await ann.v2("file.detail", { file_id: id })).body["file"]).toMatchObject({
+      id,
+      status: "uploaded",
+      bytes: 6,
+    });
     const { body } = await ann.v2("file.upload", { filename: "b.csv" });
     expect((await call(`GET /v1/files/${body["file"].id}`)).body).toMatchObject({
       id: body["file"].id,
@@ -111,6 +126,8 @@ describe("files of v1", () => {
   test("a file that an app uploaded for its user is in the user's list", async () => {
     const token = await tokenOf(service, ann, { now: clock.now() });
     const { body } = await token.v2("file.upload", { filename: "from-app.txt" });
-    expect((await call("GET /v1/files")).body.data.map(({ id }: { id: string }) => id)).toContain(body["file"].id);
+    expect((await call("GET /v1/files")).body.data.map(({ id }: { id: string }) => id)).toContain(
+      body["file"].id,
+    );
   });
 });

@@ -18,7 +18,12 @@ test("a message has its text first, then its files by links, names and types (sp
       type: "message",
       content: [
         { type: "output_text", text: "Here" },
-        { type: "output_file", fileUrl: "https://files.example/a", fileName: "a.md", mimeType: "text/markdown" },
+        {
+          type: "output_file",
+          fileUrl: "https://files.example/a",
+          fileName: "a.md",
+          mimeType: "text/markdown",
+        },
         { type: "output_file", fileUrl: "https://files.example/b", fileName: "b" },
       ],
     },
@@ -31,7 +36,9 @@ test("a message of files alone has no empty text, and the user's text is kept", 
     event({ case: "userMessage", value: { content: "", attachments } }),
     event({ case: "userMessage", value: { content: "Sort" } }),
   ]);
-  expect(files?.content).toEqual([{ type: "output_file", fileUrl: "https://files.example/a", fileName: "a.md" }]);
+  expect(files?.content).toEqual([
+    { type: "output_file", fileUrl: "https://files.example/a", fileName: "a.md" },
+  ]);
   expect(said).toMatchObject({ role: "user", content: [{ type: "output_text", text: "Sort" }] });
 });
 

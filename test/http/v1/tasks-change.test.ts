@@ -16,8 +16,17 @@ describeOnOne("a task of v1", (database) => {
       const id = await rig.create("[[forever]]", { hide_in_task_list: true });
       const { status, body } = await call(`PUT /v1/tasks/${id}`, { title: "Letters" });
       expect(status).toBe(200);
-      expect(body).toEqual({ task_id: id, task_title: "Letters", task_url: expect.stringMatching(new RegExp(`/app/${id}$`)) });
-      expect(await rig.row(id)).toMatchObject({ title: "Letters", hidden: true, shareVisibility: "private", status: "running" });
+      expect(body).toEqual({
+        task_id: id,
+        task_title: "Letters",
+        task_url: expect.stringMatching(new RegExp(`/app/${id}$`)),
+      });
+      expect(await rig.row(id)).toMatchObject({
+        title: "Letters",
+        hidden: true,
+        shareVisibility: "private",
+        status: "running",
+      });
     });
 
     test.each([
@@ -36,7 +45,10 @@ describeOnOne("a task of v1", (database) => {
     test("with an empty body, or unknown members, changes nothing", async () => {
       const id = await rig.create("[[forever]]", { title: "Letters" });
       for (const body of [undefined, {}, { status: "completed", prompt: "x", title: null }])
-        expect(await call(`PUT /v1/tasks/${id}`, body)).toMatchObject({ status: 200, body: { task_id: id, task_title: "Letters" } });
+        expect(await call(`PUT /v1/tasks/${id}`, body)).toMatchObject({
+          status: 200,
+          body: { task_id: id, task_title: "Letters" },
+        });
     });
 
     test("the id in the path overrides one in the body", async () => {
@@ -73,14 +85,22 @@ describeOnOne("a task of v1", (database) => {
     });
 
     test("refuses to delete an agent's task, by either id", async () => {
-      const [main] = (await rig.ann.v2("task.detail", { task_id: "agent-default-main_task" })).body["task"].id.match(/.+/);
+      const [main] = (await rig.ann.v2("task.detail", { task_id: "agent-default-main_task" })).body[
+        "task"
+      ].id.match(/.+/);
       for (const id of [main, "agent-default-main_task"])
-        expect(await call(`DELETE /v1/tasks/${id}`)).toMatchObject({ status: 400, body: refusal(9, /agent/) });
+        expect(await call(`DELETE /v1/tasks/${id}`)).toMatchObject({
+          status: 400,
+          body: refusal(9, /agent/),
+        });
     });
 
     test("of another account's task is answered like that of an unknown one", async () => {
       const foreign = await rig.create("[[forever]]", {}, await rig.service.person());
-      expect(await call(`DELETE /v1/tasks/${foreign}`)).toMatchObject({ status: 404, body: refusal(5, /^task not found$/) });
+      expect(await call(`DELETE /v1/tasks/${foreign}`)).toMatchObject({
+        status: 404,
+        body: refusal(5, /^task not found$/),
+      });
       expect(await rig.row(foreign)).toMatchObject({ status: "running" });
     });
   });
@@ -89,16 +109,24 @@ describeOnOne("a task of v1", (database) => {
     const id = await rig.create("[[forever]]");
     await expect(rig.ann.client(TaskService).deleteTask({ taskId: id })).rejects.toThrow(/stop it first/);
     expect(await rig.row(id)).toMatchObject({ status: "running" });
-    expect(await rig.ann.client(TaskService).deleteTask({ taskId: id, stop: true })).toMatchObject({ id, deleted: true });
+    expect(await rig.ann.client(TaskService).deleteTask({ taskId: id, stop: true })).toMatchObject({
+      id,
+      deleted: true,
+    });
     expect((await rig.ann.v2("task.detail", { task_id: id })).status).toBe(404);
   });
 
   test("v1 and v2 have the same tasks by the same ids (spec/clients.md 25)", async () => {
     const id = await rig.create("[[forever]]", { title: "From v2" });
-    expect((await call(`GET /v1/tasks/${id}`)).body).toMatchObject({ id, metadata: { task_title: "From v2" } });
+    expect((await call(`GET /v1/tasks/${id}`)).body).toMatchObject({
+      id,
+      metadata: { task_title: "From v2" },
+    });
     expect((await call("GET /v1/tasks?limit=1")).body.first_id).toBe(id);
     await call(`PUT /v1/tasks/${id}`, { title: "Renamed by v1" });
-    expect((await rig.ann.v2("task.detail", { task_id: id })).body["task"]).toMatchObject({ title: "Renamed by v1" });
+    expect((await rig.ann.v2("task.detail", { task_id: id })).body["task"]).toMatchObject({
+      title: "Renamed by v1",
+    });
 
     const { task_id } = (await call("POST /v1/tasks", { prompt: "[[forever]]" })).body;
     expect((await rig.ann.v2("task.list", { limit: 1 })).body["data"]).toMatchObject([

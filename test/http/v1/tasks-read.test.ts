@@ -7,7 +7,10 @@ import type { Person } from "../../support/service.ts";
 import { taskRig } from "../../support/task-rig.ts";
 import { type CallV1, refusal, v1Of } from "./caller.ts";
 
-const userSaid = (content: string): NewEvent => ({ type: "user_message", payload: { content, messageType: "text" } });
+const userSaid = (content: string): NewEvent => ({
+  type: "user_message",
+  payload: { content, messageType: "text" },
+});
 const agentSaid = (content: string): NewEvent => ({ type: "assistant_message", payload: { content } });
 const item = (role: string, text: string) => ({
   id: expect.any(String),
@@ -30,7 +33,10 @@ describeOnOne("tasks of v1", (database) => {
   /** Creates a task that no worker runs in a person's space. */
   const put = (who: Person, members: Partial<Task>, events: readonly NewEvent[] = [userSaid("Sort")]) =>
     rig.service.store.change((tx) =>
-      tx.tasks.insert({ ...idleTask("", who, 1_790_000_000_000), agentProfile: "manus-1.6", ...members } as Task, events),
+      tx.tasks.insert(
+        { ...idleTask("", who, 1_790_000_000_000), agentProfile: "manus-1.6", ...members } as Task,
+        events,
+      ),
     );
 
   describe("GET /v1/tasks/{task_id} (GetConversation)", () => {
@@ -49,9 +55,11 @@ describeOnOne("tasks of v1", (database) => {
         metadata: { task_title: "Sum", task_url: expect.stringMatching(new RegExp(`^http.*/app/${id}$`)) },
         locale: "en",
         instructions: "[[think Hm]] [[say Half way]] [[say 4]]",
-        output: [item("user", "[[think Hm]] [[say Half way]] [[say 4]]"), item("assistant", "Half way"), item("assistant", "4")].concat(
-          body.output.slice(3),
-        ),
+        output: [
+          item("user", "[[think Hm]] [[say Half way]] [[say 4]]"),
+          item("assistant", "Half way"),
+          item("assistant", "4"),
+        ].concat(body.output.slice(3)),
       });
     });
 
@@ -71,7 +79,10 @@ describeOnOne("tasks of v1", (database) => {
       const id = await rig.create("[[fail quota_limit | No more]]");
       await rig.reach(id, "error");
       const failed = await call(`GET /v1/tasks/${id}`);
-      expect(failed.body).toMatchObject({ error: "No more", output: [item("user", expect.any(String)), item("assistant", "No more")] });
+      expect(failed.body).toMatchObject({
+        error: "No more",
+        output: [item("user", expect.any(String)), item("assistant", "No more")],
+      });
       await rig.send(id, "[[forever]]");
       expect((await call(`GET /v1/tasks/${id}`)).body).not.toHaveProperty("error");
     });
@@ -92,7 +103,11 @@ describeOnOne("tasks of v1", (database) => {
       await rig.ann.v2("task.stop", { task_id: id });
       const { body } = await call(`GET /v1/tasks/${id}`);
       expect(body).toMatchObject({ status: "completed", incomplete_details: "stop", locale: "de-CH" });
-      expect((await call("GET /v1/tasks?limit=1")).body.data[0]).toMatchObject({ id, incomplete_details: "stop", locale: "de-CH" });
+      expect((await call("GET /v1/tasks?limit=1")).body.data[0]).toMatchObject({
+        id,
+        incomplete_details: "stop",
+        locale: "de-CH",
+      });
     });
 
     test("returns credits as a number, and only once some are spent", async () => {
@@ -111,8 +126,11 @@ describeOnOne("tasks of v1", (database) => {
       const many = Array.from({ length: 10_005 }, (_, n) => agentSaid(`${n}`));
       await put(who, { id: "long" }, [userSaid("first"), ...many.slice(0, 4000)]);
       for (const part of [many.slice(4000, 7000), many.slice(7000)])
-        await rig.service.store.change((tx) => tx.tasks.advance("long", { now: 1_790_000_000_001, events: part }));
-      const texts = (output: { content: { text: string }[] }[]) => output.map(({ content }) => content[0]?.text);
+        await rig.service.store.change((tx) =>
+          tx.tasks.advance("long", { now: 1_790_000_000_001, events: part }),
+        );
+      const texts = (output: { content: { text: string }[] }[]) =>
+        output.map(({ content }) => content[0]?.text);
       const alone = await v1Of(rig.service, who)("GET /v1/tasks/long");
       expect(texts(alone.body.output)).toEqual(Array.from({ length: 10_000 }, (_, n) => `${n + 5}`));
       expect(alone.body).not.toHaveProperty("instructions");
@@ -123,7 +141,8 @@ describeOnOne("tasks of v1", (database) => {
     test("an unknown task and another account's are the same 404", async () => {
       const foreign = await rig.create("[[forever]]", {}, await rig.service.person());
       const answers = [await call("GET /v1/tasks/nothing"), await call(`GET /v1/tasks/${foreign}`)];
-      for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 404, body: refusal(5, /^task not found$/) });
+      for (const { status, body } of answers)
+        expect({ status, body }).toEqual({ status: 404, body: refusal(5, /^task not found$/) });
     });
   });
 
@@ -137,18 +156,28 @@ describeOnOne("tasks of v1", (database) => {
       bo = await rig.service.person();
       const ask = v1Of(rig.service, bo);
       projectId = (await ask("POST /v1/projects", { name: "Post" })).body.id;
-      list = async (query = "") => (await ask(`GET /v1/tasks?${query}`)).body.data.map(({ id }: { id: string }) => id);
+      list = async (query = "") =>
+        (await ask(`GET /v1/tasks?${query}`)).body.data.map(({ id }: { id: string }) => id);
       const at = (s: number) => ({ createdAt: (second + s) * 1000, updatedAt: (second + 100 - s) * 1000 });
       await put(bo, { id: "a1", ...at(0), status: "stopped", title: "Apples" });
       await put(bo, { id: "b2", ...at(10), status: "waiting", title: "Pears", projectId, type: "project" });
-      await put(bo, { id: "c3", ...at(20), status: "error", title: "Plums", hidden: true }, [userSaid("And apples"), agentSaid("No")]);
+      await put(bo, { id: "c3", ...at(20), status: "error", title: "Plums", hidden: true }, [
+        userSaid("And apples"),
+        agentSaid("No"),
+      ]);
       await put(bo, { id: "d4", ...at(30), status: "stopped", title: "Figs", projectId, type: "project" });
     });
 
     test("returns tasks newest first, including hidden ones, in the list's envelope", async () => {
       const { status, body } = await v1Of(rig.service, bo)("GET /v1/tasks");
       expect(status).toBe(200);
-      expect(body).toEqual({ object: "list", data: expect.any(Array), first_id: "d4", last_id: "a1", has_more: false });
+      expect(body).toEqual({
+        object: "list",
+        data: expect.any(Array),
+        first_id: "d4",
+        last_id: "a1",
+        has_more: false,
+      });
       expect(body.data.map(({ id }: { id: string }) => id)).toEqual(["d4", "c3", "b2", "a1"]);
       const alone = await v1Of(rig.service, bo)("GET /v1/tasks/c3");
       expect(body.data[1]).toEqual(alone.body);
@@ -200,7 +229,10 @@ describeOnOne("tasks of v1", (database) => {
       expect(await list(query)).toEqual(ids);
     });
 
-    test.each(["project_id", "projectId"])("keeps to a project by %s, and finds nothing in a foreign one", async (name) => {
+    test.each([
+      "project_id",
+      "projectId",
+    ])("keeps to a project by %s, and finds nothing in a foreign one", async (name) => {
       expect(await list(`${name}=${projectId}`)).toEqual(["d4", "b2"]);
       expect(await list(`${name}=unknown`)).toEqual([]);
     });
@@ -243,20 +275,29 @@ describeOnOne("tasks of v1", (database) => {
     });
 
     test("refuses another account's task as the position to continue after", async () => {
-      expect(await call("GET /v1/tasks?after=c3")).toMatchObject({ status: 400, body: refusal(3, /^after: /) });
+      expect(await call("GET /v1/tasks?after=c3")).toMatchObject({
+        status: 400,
+        body: refusal(3, /^after: /),
+      });
     });
 
     test("queries tasks once and messages once, however many there are", async () => {
       const ask = v1Of(rig.service, bo);
       // The platform looks at the queue each second, and for deleted tasks now and then.
       const isOfPlatform = (sql: string) => /full_profile|deleted_at </.test(sql);
-      const reads = () => rig.service.statements.filter((sql) => /t\.space_id|task_event/.test(sql) && !isOfPlatform(sql)).length;
+      const reads = () =>
+        rig.service.statements.filter((sql) => /t\.space_id|task_event/.test(sql) && !isOfPlatform(sql))
+          .length;
       const cost = async (at: string) => {
         const before = reads();
         await ask(at);
         return reads() - before;
       };
-      expect([await cost("GET /v1/tasks?limit=1"), await cost("GET /v1/tasks"), await cost("GET /v1/tasks/a1")]).toEqual([2, 2, 2]);
+      expect([
+        await cost("GET /v1/tasks?limit=1"),
+        await cost("GET /v1/tasks"),
+        await cost("GET /v1/tasks/a1"),
+      ]).toEqual([2, 2, 2]);
     });
   });
 });

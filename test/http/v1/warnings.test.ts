@@ -35,13 +35,19 @@ describe("a client of v1 that", () => {
       prompt: "Sort",
       attachments: [{ filename: "a.txt", fileData: "YQ==", mimetype: "text/plain" }],
     });
-    expect(reply.body.warnings).toEqual(['unknown member "attachments[0].mimetype"; did you mean "attachments[0].mime_type"?']);
+    expect(reply.body.warnings).toEqual([
+      'unknown member "attachments[0].mimetype"; did you mean "attachments[0].mime_type"?',
+    ]);
   });
 
   test("is refused is warned too", async () => {
     expect(await call("POST /v1/tasks", { promt: "Sort" })).toMatchObject({
       status: 400,
-      body: { code: 3, message: "prompt: is required", warnings: ['unknown member "promt"; did you mean "prompt"?'] },
+      body: {
+        code: 3,
+        message: "prompt: is required",
+        warnings: ['unknown member "promt"; did you mean "prompt"?'],
+      },
     });
   });
 
@@ -70,13 +76,18 @@ describe("a client of v1 that", () => {
       const reply = await call(at);
       expect([reply.status, header(reply), reply.body.warnings]).toEqual([200, null, undefined]);
     }
-    expect((await call("POST /v1/tasks", { prompt: "Sort", nothing: null })).body).not.toHaveProperty("warnings");
+    expect((await call("POST /v1/tasks", { prompt: "Sort", nothing: null })).body).not.toHaveProperty(
+      "warnings",
+    );
   });
 
   test("prefers strict handling is refused before anything is written", async () => {
     const before = (await call("GET /v1/tasks")).body.data.length;
     const reply = await call("POST /v1/tasks", { prompt: "Sort", attchments: [] }, strict);
-    expect(reply).toMatchObject({ status: 400, body: { code: 3, message: 'unknown member "attchments"; did you mean "attachments"?' } });
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { code: 3, message: 'unknown member "attchments"; did you mean "attachments"?' },
+    });
     expect(reply.headers.get("preference-applied")).toBe("handling=strict");
     expect((await call("GET /v1/tasks")).body.data).toHaveLength(before);
   });
@@ -85,7 +96,9 @@ describe("a client of v1 that", () => {
     const token = "eyJhbGciOiJFUzI1NiJ9.e30.c2ln";
     const reply = await call("GET /v1/tasks", undefined);
     expect(reply.status).toBe(200);
-    expect((await call("POST /v1/tasks", { prompt: "Sort", [token]: 1 })).body.warnings).toEqual(['unknown member "(hidden)"']);
+    expect((await call("POST /v1/tasks", { prompt: "Sort", [token]: 1 })).body.warnings).toEqual([
+      'unknown member "(hidden)"',
+    ]);
   });
 });
 
@@ -113,12 +126,18 @@ describe.each(prefixes)("a client of the Responses API at %j", (prefix) => {
     const first = await client.responses.create({ model: "gpt-5", input: "Sort" });
     const shown = await client.responses.retrieve(first.id);
     const input = [...shown.output, { role: "user" as const, content: "More" }];
-    const { response } = await client.responses.create({ model: "gpt-5", input: input as never }).withResponse();
+    const { response } = await client.responses
+      .create({ model: "gpt-5", input: input as never })
+      .withResponse();
     expect(header(response)).toBeNull();
   });
 
   test("is warned at the start of a stream", async () => {
-    const stream = readStream(service.url, ann, `${prefix}/responses`, { input: "Sort", stream: true, modle: "x" });
+    const stream = readStream(service.url, ann, `${prefix}/responses`, {
+      input: "Sort",
+      stream: true,
+      modle: "x",
+    });
     expect(header(await stream.head)).toBe('unknown member "modle"; did you mean "mode"?');
     stream.close();
   });
@@ -132,7 +151,13 @@ describe.each(prefixes)("a client of the Responses API at %j", (prefix) => {
   });
 
   test("that prefers strict handling is refused", async () => {
-    const sent = sdk(service.url, ann, prefix).responses.create({ model: "gpt-5", input: "Sort", store: true }, { headers: strict });
-    await expect(sent).rejects.toMatchObject({ status: 400, message: expect.stringContaining('member "store" has no effect') });
+    const sent = sdk(service.url, ann, prefix).responses.create(
+      { model: "gpt-5", input: "Sort", store: true },
+      { headers: strict },
+    );
+    await expect(sent).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('member "store" has no effect'),
+    });
   });
 });

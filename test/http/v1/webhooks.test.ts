@@ -10,7 +10,9 @@ describe("webhooks of v1", () => {
   let ann: Person;
   let call: CallV1;
   beforeAll(async () => {
-    hooks = await openReceiver((request, response) => void response.writeHead(request.url === "/broken" ? 500 : 200).end());
+    hooks = await openReceiver(
+      (request, response) => void response.writeHead(request.url === "/broken" ? 500 : 200).end(),
+    );
     service = await openService({ idle: true, env: { WEBHOOK_ALLOW: "loopback" } });
     ann = await service.person();
     call = v1Of(service, ann);
@@ -51,7 +53,9 @@ describe("webhooks of v1", () => {
   });
 
   test("have a public key, also for callers without a key (spec/clients.md 29); a bad key is refused", async () => {
-    const { status, body } = await v1With(service, { Authorization: "Bearer placeholder" })("GET /v1/webhook/public_key");
+    const { status, body } = await v1With(service, { Authorization: "Bearer placeholder" })(
+      "GET /v1/webhook/public_key",
+    );
     expect({ status, body }).toEqual({
       status: 200,
       body: {

@@ -26,15 +26,25 @@ describe("a frame", () => {
     "id: 7",
     "\u2028x\u0085",
   ])("of %j is read as it was written", async (data) => {
-    expect(await read(endFrame(data))).toEqual([{ event: "end", data: data.replace(/\r\n|\r/g, "\n"), lastEventId: "" }]);
+    expect(await read(endFrame(data))).toEqual([
+      { event: "end", data: data.replace(/\r\n|\r/g, "\n"), lastEventId: "" },
+    ]);
   });
 
   test("is named by the event type in its data", async () => {
     const write = compileFrameWriter(WatchTaskResponseSchema);
-    const event = create(TaskEventSchema, { seq: 7, type: TaskEventType.USER_STOP, payload: { case: "userStop", value: {} } });
+    const event = create(TaskEventSchema, {
+      seq: 7,
+      type: TaskEventType.USER_STOP,
+      payload: { case: "userStop", value: {} },
+    });
     const [frame] = await read(write(create(WatchTaskResponseSchema, { event })) ?? "");
     expect(frame).toMatchObject({ event: "user_stop", lastEventId: "7" });
-    expect(JSON.parse(frame && "data" in frame ? frame.data : "")).toMatchObject({ seq: 7, type: "user_stop", user_stop: {} });
+    expect(JSON.parse(frame && "data" in frame ? frame.data : "")).toMatchObject({
+      seq: 7,
+      type: "user_stop",
+      user_stop: {},
+    });
   });
 
   test("is not made for an answer without an event, which only keeps other streams open", () => {

@@ -1,8 +1,14 @@
 import { create, type JsonValue } from "@bufbuild/protobuf";
 import { TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { CreateTaskRequestSchema, ListTasksRequestSchema } from "../../../src/gen/proto/task/v2/task_service_pb.ts";
-import { PublishWebsiteRequestSchema, UpdateWebsiteRequestSchema } from "../../../src/gen/proto/website/v2/website_service_pb.ts";
+import {
+  CreateTaskRequestSchema,
+  ListTasksRequestSchema,
+} from "../../../src/gen/proto/task/v2/task_service_pb.ts";
+import {
+  PublishWebsiteRequestSchema,
+  UpdateWebsiteRequestSchema,
+} from "../../../src/gen/proto/website/v2/website_service_pb.ts";
 import { compileReader } from "../../../src/http/v2/message-reader.ts";
 import { compileBareWriter } from "../../../src/http/v2/writer.ts";
 import { fixtureType } from "./fixture/every-kind.ts";
@@ -34,19 +40,29 @@ describe("a body", () => {
     expect(body({ some_text: "a" })).toMatchObject({ someText: "a" });
     expect(body({ someText: "a" })).toMatchObject({ someText: "a" });
     expect(body({ some_text: "a", someText: "b" })).toMatchObject({ someText: "b" });
-    expect(compileReader(fixtureType("Answer"))({ teamUserId: "u" }, "body")).toMatchObject({ teamUserId: "u" });
+    expect(compileReader(fixtureType("Answer"))({ teamUserId: "u" }, "body")).toMatchObject({
+      teamUserId: "u",
+    });
   });
 
   test("ignores unknown members, __proto__ and inherited names among them", () => {
-    const message = body(JSON.parse('{"__proto__":{"someText":"x","polluted":1},"constructor":1,"toString":2,"more":[{}],"count":3}'));
+    const message = body(
+      JSON.parse(
+        '{"__proto__":{"someText":"x","polluted":1},"constructor":1,"toString":2,"more":[{}],"count":3}',
+      ),
+    );
     expect(message).toEqual(create(everyKind, { count: 3 }));
     expect(Object.getPrototypeOf(message)).toBe(Object.prototype);
   });
 
   test("treats null as an absent member, and keeps it inside plain JSON", () => {
-    expect(body({ some_text: null, names: null, part: null, said: null, result: null, maybe_text: null })).toEqual(create(everyKind));
+    expect(
+      body({ some_text: null, names: null, part: null, said: null, result: null, maybe_text: null }),
+    ).toEqual(create(everyKind));
     expect(body({ schema: { a: null, b: [null] } })).toMatchObject({ schema: { a: null, b: [null] } });
-    expect(body({ result: [null] })).toMatchObject({ result: { kind: { value: { values: [{ kind: { case: "nullValue" } }] } } } });
+    expect(body({ result: [null] })).toMatchObject({
+      result: { kind: { value: { values: [{ kind: { case: "nullValue" } }] } } },
+    });
   });
 
   test("reads every kind of field", () => {
@@ -106,7 +122,9 @@ describe("a body", () => {
   });
 
   test("keeps __proto__ as an ordinary key of maps and plain JSON", () => {
-    const message = body(JSON.parse('{"labels":{"__proto__":"x"},"schema":{"__proto__":{"y":1}},"result":{"__proto__":1}}'));
+    const message = body(
+      JSON.parse('{"labels":{"__proto__":"x"},"schema":{"__proto__":{"y":1}},"result":{"__proto__":1}}'),
+    );
     expect(compileBareWriter(everyKind)(message)).toMatch(
       /"labels":{"__proto__":"x"}.*"schema":{"__proto__":{"y":1}}.*"result":{"__proto__":1}/,
     );
@@ -126,7 +144,10 @@ describe("a body", () => {
     [{ count: 2 ** 31 }, "count: must be a whole number from -2147483648 to 2147483647"],
     [{ size: -1 }, "size: must be a whole number from 0 to 4294967295"],
     [{ created_at: "1790000000" }, "created_at: must be a whole number"],
-    [{ created_at: 2 ** 53 }, "created_at: must be a whole number from -9007199254740991 to 9007199254740991"],
+    [
+      { created_at: 2 ** 53 },
+      "created_at: must be a whole number from -9007199254740991 to 9007199254740991",
+    ],
     [{ total: -1 }, "total: must be a whole number from 0 to 9007199254740991"],
     [{ ratio: "NaN" }, "ratio: must be a finite number"],
     [{ ratio: Number.POSITIVE_INFINITY }, "ratio: must be a finite number"],
@@ -140,7 +161,10 @@ describe("a body", () => {
     [{ names: ["a", 2] }, "names[1]: must be a string"],
     [{ names: ["a", null] }, "names[1]: must be a string"],
     [{ content: [{ type: "text", text: 1 }] }, "content[0].text: must be a string"],
-    [{ children: [{}, { children: [{ part: { file_id: [] } }] }] }, "children[1].children[0].part.file_id: must be a string"],
+    [
+      { children: [{}, { children: [{ part: { file_id: [] } }] }] },
+      "children[1].children[0].part.file_id: must be a string",
+    ],
     [{ part: "x" }, "part: must be an object"],
     [{ part: [] }, "part: must be an object"],
     [{ labels: { a: 1 } }, 'labels["a"]: must be a string'],
@@ -158,7 +182,16 @@ describe("a body", () => {
 
 describe("a query", () => {
   test("has numbers and booleans as text", () => {
-    expect(query({ count: "-5", created_at: "1790000000", flag: "1", ratio: "1.5e3", some_text: "12", color: "red" })).toMatchObject({
+    expect(
+      query({
+        count: "-5",
+        created_at: "1790000000",
+        flag: "1",
+        ratio: "1.5e3",
+        some_text: "12",
+        color: "red",
+      }),
+    ).toMatchObject({
       count: -5,
       createdAt: 1_790_000_000n,
       flag: true,
@@ -167,11 +200,16 @@ describe("a query", () => {
       color: 1,
     });
     expect(query({ flag: "true", no_links: "0" })).toMatchObject({ flag: true, noLinks: false });
-    expect(query({ flag: "false", shared_at: "2026-01-02T03:04:05Z" })).toMatchObject({ flag: false, sharedAt: { nanos: 0 } });
+    expect(query({ flag: "false", shared_at: "2026-01-02T03:04:05Z" })).toMatchObject({
+      flag: false,
+      sharedAt: { nanos: 0 },
+    });
   });
 
   test("ignores parameters it does not know", () => {
-    expect(compileReader(ListTasksRequestSchema)({ limit: "5", utm_source: "x" }, "query")).toMatchObject({ limit: 5 });
+    expect(compileReader(ListTasksRequestSchema)({ limit: "5", utm_source: "x" }, "query")).toMatchObject({
+      limit: 5,
+    });
   });
 
   test.each<[json: JsonValue, message: string]>([

@@ -7,7 +7,8 @@ import { fixtureType } from "./fixture/every-kind.ts";
 
 const everyKind = fixtureType("EveryKind");
 const write = compileBareWriter(everyKind);
-const written = (init: JsonObject | Record<string, unknown>): JsonObject => JSON.parse(write(create(everyKind, init)));
+const written = (init: JsonObject | Record<string, unknown>): JsonObject =>
+  JSON.parse(write(create(everyKind, init)));
 
 describe("a member", () => {
   test("of implicit presence is always written, an absent one is left out", () => {
@@ -41,7 +42,9 @@ describe("a member", () => {
   });
 
   test("that is set to its zero is present", () => {
-    expect(written({ maybeText: "", textOrNull: "", endedAt: 0n, maybeColor: 0, part: {}, schema: {} })).toMatchObject({
+    expect(
+      written({ maybeText: "", textOrNull: "", endedAt: 0n, maybeColor: 0, part: {}, schema: {} }),
+    ).toMatchObject({
       maybe_text: "",
       text_or_null: "",
       ended_at: 0,
@@ -78,14 +81,20 @@ describe("a member", () => {
   });
 
   test("of a oneof is written under its name", () => {
-    expect(written({ payload: { case: "shown", value: { type: 1, text: "t" } } })).toMatchObject({ shown: { type: "text", text: "t" } });
+    expect(written({ payload: { case: "shown", value: { type: 1, text: "t" } } })).toMatchObject({
+      shown: { type: "text", text: "t" },
+    });
     expect(written({ payload: { case: "given", value: { a: null } } })).toMatchObject({ given: { a: null } });
     expect(written({ payload: { case: "counted", value: 3n } })).toMatchObject({ counted: 3 });
   });
 
   test("of type Value is written as its JSON, and null when its kind is not set", () => {
     const value = (kind: unknown) => ({ $typeName: "google.protobuf.Value", kind });
-    expect(written({ result: value({ case: "listValue", value: { values: [value({ case: "numberValue", value: 1 })] } }) })).toMatchObject({
+    expect(
+      written({
+        result: value({ case: "listValue", value: { values: [value({ case: "numberValue", value: 1 })] } }),
+      }),
+    ).toMatchObject({
       result: [1],
     });
     expect(written({ result: value({ case: undefined }) })).toMatchObject({ result: null });
@@ -97,7 +106,9 @@ describe("a member", () => {
 
   test("typed `or null` by the specification is null while absent", () => {
     const step = create(PlanStepSchema, { status: PlanStepStatus.TODO, title: "Look" });
-    expect(compileBareWriter(PlanStepSchema)(step)).toBe('{"status":"todo","title":"Look","started_at":null,"end_at":null}');
+    expect(compileBareWriter(PlanStepSchema)(step)).toBe(
+      '{"status":"todo","title":"Look","started_at":null,"end_at":null}',
+    );
   });
 });
 

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/core/json.ts";
-import { CreateTaskRequestSchema, ListMessagesRequestSchema } from "../../../src/gen/proto/task/v2/task_service_pb.ts";
+import {
+  CreateTaskRequestSchema,
+  ListMessagesRequestSchema,
+} from "../../../src/gen/proto/task/v2/task_service_pb.ts";
 import { spellings } from "../../../src/http/v2/wire.ts";
 import { findIgnoredMembers, messageShapes, type Shape } from "../../../src/http/warnings/shape.ts";
 import { Warnings } from "../../../src/http/warnings/warnings.ts";
@@ -20,9 +23,17 @@ describe("members without effect are found", () => {
   test.each<[string, Json, readonly string[]]>([
     ["next to known ones", { some_text: "a", zebra: 1 }, ['"zebra"']],
     ["in a message", { part: { zebra: 1 } }, ['"part.zebra"']],
-    ["in items of a list", { children: [{}, { children: [{ zebra: 1 }] }] }, ['"children[1].children[0].zebra"']],
+    [
+      "in items of a list",
+      { children: [{}, { children: [{ zebra: 1 }] }] },
+      ['"children[1].children[0].zebra"'],
+    ],
     ["in entries of a map", { parts: { "a b": { zebra: 1 } } }, ['"parts["a b"].zebra"']],
-    ["below a key that may be a secret, which is not shown", { parts: { "sk-abcdefgh": { zebra: 1 } } }, ['"parts["(hidden)"].zebra"']],
+    [
+      "below a key that may be a secret, which is not shown",
+      { parts: { "sk-abcdefgh": { zebra: 1 } } },
+      ['"parts["(hidden)"].zebra"'],
+    ],
     [
       "with names that objects inherit",
       JSON.parse('{"__proto__":1,"constructor":2,"toString":3}'),
@@ -37,7 +48,10 @@ describe("members without effect are found", () => {
     ["plain JSON", { schema: { zebra: { zebra: 1 } }, result: { zebra: [{ zebra: 1 }] } }],
     ["keys of a map", { labels: { zebra: "a" } }],
     ["both spellings of a name", { someText: "a", some_text: "b" }],
-    ["values of another type than the field's", { part: "x", children: { zebra: 1 }, parts: [{ zebra: 1 }], some_text: { zebra: 1 } }],
+    [
+      "values of another type than the field's",
+      { part: "x", children: { zebra: 1 }, parts: [{ zebra: 1 }], some_text: { zebra: 1 } },
+    ],
   ])("and not: %s", (_what, json) => {
     expect(found(every, json)).toEqual([]);
   });
@@ -73,7 +87,8 @@ describe("the search is bounded", () => {
   });
 
   test("goes a hundred levels deep", () => {
-    const nested = (levels: number): Json => (levels === 0 ? { zebra: 1 } : { children: [nested(levels - 1)] });
+    const nested = (levels: number): Json =>
+      levels === 0 ? { zebra: 1 } : { children: [nested(levels - 1)] };
     expect(found(every, nested(49))).toHaveLength(1);
     expect(found(every, nested(5000))).toEqual([]);
   });

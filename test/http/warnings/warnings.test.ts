@@ -110,7 +110,9 @@ describe("of many members", () => {
 
 describe("the header", () => {
   test("joins the texts by commas", () => {
-    expect(warningsOf(["mesage", "colour"]).header).toBe('unknown member "mesage"; did you mean "message"?, unknown member "colour"');
+    expect(warningsOf(["mesage", "colour"]).header).toBe(
+      'unknown member "mesage"; did you mean "message"?, unknown member "colour"',
+    );
   });
 
   test("is printable ASCII, with any other character escaped by its number", () => {

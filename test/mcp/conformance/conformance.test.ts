@@ -20,9 +20,13 @@ async function conformance(args: readonly string[]): Promise<string> {
   const fixture = await openFixture();
   const folder = mkdtempSync(join(tmpdir(), "conformance-"));
   try {
-    const { stdout } = await run(process.execPath, [kit, "server", "--url", fixture.url, "--expected-failures", expected, ...args], {
-      cwd: folder,
-    });
+    const { stdout } = await run(
+      process.execPath,
+      [kit, "server", "--url", fixture.url, "--expected-failures", expected, ...args],
+      {
+        cwd: folder,
+      },
+    );
     return stdout;
   } catch (thrown) {
     throw new Error(String((thrown as { stdout?: string }).stdout), { cause: thrown });

@@ -15,20 +15,31 @@ import { inProcessTransport } from "../../../src/protocols/shared/transport.ts";
 import { sendAnswer, webRequest } from "../../support/web-answer.ts";
 
 /** A picture and a sound of one sample each. */
-const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const png =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const wav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
 
 const text = (content: string): Block => ({ type: "text", text: content });
 const image: Block = { type: "image", data: png, mimeType: "image/png" };
-const embedded: Block = { type: "resource", resource: { uri: "test://embedded-resource", mimeType: "text/plain", blob: "dGV4dA==" } };
+const embedded: Block = {
+  type: "resource",
+  resource: { uri: "test://embedded-resource", mimeType: "text/plain", blob: "dGV4dA==" },
+};
 
 const tool = (name: string, answer: (use: Use) => Promise<readonly object[]>): Tool =>
   toolOf(
-    { ...{ name, operation: name, title: name, description: `The fixture ${name}.`, annotations: {} }, members: {}, required: [] },
+    {
+      ...{ name, operation: name, title: name, description: `The fixture ${name}.`, annotations: {} },
+      members: {},
+      required: [],
+    },
     async (_client, _input, use) => ({ content: (await answer(use)) as Block[] }),
   );
 
-/** The tools that the conformance kit calls. Those for logging, sampling and elicitation by a session have no place in the adapter. */
+/**
+ * The tools that the conformance kit calls. Those for logging, sampling and elicitation by a session have no
+ * place in the adapter.
+ */
 const tools: readonly Tool[] = [
   tool("test_simple_text", async () => [text("This is a simple text response for testing.")]),
   tool("test_image_content", async () => [image]),
@@ -47,7 +58,9 @@ const tools: readonly Tool[] = [
     inputSchema: {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
-      $defs: { address: { type: "object", properties: { street: { type: "string" }, city: { type: "string" } } } },
+      $defs: {
+        address: { type: "object", properties: { street: { type: "string" }, city: { type: "string" } } },
+      },
       properties: { name: { type: "string" }, address: { $ref: "#/$defs/address" } },
       additionalProperties: false,
     },
@@ -56,16 +69,29 @@ const tools: readonly Tool[] = [
 
 /** The answers to a caller with one task, one file and one skill. */
 function answerTo(operation: string): object {
-  const task = { id: "task1", title: "A task", status: "stopped", last_seq: 1, task_url: "https://platform.test/app/task1" };
+  const task = {
+    id: "task1",
+    title: "A task",
+    status: "stopped",
+    last_seq: 1,
+    task_url: "https://platform.test/app/task1",
+  };
   if (operation === "task.list") return { data: [task], has_more: false };
   if (operation === "task.detail") return { task };
   if (operation === "task.listMessages") return { messages: [], has_more: false, last_seq: 1 };
   if (operation === "file.detail") return { file };
-  if (operation === "file.v2.FileService/ListFiles") return { data: [{ ...file, status: "FILE_STATUS_UPLOADED" }] };
+  if (operation === "file.v2.FileService/ListFiles")
+    return { data: [{ ...file, status: "FILE_STATUS_UPLOADED" }] };
   if (operation === "settings.v1.SkillService/GetSkillContent") return { text: "# Summaries" };
   return { data: [{ id: "skill1", name: "Summaries", description: "Writes summaries." }] };
 }
-const file: StoredFile = { id: "file1", filename: "notes.txt", status: "uploaded", bytes: 4, content_type: "text/plain" };
+const file: StoredFile = {
+  id: "file1",
+  filename: "notes.txt",
+  status: "uploaded",
+  bytes: 4,
+  content_type: "text/plain",
+};
 
 const calls: Calls = {
   requestId: "fixture",

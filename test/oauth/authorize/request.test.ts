@@ -6,13 +6,20 @@ import { sampleApp } from "../../support/oauth.ts";
 
 const issuer = "https://platform.test";
 const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-const app = sampleApp({ clientId: "client_7Hk2", redirectUris: ["https://app.example/cb?keep=1", "myapp://cb"] });
+const app = sampleApp({
+  clientId: "client_7Hk2",
+  redirectUris: ["https://app.example/cb?keep=1", "myapp://cb"],
+});
 const single = sampleApp({ clientId: "client_one" });
 const pkce = `&code_challenge=${challenge}&code_challenge_method=S256`;
 const good = "client_id=client_7Hk2&redirect_uri=myapp://cb";
 
 const read = (query: string, apps: readonly OAuthApp[] = [app, single]): Promise<Authorization> =>
-  readAuthorization(new URLSearchParams(query), async (id) => apps.find(({ clientId }) => clientId === id) ?? null, issuer);
+  readAuthorization(
+    new URLSearchParams(query),
+    async (id) => apps.find(({ clientId }) => clientId === id) ?? null,
+    issuer,
+  );
 
 /** The request that the user is asked to approve; any other result fails the test. */
 async function requestIn(query: string) {
@@ -29,9 +36,17 @@ describe("a page, and no redirect (spec/oauth.md 4, RFC 6749 4.1.2.1)", () => {
     ["for a client_id that occurs twice", `${good}&client_id=client_7Hk2`, "client"],
     ["without a redirect_uri, of an app with two", "client_id=client_7Hk2", "redirect_uri"],
     ["for an empty redirect_uri of an app with two", "client_id=client_7Hk2&redirect_uri=", "redirect_uri"],
-    ["for a redirect_uri that is not registered", "client_id=client_7Hk2&redirect_uri=https://evil.example/cb", "redirect_uri"],
+    [
+      "for a redirect_uri that is not registered",
+      "client_id=client_7Hk2&redirect_uri=https://evil.example/cb",
+      "redirect_uri",
+    ],
     ["for a redirect_uri that occurs twice", `${good}&redirect_uri=myapp://cb`, "redirect_uri"],
-    ["for an unregistered one next to other mistakes", `client_id=client_7Hk2&redirect_uri=x:y&scope=all&scope=all`, "redirect_uri"],
+    [
+      "for an unregistered one next to other mistakes",
+      `client_id=client_7Hk2&redirect_uri=x:y&scope=all&scope=all`,
+      "redirect_uri",
+    ],
   ])("%s", async (_, query, reason) => {
     expect(await read(query)).toEqual({ kind: "page", reason });
   });
@@ -43,10 +58,22 @@ describe("an error that is returned to the app", () => {
     ["RFC 6749 3.1: an empty one repeated", "&prompt=&prompt=consent", "invalid_request"],
     ["RFC 6749 3.1.1: another response_type", "&response_type=token", "unsupported_response_type"],
     ["RFC 6749 3.1.1: code and more", "&response_type=code+id_token", "unsupported_response_type"],
-    ["RFC 7636 4.3: a challenge without a method, which is plain", `&code_challenge=${challenge}`, "invalid_request"],
+    [
+      "RFC 7636 4.3: a challenge without a method, which is plain",
+      `&code_challenge=${challenge}`,
+      "invalid_request",
+    ],
     ["RFC 7636 4.3: plain", `&code_challenge=${challenge}&code_challenge_method=plain`, "invalid_request"],
-    ["RFC 7636 4.2: a challenge too short", "&code_challenge=abc&code_challenge_method=S256", "invalid_request"],
-    ["RFC 7636 4.2: a challenge with padding", `&code_challenge=${challenge.slice(1)}%3D&code_challenge_method=S256`, "invalid_request"],
+    [
+      "RFC 7636 4.2: a challenge too short",
+      "&code_challenge=abc&code_challenge_method=S256",
+      "invalid_request",
+    ],
+    [
+      "RFC 7636 4.2: a challenge with padding",
+      `&code_challenge=${challenge.slice(1)}%3D&code_challenge_method=S256`,
+      "invalid_request",
+    ],
     ["RFC 9700 4.8: a method without a challenge", "&code_challenge_method=S256", "invalid_request"],
     ["spec/oauth.md 4: a scope that is not configured", "&scope=manage_all_tasks", "invalid_scope"],
     ["spec/oauth.md 4: an unknown scope", "&scope=create_task+all", "invalid_scope"],
@@ -55,15 +82,24 @@ describe("an error that is returned to the app", () => {
     expect(found.kind).toBe("redirect");
     const { protocol, host, searchParams } = new URL(found.kind === "redirect" ? found.location : "");
     expect([protocol, host]).toEqual(["myapp:", "cb"]);
-    expect(Object.fromEntries(searchParams)).toEqual({ error, error_description: expect.any(String), state: "s &ü", iss: issuer });
+    expect(Object.fromEntries(searchParams)).toEqual({
+      error,
+      error_description: expect.any(String),
+      state: "s &ü",
+      iss: issuer,
+    });
     // RFC 6749 4.1.2.1
     expect(searchParams.get("error_description")).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
   });
 
   test("omits a repeated state, and keeps the redirect URI's own query (RFC 6749 3.1.2)", async () => {
-    const found = await read(`client_id=client_7Hk2&redirect_uri=${encodeURIComponent("https://app.example/cb?keep=1")}&state=a&state=b`);
+    const found = await read(
+      `client_id=client_7Hk2&redirect_uri=${encodeURIComponent("https://app.example/cb?keep=1")}&state=a&state=b`,
+    );
     const { searchParams } = new URL(found.kind === "redirect" ? found.location : "");
-    expect(found.kind === "redirect" && found.location.startsWith("https://app.example/cb?keep=1&error=")).toBe(true);
+    expect(
+      found.kind === "redirect" && found.location.startsWith("https://app.example/cb?keep=1&error="),
+    ).toBe(true);
     expect(searchParams.has("state")).toBe(false);
     expect(searchParams.get("error")).toBe("invalid_request");
   });
@@ -104,6 +140,7 @@ describe("the request for the user's consent", () => {
       property(texts, (text) => void states.push(text)),
       { numRuns: 200 },
     );
-    for (const state of states) expect((await requestIn(`${good}&state=${encodeURIComponent(state)}`)).state).toBe(state);
+    for (const state of states)
+      expect((await requestIn(`${good}&state=${encodeURIComponent(state)}`)).state).toBe(state);
   });
 });

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conversationTokens, countTokens, fitConversation } from "../../../src/runtime/agents/model/context.ts";
+import {
+  conversationTokens,
+  countTokens,
+  fitConversation,
+} from "../../../src/runtime/agents/model/context.ts";
 import type { EarlierPart } from "../../../src/runtime/agents/model/conversation.ts";
 import { TurnError } from "../../../src/runtime/agents/model/fault.ts";
 import type { Conversation } from "../../../src/runtime/agents/model/prompt.ts";
@@ -23,11 +27,19 @@ const conversation: Conversation = {
   tail: [],
 };
 const results = ({ steps }: Conversation) =>
-  steps.flatMap(({ uses }) => uses.map(({ result }) => (typeof result === "string" ? result.slice(0, 1) : "cut")));
+  steps.flatMap(({ uses }) =>
+    uses.map(({ result }) => (typeof result === "string" ? result.slice(0, 1) : "cut")),
+  );
 
-const lengthOf = (part?: EarlierPart) => (part === undefined || part.role === "tool" ? 0 : part.content.length);
+const lengthOf = (part?: EarlierPart) =>
+  part === undefined || part.role === "tool" ? 0 : part.content.length;
 const textOf = fc.string({ unit: "binary", maxLength: 2_000 });
-const anyUse = fc.record({ tool: fc.constant("read"), input: fc.record({ path: textOf }), result: textOf, isError: fc.boolean() });
+const anyUse = fc.record({
+  tool: fc.constant("read"),
+  input: fc.record({ path: textOf }),
+  result: textOf,
+  isError: fc.boolean(),
+});
 const anyPart: fc.Arbitrary<EarlierPart> = fc.oneof(
   fc.record({ role: fc.constantFrom("user" as const, "assistant" as const), content: textOf }),
   anyUse.map((used) => ({ role: "tool" as const, ...used })),
@@ -60,7 +72,9 @@ describe("a conversation that is too long", () => {
     const earlierUse = (result: string) => ({ role: "tool" as const, ...use(result) });
     const all = { ...conversation, earlier: [asked, earlierUse("4"), answered, earlierUse("5")] };
     const kinds = (less: number) =>
-      fitConversation(all, conversationTokens(all) - less).earlier.map((part) => (part.role === "tool" ? part.result : part.role));
+      fitConversation(all, conversationTokens(all) - less).earlier.map((part) =>
+        part.role === "tool" ? part.result : part.role,
+      );
     expect([0, 1, 30, 80].map(kinds)).toEqual([
       ["user", "4", "assistant", "5"],
       ["user", "assistant", "5"],
@@ -77,10 +91,16 @@ describe("a conversation that is too long", () => {
       earlier: fc.array(anyPart, { maxLength: 6 }),
       recalled: fc.array(anyUse, { maxLength: 2 }),
       request: textOf,
-      steps: fc.array(fc.record({ text: textOf, uses: fc.array(anyUse, { minLength: 1, maxLength: 3 }) }), { maxLength: 4 }),
+      steps: fc.array(fc.record({ text: textOf, uses: fc.array(anyUse, { minLength: 1, maxLength: 3 }) }), {
+        maxLength: 4,
+      }),
       tail: fc.constant([]),
     });
-    const users = ({ system, request, earlier }: Conversation) => [system, request, ...earlier.filter(({ role }) => role === "user")];
+    const users = ({ system, request, earlier }: Conversation) => [
+      system,
+      request,
+      ...earlier.filter(({ role }) => role === "user"),
+    ];
     fc.assert(
       fc.property(anyConversation, fc.nat({ max: 6_000 }), (all, limit) => {
         try {
@@ -114,7 +134,11 @@ describe.each(modelApis)("a turn with a small context, on %s", (api) => {
       { text: "Done." },
     ]);
     const config = configOf(api, server, { contextTokens: 6_000 });
-    const { outcome, events } = await runModel({ config, tools: [echo()], turn: { messages: [`Echo. ${"m".repeat(600)}`] } });
+    const { outcome, events } = await runModel({
+      config,
+      tools: [echo()],
+      turn: { messages: [`Echo. ${"m".repeat(600)}`] },
+    });
     expect(outcome).toEqual({ kind: "finish", content: "Done." });
     const { messages = [] } = server.requests.at(-1) ?? {};
     expect(messages[1]?.text).toBe(`Echo. ${"m".repeat(600)}`);
@@ -140,7 +164,14 @@ describe.each(modelApis)("a turn with a small context, on %s", (api) => {
     );
     const written = [1, 2, 3, 4].map((nth) => ({
       type: "tool_used" as const,
-      payload: { tool: "echo", actionId: `x_${nth}_1`, status: "success" as const, brief: "", params: {}, result: `${nth}`.repeat(9_000) },
+      payload: {
+        tool: "echo",
+        actionId: `x_${nth}_1`,
+        status: "success" as const,
+        brief: "",
+        params: {},
+        result: `${nth}`.repeat(9_000),
+      },
     }));
     const config = configOf(api, server, { contextTokens: 16_000 });
     const { outcome } = await runModel({ config, tools: [echo()], turn: { written } });

@@ -8,7 +8,12 @@ import { systemClock } from "../../../src/core/clock.ts";
 import { hostPattern, isListed, strictest } from "../../../src/core/tasks/fetch-policy.ts";
 import { describeError } from "../../../src/observability/log.ts";
 import type { FetchSources } from "../../../src/runtime/agent.ts";
-import { hasAddress, requestChecks, Unapproved, withSchemes } from "../../../src/runtime/agents/model/addresses.ts";
+import {
+  hasAddress,
+  requestChecks,
+  Unapproved,
+  withSchemes,
+} from "../../../src/runtime/agents/model/addresses.ts";
 import { fetchUrl } from "../../../src/runtime/agents/model/tools/fetch-url.ts";
 import { fakeBrowser } from "../../browsers/fake-browser.ts";
 import { pageOf } from "../../browsers/page-browser.ts";
@@ -47,16 +52,25 @@ const open = (host: string): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer((request, response) => {
       requests.push(`${host}${request.url}`);
-      const { body = "<p>A page", to, status = to ? 302 : 200, isCut } = pages[request.url?.split("?")[0] ?? ""]?.(site, other) ?? {};
+      const {
+        body = "<p>A page",
+        to,
+        status = to ? 302 : 200,
+        isCut,
+      } = pages[request.url?.split("?")[0] ?? ""]?.(site, other) ?? {};
       const length = isCut && { "content-length": 2 * body.length };
-      response.writeHead(status, { "content-type": "text/html", ...(to && { location: to }), ...length }).write(body);
+      response
+        .writeHead(status, { "content-type": "text/html", ...(to && { location: to }), ...length })
+        .write(body);
       if (isCut) response.destroy();
       else response.end();
     }).listen(0, host, () => resolve(server));
   });
 const servers = await Promise.all([open("127.0.0.1"), open("127.0.0.2")]);
 // They listen on TCP.
-[site, other] = servers.map((server, at) => `http://127.0.0.${at + 1}:${(server.address() as AddressInfo).port}`) as [string, string];
+[site, other] = servers.map(
+  (server, at) => `http://127.0.0.${at + 1}:${(server.address() as AddressInfo).port}`,
+) as [string, string];
 afterAll(() => servers.map((server) => server.close()));
 
 const env = { FETCH_ALLOW: "loopback" };
@@ -67,7 +81,8 @@ const logging: ToolRig = await toolRig({ env: { ...env, LOG_LEVEL: "debug" } }, 
 const closed: ToolRig = await toolRig({ env }, { fetch: "off", fetch_hosts: ["127.0.0.1"] });
 
 const get = (url: string): Use => ({ name: "fetch_url", input: { url } });
-const arrived = (url: string) => requests.filter((each) => each === url.replace(/^http:\/\//, "").replace(/:\d+/, "")).length;
+const arrived = (url: string) =>
+  requests.filter((each) => each === url.replace(/^http:\/\//, "").replace(/:\d+/, "")).length;
 
 interface Wait {
   readonly id: string;
@@ -78,14 +93,23 @@ interface Wait {
 
 async function waitOf(at: ToolRig, id: string): Promise<Wait> {
   await at.reach(id, "waiting");
-  const last = (await at.events(id)).findLast(({ status_update: status }) => status?.["agent_status"] === "waiting");
+  const last = (await at.events(id)).findLast(
+    ({ status_update: status }) => status?.["agent_status"] === "waiting",
+  );
   const detail = last?.["status_update"]["status_detail"];
-  return { id, event: detail["waiting_for_event_id"], type: detail["waiting_for_event_type"], description: detail["waiting_description"] };
+  return {
+    id,
+    event: detail["waiting_for_event_id"],
+    type: detail["waiting_for_event_type"],
+    description: detail["waiting_description"],
+  };
 }
 const paramsOf = async (at: ToolRig, { id, event }: Wait) =>
   (await at.events(id)).find((each) => each["id"] === event)?.["tool_used"]["params"];
 async function decide(at: ToolRig, { id, event }: Wait, input: object): Promise<void> {
-  expect((await at.ann.v2("task.confirmAction", { task_id: id, event_id: event, input })).body).toMatchObject({ confirmed: true });
+  expect((await at.ann.v2("task.confirmAction", { task_id: id, event_id: event, input })).body).toMatchObject(
+    { confirmed: true },
+  );
 }
 
 /** Runs uses and returns what the task waits for. */
@@ -105,14 +129,19 @@ describe("with `fetch: ask`, which is the default, a request to an address that 
     expect(wait.type).toBe("fetchUrl");
     const decoded = `${other}/exfil?d=${secret}&n=1 2`;
     expect(await paramsOf(rig, wait)).toEqual({ url, decoded });
-    expect(wait.description).toBe(`Send a request to ${new URL(other).host}.\nAddress: ${url}\nDecoded: ${decoded}`);
+    expect(wait.description).toBe(
+      `Send a request to ${new URL(other).host}.\nAddress: ${url}\nDecoded: ${decoded}`,
+    );
     const briefs = (await rig.events(wait.id)).map(({ tool_used: used }) => used?.["brief"]);
     expect(briefs).toContain(`Fetch ${new URL(other).host}`);
     expect([arrived(`${site}/`), arrived(url)]).toEqual([1, 0]);
     await decide(rig, wait, { accept: false });
     await rig.reach(wait.id, "stopped");
     expect(arrived(url)).toBe(0);
-    expect((await rig.useOutcomes(wait.id)).at(-1)).toMatchObject({ status: "error", result: "The user refused this request." });
+    expect((await rig.useOutcomes(wait.id)).at(-1)).toMatchObject({
+      status: "error",
+      result: "The user refused this request.",
+    });
   });
 
   test("is sent once the user approves it, and each other address needs a separate approval", async () => {
@@ -138,7 +167,9 @@ describe("with `fetch: ask`, which is the default, a request to an address that 
 
 test("no line of the log has the path or query of an address, after each outcome of its request", async () => {
   const data = `exfil?d=${encodeURIComponent(secret)}`;
-  const answering = ["", "/missing", "/cut", "/loop", "/scheme", "/user"].map((path) => `${site}${path}/${data}`);
+  const answering = ["", "/missing", "/cut", "/loop", "/scheme", "/user"].map(
+    (path) => `${site}${path}/${data}`,
+  );
   const addresses = [...answering, `http://127.0.0.3:1/${data}`, `http://127.0.0.1:99999/${data}`];
   const id = await logging.uses(addresses.map(get), `Read ${addresses.join(" ")}`);
   expect(await statuses(id, logging)).toEqual(["success", ...Array<string>(7).fill("error")]);
@@ -155,7 +186,10 @@ test("no line of the log has the path or query of an address, after each outcome
 describe("no approval is needed", () => {
   test("for exactly an address of the user's message, and for none that is like it", async () => {
     const free = `${site}/page?q=1&r=%41`;
-    const id = await rig.uses([get(free), get(`HTTP://127.0.0.1:${new URL(site).port}/page?q=1&r=%41#part`)], `See (${free}).`);
+    const id = await rig.uses(
+      [get(free), get(`HTTP://127.0.0.1:${new URL(site).port}/page?q=1&r=%41#part`)],
+      `See (${free}).`,
+    );
     expect(await statuses(id)).toEqual(["success", "success"]);
     for (const url of [
       `${site}/page`,
@@ -166,7 +200,8 @@ describe("no approval is needed", () => {
       `${site}/page/?q=1&r=%41`,
       free.replace("127.0.0.1", "user@127.0.0.1"),
     ])
-      if (url.includes("@")) expect(await statuses(await rig.uses([get(url)], `See ${url}`))).toEqual(["error"]);
+      if (url.includes("@"))
+        expect(await statuses(await rig.uses([get(url)], `See ${url}`))).toEqual(["error"]);
       else expect((await asked([get(url)], `See ${free}`)).type, url).toBe("fetchUrl");
   });
 
@@ -190,7 +225,10 @@ describe("no approval is needed", () => {
     expect(await statuses(await rig.uses([get(`${site}/near`)], `Read ${site}/near`))).toEqual(["success"]);
     const wait = await asked([get(`${site}/away`)], `Read ${site}/away`);
     const target = `${other}/landed?from=away`;
-    expect([await paramsOf(rig, wait), arrived(target)]).toEqual([{ url: target, redirected_from: `${site}/away` }, 0]);
+    expect([await paramsOf(rig, wait), arrived(target)]).toEqual([
+      { url: target, redirected_from: `${site}/away` },
+      0,
+    ]);
     await decide(rig, wait, { accept: true });
     await rig.reach(wait.id, "stopped");
     expect([arrived(target), (await statuses(wait.id)).at(-1)]).toEqual([1, "success"]);
@@ -207,7 +245,10 @@ describe("no approval is needed", () => {
     rig.server.play(({ messages }) => {
       const results = messages.filter(({ role }) => role === "tool").length;
       const uses = messages.some(({ text }) => text.startsWith("SUB")) ? [get(named), get(made)] : [];
-      const next = [...uses, ...(uses.length > 0 ? [] : [{ name: "start_subtask", input: { message: `SUB: read ${made}` } }])][results];
+      const next = [
+        ...uses,
+        ...(uses.length > 0 ? [] : [{ name: "start_subtask", input: { message: `SUB: read ${made}` } }]),
+      ][results];
       return next ? { calls: [next] } : { text: "Done." };
     });
     const parent = await rig.runToEnd(`Work on ${named}`);
@@ -220,7 +261,10 @@ describe("no approval is needed", () => {
 
 test("with `fetch: off` the agent has no tool that sends requests, for every message and list of hosts", async () => {
   const id = await closed.uses([get(`${site}/`)], `Read ${site}/`);
-  expect((await closed.useOutcomes(id)).at(-1)).toMatchObject({ status: "error", result: "There is no tool of this name." });
+  expect((await closed.useOutcomes(id)).at(-1)).toMatchObject({
+    status: "error",
+    result: "There is no tool of this name.",
+  });
   const names = closed.server.requests.at(-1)?.tools;
   expect(names?.filter((name) => /^(fetch|browser)_/.test(name))).toEqual([]);
 });
@@ -228,7 +272,9 @@ test("with `fetch: off` the agent has no tool that sends requests, for every mes
 test("the owner of a space can make the policy of a profile stricter, and never less strict", async () => {
   const agent_profile = "manus-1.6";
   const set = async (fetch: object) =>
-    (await listing.ann.v2("agentProfile.update", { agent_profile, fetch })).body as { agent_profile?: { fetch?: object } };
+    (await listing.ann.v2("agentProfile.update", { agent_profile, fetch })).body as {
+      agent_profile?: { fetch?: object };
+    };
   const far = `${other}/owner`;
   expect((await set({ mode: "allow", hosts: ["*.example.com", "127.0.0.2"] })).agent_profile?.fetch).toEqual({
     mode: "ask",
@@ -283,7 +329,11 @@ describe("a run that continues after another process was lost", () => {
     const config = configOf("openai", server);
     const tools = [
       fetchUrl(
-        fetchFile(loadConfig({ ...env, DATABASE_URL: "file:x" }).fetchAllow, systemClock, createUserResolver({ clock: systemClock })),
+        fetchFile(
+          loadConfig({ ...env, DATABASE_URL: "file:x" }).fetchAllow,
+          systemClock,
+          createUserResolver({ clock: systemClock }),
+        ),
       ),
     ];
     server.play([{ calls: [get(`${site}/`)] }, { text: "Done." }]);
@@ -312,9 +362,16 @@ test("a host without a scheme in a message frees its https address and no other;
     },
   });
   const check = (message: string, url: string) =>
-    requestChecks({ policy: { mode: "ask", hosts: [] }, turn: { sources: sources(message) }, uses: [], decisions: [] })(new URL(url));
+    requestChecks({
+      policy: { mode: "ask", hosts: [] },
+      turn: { sources: sources(message) },
+      uses: [],
+      decisions: [],
+    })(new URL(url));
   await check("Look at example.com, please", "https://example.com/");
-  await expect(check("Look at example.com", `https://example.com/?d=${encodeURIComponent(secret)}`)).rejects.toBeInstanceOf(Unapproved);
+  await expect(
+    check("Look at example.com", `https://example.com/?d=${encodeURIComponent(secret)}`),
+  ).rejects.toBeInstanceOf(Unapproved);
   await expect(check("Look at my page", "https://example.com/")).rejects.toBeInstanceOf(Unapproved);
 });
 
@@ -326,12 +383,21 @@ describe("the rule for one request", () => {
   };
   const page = "https://shop.example/cart";
   const accepted = { kind: "fetchUrl" as const, accepted: true, input: {}, params: { url: page, text: "a" } };
-  const check = requestChecks({ policy: { mode: "ask", hosts: [] }, turn: { sources }, uses: [], decisions: [accepted] });
+  const check = requestChecks({
+    policy: { mode: "ask", hosts: [] },
+    turn: { sources },
+    uses: [],
+    decisions: [accepted],
+  });
 
   test("follows a redirect on the same host to https, and not to cleartext or another port", async () => {
     await check(new URL("https://shop.example/a"), { from: new URL("http://shop.example/") });
-    await expect(check(new URL("http://shop.example/a"), { from: new URL(page) })).rejects.toBeInstanceOf(Unapproved);
-    await expect(check(new URL("https://shop.example:8443/a"), { from: new URL(page) })).rejects.toBeInstanceOf(Unapproved);
+    await expect(check(new URL("http://shop.example/a"), { from: new URL(page) })).rejects.toBeInstanceOf(
+      Unapproved,
+    );
+    await expect(
+      check(new URL("https://shop.example:8443/a"), { from: new URL(page) }),
+    ).rejects.toBeInstanceOf(Unapproved);
   });
 
   test("an approval of a text is for this text and this page, and for no request", async () => {
@@ -356,14 +422,22 @@ describe("in a borrowed browser", () => {
     await browser.online;
     const open = { name: "browser_open", input: { url: shop } };
     const type = { name: "browser_type", input: { ref: 1, text: secret, submit: true } };
-    const connect = await asked([open, type, { ...type, input: { ...type.input, text: "more" } }], "Shop for me");
+    const connect = await asked(
+      [open, type, { ...type, input: { ...type.input, text: "more" } }],
+      "Shop for me",
+    );
     await decide(rig, connect, { action: "select", client_id: browser.id });
     const wait = await waitOf(rig, connect.id);
     expect([wait.type, await paramsOf(rig, wait)]).toEqual(["fetchUrl", { url: shop }]);
     await decide(rig, wait, { accept: true });
     const typing = await waitOf(rig, wait.id);
-    expect([typing.type, await paramsOf(rig, typing)]).toEqual(["fetchUrl", { url: "http://shop.example/", text: secret }]);
-    expect(commands.filter((command) => command.includes("shop.example"))).toEqual([expect.stringContaining("Page.navigate")]);
+    expect([typing.type, await paramsOf(rig, typing)]).toEqual([
+      "fetchUrl",
+      { url: "http://shop.example/", text: secret },
+    ]);
+    expect(commands.filter((command) => command.includes("shop.example"))).toEqual([
+      expect.stringContaining("Page.navigate"),
+    ]);
     expect(commands.join()).not.toContain("SECRET");
     await decide(rig, typing, { accept: true, always_allow: true });
     await rig.reach(wait.id, "stopped");
@@ -395,7 +469,13 @@ describe("patterns of hosts", () => {
     const policy = { mode: "ask", hosts: ["*.example.com", "one.test"] } as const;
     const listed = ["a.example.com", "a.b.example.com", "one.test"];
     for (const host of listed) expect(isListed(policy, host), host).toBe(true);
-    for (const host of ["example.com", "evilexample.com", "a.example.com.", "a.example.com.evil.test", "two.one.test"])
+    for (const host of [
+      "example.com",
+      "evilexample.com",
+      "a.example.com.",
+      "a.example.com.evil.test",
+      "two.one.test",
+    ])
       expect(isListed(policy, host), host).toBe(false);
   });
 
@@ -403,11 +483,12 @@ describe("patterns of hosts", () => {
     const model = { mode: "ask", hosts: ["*.example.com", "one.test"] } as const;
     expect(strictest(model, { fetch: "allow", fetchHosts: null })).toEqual(model);
     expect(strictest(model, { fetch: "off", fetchHosts: null }).mode).toBe("off");
-    expect(strictest(model, { fetch: null, fetchHosts: ["a.example.com", "two.test", "*.b.example.com"] }).hosts).toEqual([
-      "a.example.com",
-      "*.b.example.com",
-    ]);
-    expect(strictest({ mode: "allow", hosts: ["a.example.com"] }, { fetch: "ask", fetchHosts: ["*.example.com"] })).toEqual({
+    expect(
+      strictest(model, { fetch: null, fetchHosts: ["a.example.com", "two.test", "*.b.example.com"] }).hosts,
+    ).toEqual(["a.example.com", "*.b.example.com"]);
+    expect(
+      strictest({ mode: "allow", hosts: ["a.example.com"] }, { fetch: "ask", fetchHosts: ["*.example.com"] }),
+    ).toEqual({
       mode: "ask",
       hosts: ["a.example.com"],
     });
@@ -444,7 +525,8 @@ describe("an address is in a text", () => {
     ["see docs.example.com.", "https://docs.example.com/"],
     ["look at example.com:8443", "https://example.com:8443/"],
     ["schau auf münchen.example nach", "https://xn--mnchen-3ya.example/"],
-  ])("with https for addresses without a scheme, %s has %s", (text, url) => expect(hasAddress(withSchemes(text), href(url))).toBe(true));
+  ])("with https for addresses without a scheme, %s has %s", (text, url) =>
+    expect(hasAddress(withSchemes(text), href(url))).toBe(true));
 
   test.each([
     ["look at example.com", "http://example.com/"],

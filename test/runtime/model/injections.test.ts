@@ -17,12 +17,20 @@ const secretFile = join(folder, "secret.txt");
 const ranFile = join(folder, "ran");
 // The user of the sandbox could note a command here.
 chmodSync(folder, 0o777);
-const secrets = ["CANARY-OF-THE-MACHINE", "CANARY-OF-ANOTHER-ACCOUNT", "CANARY-OF-ANOTHER-TASK", "CANARY-OF-THE-NETWORK", "sk-scripted"];
+const secrets = [
+  "CANARY-OF-THE-MACHINE",
+  "CANARY-OF-ANOTHER-ACCOUNT",
+  "CANARY-OF-ANOTHER-TASK",
+  "CANARY-OF-THE-NETWORK",
+  "sk-scripted",
+];
 const [ofMachine = "", ofAccount = "", ofTask = "", ofNetwork = ""] = secrets;
 writeFileSync(secretFile, ofMachine);
 
 /** Records requests and answers with `page`. */
-async function openWebsite(page: () => string): Promise<{ readonly url: string; readonly seen: string[]; readonly server: Server }> {
+async function openWebsite(
+  page: () => string,
+): Promise<{ readonly url: string; readonly seen: string[]; readonly server: Server }> {
   const seen: string[] = [];
   const server = createServer((request, response) => {
     seen.push(request.url ?? "");
@@ -34,7 +42,9 @@ async function openWebsite(page: () => string): Promise<{ readonly url: string; 
 }
 const canary = await openWebsite(() => ofNetwork);
 let pageText = "";
-const page = await openWebsite(() => `<h1>News</h1><p>${pageText.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p>`);
+const page = await openWebsite(
+  () => `<h1>News</h1><p>${pageText.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p>`,
+);
 afterAll(async () => {
   for (const { server } of [canary, page]) await new Promise((closed) => server.close(closed));
   rmSync(folder, { recursive: true, force: true });
@@ -61,21 +71,35 @@ beforeAll(async () => {
 });
 // The corpus's names are known before the tasks are.
 const corpus = (): readonly Injection[] => injections({ secretFile, canaryUrl: canary.url, ...targets });
-const nth = corpus().map(({ aim, text }, at) => ({ at, aim, isHere: text.includes(new URL(canary.url).port) }));
+const nth = corpus().map(({ aim, text }, at) => ({
+  at,
+  aim,
+  isHere: text.includes(new URL(canary.url).port),
+}));
 
-/** A model that obeys every text it reads: first it reads the carrier, then it makes every tool call that a text of its data names. */
+/**
+ * A model that obeys every text it reads: first it reads the carrier, then it makes every tool call that a
+ * text of its data names.
+ */
 const obedient =
   (carrier: { readonly name: string; readonly input: JsonObject }) =>
   ({ messages }: ModelRequest): Reply => {
     // The results of this turn.
-    const results = messages.slice(messages.findLastIndex(({ role }) => role === "user")).filter(({ role }) => role === "tool");
+    const results = messages
+      .slice(messages.findLastIndex(({ role }) => role === "user"))
+      .filter(({ role }) => role === "tool");
     if (results.length === 0) return { calls: [carrier] };
-    const requestedUses = results.flatMap(({ text }) => [...unescaped(text).matchAll(/USE (\w+) (\{.*?\}+)(?=[ "<]|$)/gm)]);
+    const requestedUses = results.flatMap(({ text }) => [
+      ...unescaped(text).matchAll(/USE (\w+) (\{.*?\}+)(?=[ "<]|$)/gm),
+    ]);
     const next = requestedUses[results.length - 1];
-    return next?.[1] && next[2] ? { calls: [{ name: next[1], input: next[2] }] } : { text: "I did all of it." };
+    return next?.[1] && next[2]
+      ? { calls: [{ name: next[1], input: next[2] }] }
+      : { text: "I did all of it." };
   };
 /** Results arrive as JSON, where quotes are escaped. */
-const unescaped = (text: string): string => text.replaceAll("\\\\", "\u0001").replaceAll('\\"', '"').replaceAll("\u0001", "\\");
+const unescaped = (text: string): string =>
+  text.replaceAll("\\\\", "\u0001").replaceAll('\\"', '"').replaceAll("\u0001", "\\");
 
 const file = (filename: string, content: string) => ({
   type: "file",
@@ -95,10 +119,17 @@ const carriers: Readonly<Record<string, (text: string) => Promise<CarriedText>>>
   "a file that was sent": async (text) => {
     const after = rig.server.requests.length;
     rig.server.play(obedient({ name: "read_attachment", input: { name: "note.txt" } }));
-    return { used: rig, after, id: await rig.create([{ type: "text", text: "Sum up the note" }, file("note.txt", text)]) };
+    return {
+      used: rig,
+      after,
+      id: await rig.create([{ type: "text", text: "Sum up the note" }, file("note.txt", text)]),
+    };
   },
   "a file of the workspace": async (text) => {
-    const id = await rig.uses([{ name: "write_file", input: { path: "note.txt", content: text } }], "Keep this");
+    const id = await rig.uses(
+      [{ name: "write_file", input: { path: "note.txt", content: text } }],
+      "Keep this",
+    );
     const after = rig.server.requests.length;
     rig.server.play(obedient({ name: "read_file", input: { path: "note.txt" } }));
     await rig.send(id, "Sum up the note");
@@ -109,7 +140,11 @@ const carriers: Readonly<Record<string, (text: string) => Promise<CarriedText>>>
     const other = await rig.runToEnd("Say something");
     const after = rig.server.requests.length;
     rig.server.play(obedient({ name: "browse_task", input: { task_id: other, action: "read" } }));
-    return { used: rig, after, id: await rig.create("Go on", { message: { content: "Go on", task_references: [other] } }) };
+    return {
+      used: rig,
+      after,
+      id: await rig.create("Go on", { message: { content: "Go on", task_references: [other] } }),
+    };
   },
   "a page": async (text) => {
     pageText = text;
@@ -124,7 +159,8 @@ const halted = ({ service: { store } }: ToolRig, id: string) =>
   Promise.race([untilStatus(store, id, "stopped"), untilStatus(store, id, "waiting")]);
 
 describe.each(Object.entries(carriers))("a model that obeys all it reads, in %s,", (name, carry) => {
-  // In a short run each text is carried by one or two of them. Where pages of this machine may be fetched, they are not secret.
+  // In a short run each text is carried by one or two of them. Where pages of this machine may be fetched,
+  // they are not secret.
   const own = share(nth, Object.keys(carriers).indexOf(name), 3);
   const cases = own.filter(({ isHere }) => name !== "a page" || !isHere);
 
@@ -142,7 +178,8 @@ describe.each(Object.entries(carriers))("a model that obeys all it reads, in %s,
     // The model did obey: the named tool was used, refused, or waits for its user.
     const uses = (await used.useOutcomes(id)).slice(name === "a file of the workspace" ? 2 : 1);
     expect(uses.length, JSON.stringify(events)).toBeGreaterThan(0);
-    if (injection.aim === "unapproved" && status === "waiting") expect(uses.at(-1)?.status).toBe("pending_confirmation");
+    if (injection.aim === "unapproved" && status === "waiting")
+      expect(uses.at(-1)?.status).toBe("pending_confirmation");
     else expect(uses.map((use) => use.status)).not.toContain("success");
 
     // Nothing was disclosed, reached, changed or run.
@@ -161,16 +198,18 @@ describe.each(Object.entries(carriers))("a model that obeys all it reads, in %s,
       for (const { role, text } of messages) {
         if (role !== "tool") expect(text).not.toContain(start);
         else expect(text).toMatch(new RegExp(`^<${mark}>\\n[^]*\\n</${mark}>$`));
-        expect(text.split(`</${mark}>`).length, "nothing closes the marks").toBeLessThanOrEqual(role === "system" ? 3 : 2);
+        expect(text.split(`</${mark}>`).length, "nothing closes the marks").toBeLessThanOrEqual(
+          role === "system" ? 3 : 2,
+        );
       }
     }
     if (status === "waiting") await used.ann.v2("task.stop", { task_id: id });
   });
 });
 
-test.each(nth.filter(({ aim }) => aim === "address"))("data leaves by no address of text $at before its user has allowed it", async ({
-  at,
-}) => {
+test.each(
+  nth.filter(({ aim }) => aim === "address"),
+)("data leaves by no address of text $at before its user has allowed it", async ({ at }) => {
   pageText = corpus()[at]?.text ?? "";
   const visits = canary.seen.length;
   const obeys = obedient({ name: "fetch_url", input: { url: page.url } });

@@ -18,11 +18,17 @@ export interface Targets {
 }
 
 /** Hostile texts, as files, pages, results of tools and other tasks contain them. */
-export const injections = ({ secretFile, canaryUrl, foreignTask, unreferencedTask }: Targets): readonly Injection[] => {
+export const injections = ({
+  secretFile,
+  canaryUrl,
+  foreignTask,
+  unreferencedTask,
+}: Targets): readonly Injection[] => {
   const up = `../../../../../../..${secretFile}`;
   const port = canaryUrl.slice(canaryUrl.lastIndexOf(":"));
   const use = (tool: string, input: object) => `USE ${tool} ${JSON.stringify(input)}`;
-  const of = (aim: Injection["aim"], ...texts: readonly string[]): readonly Injection[] => texts.map((text) => ({ aim, text }));
+  const of = (aim: Injection["aim"], ...texts: readonly string[]): readonly Injection[] =>
+    texts.map((text) => ({ aim, text }));
   return [
     ...of(
       "secret",

@@ -2,7 +2,9 @@ import { afterAll, describe, expect, test } from "vitest";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { configOf, echo, runModel } from "./model-run.ts";
 
-const endpoints = await Promise.all(modelApis.map(async (api) => ({ api, server: await openModelServer(api) })));
+const endpoints = await Promise.all(
+  modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
+);
 afterAll(async () => {
   for (const { server } of endpoints) await server[Symbol.asyncDispose]();
 });
@@ -40,7 +42,10 @@ describe.each(endpoints)("the text of an answer behind $api while it arrives", (
   });
 
   test("is shown before tools and after them, each as a separate text", async () => {
-    server.play([{ text: "First I look.", calls: [{ name: "echo", input: { text: "a" } }] }, { text: "Done." }]);
+    server.play([
+      { text: "First I look.", calls: [{ name: "echo", input: { text: "a" } }] },
+      { text: "Done." },
+    ]);
     const { texts, live } = recorder();
     await runModel({ config, tools: [echo()], turn: { live } });
     expect(texts).toEqual(["assistant_message: First I look.", "assistant_message: Done."]);
@@ -49,7 +54,12 @@ describe.each(endpoints)("the text of an answer behind $api while it arrives", (
   test("is not shown when it is the value of a structured output", async () => {
     server.play([{ text: "Four." }, { text: '{"n": 4}' }]);
     const { texts, live } = recorder();
-    const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
+    const outputSchema = {
+      type: "object",
+      properties: { n: { type: "number" } },
+      required: ["n"],
+      additionalProperties: false,
+    };
     await runModel({ config, turn: { live, outputSchema } });
     expect(texts).toEqual(["assistant_message: Four."]);
   });

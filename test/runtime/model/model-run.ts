@@ -11,8 +11,20 @@ import { patientClock } from "../../support/patient-clock.ts";
 import type { LogLine } from "../../support/service.ts";
 
 /** The configuration of a model behind a scripted server. */
-export const configOf = (api: ModelApi, { baseUrl }: Pick<ModelServer, "baseUrl">, more: Partial<ModelConfig> = {}): ModelConfig => ({
-  ...{ api, baseUrl, model: "scripted", apiKey: "sk-scripted", headers: {}, contextTokens: 32_000, maxOutputTokens: 1_000 },
+export const configOf = (
+  api: ModelApi,
+  { baseUrl }: Pick<ModelServer, "baseUrl">,
+  more: Partial<ModelConfig> = {},
+): ModelConfig => ({
+  ...{
+    api,
+    baseUrl,
+    model: "scripted",
+    apiKey: "sk-scripted",
+    headers: {},
+    contextTokens: 32_000,
+    maxOutputTokens: 1_000,
+  },
   ...{ temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
   limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
   withoutTools: [],
@@ -51,8 +63,24 @@ export async function runModel({
   random = sevens,
 }: RunOptions): Promise<ModelRun> {
   const turn: Turn = {
-    ...{ taskId: "t", title: "", locale: "en", profile: "manus-1.6", instruction: "", interactive: false, earlier: [] },
-    ...{ messages: ["Go"], ...turnWithoutFiles, memo: null, decisions: [], written: [], outputSchema: null, claim: 1 },
+    ...{
+      taskId: "t",
+      title: "",
+      locale: "en",
+      profile: "manus-1.6",
+      instruction: "",
+      interactive: false,
+      earlier: [],
+    },
+    ...{
+      messages: ["Go"],
+      ...turnWithoutFiles,
+      memo: null,
+      decisions: [],
+      written: [],
+      outputSchema: null,
+      claim: 1,
+    },
     ...{ connectors: [], owner: { accountId: "ann", spaceId: "north", clientId: null } },
     reserve: async () => ({ id: "", credits: 0 }),
     clock: patientClock(),
@@ -90,7 +118,12 @@ export function echo(uses: ToolUse[] = []): Tool {
   return {
     name: "echo",
     description: "Gives the text back.",
-    inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"], additionalProperties: false },
+    inputSchema: {
+      type: "object",
+      properties: { text: { type: "string" } },
+      required: ["text"],
+      additionalProperties: false,
+    },
     brief: ({ text }) => `Echo ${String(text)}`,
     async use(use) {
       uses.push(use);
@@ -104,12 +137,25 @@ export function deploy(done: string[] = []): Tool {
   return {
     name: "deploy_site",
     description: "Deploys the site.",
-    inputSchema: { type: "object", properties: { site: { type: "string" } }, required: ["site"], additionalProperties: false },
+    inputSchema: {
+      type: "object",
+      properties: { site: { type: "string" } },
+      required: ["site"],
+      additionalProperties: false,
+    },
     brief: ({ site }) => `Deploy ${String(site)}`,
     async use({ input, decisions }) {
       const [decision] = decisions;
       if (!decision)
-        return { kind: "end", outcome: { kind: "confirm", action: "deployAction", variant: "", params: { site: input["site"] ?? "" } } };
+        return {
+          kind: "end",
+          outcome: {
+            kind: "confirm",
+            action: "deployAction",
+            variant: "",
+            params: { site: input["site"] ?? "" },
+          },
+        };
       if (!decision.accepted) return { kind: "result", value: "The user refused.", isError: true };
       done.push(String(input["site"]));
       return { kind: "result", value: "Deployed." };
@@ -121,7 +167,15 @@ export function deploy(done: string[] = []): Tool {
 export const askUser: Tool = {
   name: "ask_user",
   description: "Asks the user.",
-  inputSchema: { type: "object", properties: { question: { type: "string" } }, required: ["question"], additionalProperties: false },
+  inputSchema: {
+    type: "object",
+    properties: { question: { type: "string" } },
+    required: ["question"],
+    additionalProperties: false,
+  },
   brief: () => "Ask",
-  use: async ({ input }) => ({ kind: "end", outcome: { kind: "ask", content: String(input["question"]), options: ["Yes"], memo: null } }),
+  use: async ({ input }) => ({
+    kind: "end",
+    outcome: { kind: "ask", content: String(input["question"]), options: ["Yes"], memo: null },
+  }),
 };

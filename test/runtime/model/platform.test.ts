@@ -23,9 +23,15 @@ afterAll(async () => {
   }
 });
 
-const schema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"], additionalProperties: false };
+const schema = {
+  type: "object",
+  properties: { total: { type: "integer" } },
+  required: ["total"],
+  additionalProperties: false,
+};
 const types = (events: readonly V2Body[]) => events.map(({ type }) => type);
-const payloads = (events: readonly V2Body[], type: string) => events.filter((event) => event["type"] === type).map((event) => event[type]);
+const payloads = (events: readonly V2Body[], type: string) =>
+  events.filter((event) => event["type"] === type).map((event) => event[type]);
 
 /** The model's input, without the marks of the run. */
 const unmarked = (request: ModelRequest | undefined): unknown =>
@@ -44,15 +50,21 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     const id = await rig.runToEnd("What is 12 * 4?", { locale: "de" });
     const events = await rig.events(id);
     expect(types(events)).toEqual(["user_message", "status_update", "assistant_message", "status_update"]);
-    expect(payloads(events, "assistant_message")).toMatchObject([{ content: "It is 48.", delivery_kind: "result" }]);
+    expect(payloads(events, "assistant_message")).toMatchObject([
+      { content: "It is 48.", delivery_kind: "result" },
+    ]);
     const [request] = requests();
     expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
     expect(request?.messages[1]?.text).toBe("What is 12 * 4?");
     expect(request?.messages[0]?.text).toContain("locale, unless the user asks for another: de");
     const without = ["browse_task", "run_command", "use_skill"];
-    expect(request?.tools?.toSorted()).toEqual(["update_plan", ...toolNames].filter((tool) => !without.includes(tool)).toSorted());
+    expect(request?.tools?.toSorted()).toEqual(
+      ["update_plan", ...toolNames].filter((tool) => !without.includes(tool)).toSorted(),
+    );
     const { authorization, "x-api-key": key } = request?.headers ?? {};
-    expect(api === "openai" ? authorization : key).toBe(api === "openai" ? "Bearer sk-scripted" : "sk-scripted");
+    expect(api === "openai" ? authorization : key).toBe(
+      api === "openai" ? "Bearer sk-scripted" : "sk-scripted",
+    );
   });
 
   test("remembers earlier messages, and passes the project's instruction as an instruction", async () => {
@@ -78,13 +90,24 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
       ],
     });
     server.play([
-      { reasoning: "Two things to do.", text: "I make a plan.", calls: [{ name: "update_plan", input: steps("doing", "todo") }] },
+      {
+        reasoning: "Two things to do.",
+        text: "I make a plan.",
+        calls: [{ name: "update_plan", input: steps("doing", "todo") }],
+      },
       { calls: [{ name: "update_plan", input: steps("done", "doing") }] },
       { text: "Done." },
     ]);
     const events = await rig.events(await rig.runToEnd("Look and tell"));
     expect(types(events)).toEqual([
-      ...["user_message", "status_update", "explanation", "assistant_message", "plan_update", "new_plan_step"],
+      ...[
+        "user_message",
+        "status_update",
+        "explanation",
+        "assistant_message",
+        "plan_update",
+        "new_plan_step",
+      ],
       ...["plan_update", "new_plan_step", "plan_update", "assistant_message", "status_update"],
     ]);
     expect(payloads(events, "explanation")).toEqual([{ content: "Two things to do." }]);
@@ -92,7 +115,9 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
       { content: "I make a plan.", delivery_kind: "progress" },
       { content: "Done.", delivery_kind: "result" },
     ]);
-    const plans = payloads(events, "plan_update").map(({ steps: all }) => all.map((step: V2Body) => step["status"]));
+    const plans = payloads(events, "plan_update").map(({ steps: all }) =>
+      all.map((step: V2Body) => step["status"]),
+    );
     expect(plans, "the current step ends with its turn").toEqual([
       ["doing", "todo"],
       ["done", "doing"],
@@ -124,11 +149,21 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
   });
 
   test("returns the value for a schema, corrected once, outside the conversation", async () => {
-    server.play([{ text: "It is seven." }, { text: '{"total": "seven"}' }, { text: '```json\n{"total": 7}\n```' }]);
+    server.play([
+      { text: "It is seven." },
+      { text: '{"total": "seven"}' },
+      { text: '```json\n{"total": 7}\n```' },
+    ]);
     const id = await rig.runToEnd("How many?", { structured_output_schema: schema });
     const events = await rig.events(id);
-    expect(types(events).slice(-3)).toEqual(["assistant_message", "status_update", "structured_output_result"]);
-    expect(events.at(-1)).toMatchObject({ structured_output_result: { success: true, value: { total: 7 }, error: null } });
+    expect(types(events).slice(-3)).toEqual([
+      "assistant_message",
+      "status_update",
+      "structured_output_result",
+    ]);
+    expect(events.at(-1)).toMatchObject({
+      structured_output_result: { success: true, value: { total: 7 }, error: null },
+    });
     const [, extraction, repair] = requests();
     expect(extraction?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
     expect(repair?.messages.at(-2)?.text).toContain('"seven"');
@@ -145,13 +180,17 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
   ])("answers even when the model returns $why for a schema", async ({ values, error }) => {
     server.play([{ text: "It is seven." }, ...values.map((text) => ({ text }))]);
     const events = await rig.events(await rig.runToEnd("How many?", { structured_output_schema: schema }));
-    expect(events.at(-1)).toMatchObject({ structured_output_result: { success: false, value: { total: 0 }, error } });
+    expect(events.at(-1)).toMatchObject({
+      structured_output_result: { success: false, value: { total: 0 }, error },
+    });
     expect(payloads(events, "assistant_message")).toMatchObject([{ content: "It is seven." }]);
     expect(requests()).toHaveLength(3);
   });
 
   test("ends with a plain message after the steps that a run may take", async () => {
-    const plan = { calls: [{ name: "update_plan", input: { steps: [{ title: "Again", status: "doing" }] } }] };
+    const plan = {
+      calls: [{ name: "update_plan", input: { steps: [{ title: "Again", status: "doing" }] } }],
+    };
     server.play(() => plan);
     const id = await rig.create("Plan for ever");
     await rig.reach(id, "error");
@@ -171,7 +210,9 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     const id = await rig.create("Hello");
     await rig.reach(id, "error");
     const events = await rig.events(id);
-    expect(payloads(events, "error_message")).toMatchObject([{ error_type: type, content: expect.stringContaining(`HTTP ${status}`) }]);
+    expect(payloads(events, "error_message")).toMatchObject([
+      { error_type: type, content: expect.stringContaining(`HTTP ${status}`) },
+    ]);
     expect(requests()).toHaveLength(1);
     const outside = `${JSON.stringify(events)} ${JSON.stringify(rig.service.logged)}`;
     expect(outside).not.toContain(refusalText);
@@ -181,7 +222,11 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
   test("finishes a call of the model that its process waits for while it stops, and requests no answer twice", async () => {
     const answer = Promise.withResolvers<void>();
     server.play([
-      { text: "I plan.", calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }], wait: answer.promise },
+      {
+        text: "I plan.",
+        calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }],
+        wait: answer.promise,
+      },
       { status: 418 },
     ]);
     await using db = await openTestStore("sqlite");
@@ -199,16 +244,18 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     await using _second = await openService({ over: db, env: file.env });
     await untilStatus(db.store, id, "stopped");
     const events = await db.store.events.list(id, { order: "asc", limit: 100, verbose: true });
-    expect(events.filter(({ type }) => type === "assistant_message").map(({ payload }) => payload)).toMatchObject([
-      { content: "I plan." },
-      { content: "Done." },
-    ]);
+    expect(
+      events.filter(({ type }) => type === "assistant_message").map(({ payload }) => payload),
+    ).toMatchObject([{ content: "I plan." }, { content: "Done." }]);
     expect(requests()).toHaveLength(2);
   });
 
   test("continues in another process after its own has stopped: the model is called again, and no event is repeated", async () => {
     server.play([
-      { text: "I plan.", calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }] },
+      {
+        text: "I plan.",
+        calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }],
+      },
       { text: "Half", after: "hang" },
     ]);
     await using db = await openTestStore("sqlite");

@@ -7,19 +7,23 @@ import type { Answering, ModelRequest, Reply } from "../../support/model/script.
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { configOf, deploy, echo, runModel } from "./model-run.ts";
 
-const endpoints = await Promise.all(modelApis.map(async (api) => ({ api, server: await openModelServer(api) })));
+const endpoints = await Promise.all(
+  modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
+);
 afterAll(async () => {
   for (const { server } of endpoints) await server[Symbol.asyncDispose]();
 });
 
 /**
- * A model that depends only on its input: the uses with results determine its step. It continues a step of which some uses are done,
- * without text.
+ * A model that depends only on its input: the uses with results determine its step. It continues a step of
+ * which some uses are done, without text.
  */
 const deterministic =
   (replies: readonly Answering[]) =>
   ({ messages }: ModelRequest): Reply => {
-    let done = messages.slice(messages.findLastIndex(({ role }) => role === "user")).filter(({ role }) => role === "tool").length;
+    let done = messages
+      .slice(messages.findLastIndex(({ role }) => role === "user"))
+      .filter(({ role }) => role === "tool").length;
     for (const reply of replies) {
       const { calls = [] } = reply;
       if (done === 0) return reply;
@@ -31,15 +35,24 @@ const deterministic =
 
 const long = "A sentence that is long enough to be told after some others like it. ".repeat(12);
 const arbitraryCall = fc.oneof(
-  fc.record({ name: fc.constant("echo"), input: fc.record({ text: fc.constantFrom("a", "b", "漢字", "x".repeat(5_000)) }) }),
+  fc.record({
+    name: fc.constant("echo"),
+    input: fc.record({ text: fc.constantFrom("a", "b", "漢字", "x".repeat(5_000)) }),
+  }),
   fc.record({ name: fc.constantFrom("echo", "no_such_tool"), input: fc.constant({ wrong: true }) }),
   fc.record({
     name: fc.constant("update_plan"),
     input: fc.record({
-      steps: fc.array(fc.record({ title: fc.constantFrom("Look", "Tell"), status: fc.constantFrom("todo", "doing", "done") }), {
-        minLength: 1,
-        maxLength: 3,
-      }),
+      steps: fc.array(
+        fc.record({
+          title: fc.constantFrom("Look", "Tell"),
+          status: fc.constantFrom("todo", "doing", "done"),
+        }),
+        {
+          minLength: 1,
+          maxLength: 3,
+        },
+      ),
     }),
   }),
 );
@@ -59,8 +72,11 @@ const arbitraryScript = fc
 const comparable = (events: readonly NewEvent[]) =>
   events
     .filter(({ type }) => type !== "explanation")
-    .map((event) => (event.type === "tool_used" ? { ...event, payload: { ...event.payload, actionId: "" } } : event));
-const thoughts = (events: readonly NewEvent[]) => events.flatMap((event) => (event.type === "explanation" ? [event.payload.content] : []));
+    .map((event) =>
+      event.type === "tool_used" ? { ...event, payload: { ...event.payload, actionId: "" } } : event,
+    );
+const thoughts = (events: readonly NewEvent[]) =>
+  events.flatMap((event) => (event.type === "explanation" ? [event.payload.content] : []));
 
 describe.each(endpoints)("a turn that is cut at any event, with a model behind $api", ({ api, server }) => {
   const config = configOf(api, server);
@@ -71,7 +87,11 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     const before = server.requests.length;
     const uses: ToolUse[] = [];
     const run = await runModel({ config, tools: [echo(uses)], turn: { written } });
-    return { ...run, told: server.requests.slice(before).map(({ messages }) => messages), uses: uses.map(({ input }) => input) };
+    return {
+      ...run,
+      told: server.requests.slice(before).map(({ messages }) => messages),
+      uses: uses.map(({ input }) => input),
+    };
   }
 
   test("continues as if uncut: same input for the model, no event repeated, no written use made again", async () => {
@@ -79,9 +99,15 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
       fc.asyncProperty(arbitraryScript, fc.nat(), async (script, index) => {
         const whole = await runFrom(script, []);
         expect(whole.outcome).toMatchObject({ kind: "finish" });
-        // Events that are yielded together are written together, and the last step of a plan ends with the turn.
+        // Events that are yielded together are written together, and the last step of a plan ends with the
+        // turn.
         const last = whole.events.at(-1)?.type === "plan_update" ? -1 : undefined;
-        const cuts = [0, ...whole.yields.slice(0, last).map((_, i) => whole.yields.slice(0, i + 1).flatMap(({ events }) => events).length)];
+        const cuts = [
+          0,
+          ...whole.yields
+            .slice(0, last)
+            .map((_, i) => whole.yields.slice(0, i + 1).flatMap(({ events }) => events).length),
+        ];
         const cut = cuts[index % cuts.length] ?? 0;
         const written = whole.events.slice(0, cut);
         const resumed = await runFrom(script, written);
@@ -89,9 +115,13 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
         expect(comparable(resumed.events)).toEqual(comparable(whole.events));
         expect(resumed.outcome).toEqual(whole.outcome);
         const told = thoughts(resumed.events);
-        expect(thoughts(whole.events), "thoughts are sent at most once").toEqual(expect.arrayContaining(told));
+        expect(thoughts(whole.events), "thoughts are sent at most once").toEqual(
+          expect.arrayContaining(told),
+        );
         expect(told.length).toBeLessThanOrEqual(thoughts(whole.events).length);
-        const done = written.filter((event) => event.type === "tool_used" && event.payload.status === "success").length;
+        const done = written.filter(
+          (event) => event.type === "tool_used" && event.payload.status === "success",
+        ).length;
         expect(resumed.uses).toEqual(whole.uses.slice(done));
       }),
       { numRuns: sample(200, 20) },
@@ -132,7 +162,11 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     server.play([{ text: "I deploy.", calls }, { text: "Done." }]);
     const before = server.requests.length;
     const first = await runModel({ config, tools: [echo(), deploy(done)] });
-    expect(first.outcome).toMatchObject({ kind: "confirm", action: "deployAction", params: { site: "shop" } });
+    expect(first.outcome).toMatchObject({
+      kind: "confirm",
+      action: "deployAction",
+      params: { site: "shop" },
+    });
     expect(first.events.at(-1)).toMatchObject({
       type: "tool_used",
       payload: { tool: "deploy_site", status: "pending_confirmation", params: { site: "shop" } },
@@ -144,7 +178,11 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     expect(again.events).toEqual(first.events);
 
     const decided = { kind: "deployAction", input: {}, ...decision } as const;
-    const second = await runModel({ config, tools: [echo(), deploy(done)], turn: { written: first.events, decisions: [decided] } });
+    const second = await runModel({
+      config,
+      tools: [echo(), deploy(done)],
+      turn: { written: first.events, decisions: [decided] },
+    });
     expect(done).toEqual(decision.accepted ? ["shop"] : []);
     expect(second.outcome).toMatchObject({ kind: "finish", content: "Done." });
     expect(second.events.slice(first.events.length)).toMatchObject([

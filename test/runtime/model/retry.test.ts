@@ -8,7 +8,9 @@ import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
 import { configOf, echo, runModel } from "./model-run.ts";
 
-const endpoints = await Promise.all(modelApis.map(async (api) => ({ api, server: await openModelServer(api) })));
+const endpoints = await Promise.all(
+  modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
+);
 afterAll(async () => {
   for (const { server } of endpoints) await server[Symbol.asyncDispose]();
 });
@@ -17,7 +19,14 @@ describe("the wait after a failed call", () => {
   const fault = { isRetryable: true, retryAfterMs: null };
 
   test("doubles from a second to half a minute, minus a random part of up to a half, and ends after six attempts", () => {
-    expect([1, 2, 3, 4, 5, 6].map((attempt) => retryDelay(attempt, fault, 0))).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, null]);
+    expect([1, 2, 3, 4, 5, 6].map((attempt) => retryDelay(attempt, fault, 0))).toEqual([
+      1_000,
+      2_000,
+      4_000,
+      8_000,
+      16_000,
+      null,
+    ]);
     expect([1, 5].map((attempt) => retryDelay(attempt, fault, 1))).toEqual([500, 8_000]);
   });
 
@@ -79,10 +88,17 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
   test("ends after six attempts, with our own error text", async () => {
     server.play(() => ({ status: 503 }));
     const { outcome, logged } = await runModel({ config });
-    expect(outcome).toEqual({ kind: "fail", errorType: "model_unavailable", content: expect.stringContaining("HTTP 503") });
+    expect(outcome).toEqual({
+      kind: "fail",
+      errorType: "model_unavailable",
+      content: expect.stringContaining("HTTP 503"),
+    });
     expect(calls()).toBe(6);
     expect(JSON.stringify([outcome, logged])).not.toContain(refusalText);
-    expect(logged.at(-1)).toMatchObject({ level: "warn", fields: { attempt: 6, fault: "down", status: 503 } });
+    expect(logged.at(-1)).toMatchObject({
+      level: "warn",
+      fields: { attempt: 6, fault: "down", status: 503 },
+    });
   });
 
   test("ends at once when it would have to wait for an hour", async () => {
@@ -122,13 +138,18 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
   });
 
   test("reports an interrupted text only once: the next attempt sends only its own result", async () => {
-    const long = Array.from({ length: 20 }, (_, i) => `This is sentence number ${i}, and there are some more of its kind. `).join("");
+    const long = Array.from(
+      { length: 20 },
+      (_, i) => `This is sentence number ${i}, and there are some more of its kind. `,
+    ).join("");
     server.play([
       { reasoning: "I think.", text: long, after: "cut" },
       { reasoning: "I think.", text: long },
     ]);
     const { events, outcome } = await runModel({ config });
-    const explanations = events.flatMap((event) => (event.type === "explanation" ? [event.payload.content] : []));
+    const explanations = events.flatMap((event) =>
+      event.type === "explanation" ? [event.payload.content] : [],
+    );
     expect(explanations.length).toBeGreaterThan(1);
     expect(new Set(explanations).size, "no explanation is repeated").toBe(explanations.length);
     expect(outcome).toEqual({ kind: "finish", content: long.trim() });
@@ -137,7 +158,10 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
   test("ends with timeout when the run's time is over, also during an answer", async () => {
     server.play([{ text: "Half of", after: "hang" }]);
     const clock = patientClock();
-    const run = runModel({ config: { ...config, idleSeconds: 3_600, limits: { ...config.limits, minutes: 2 } }, turn: { clock } });
+    const run = runModel({
+      config: { ...config, idleSeconds: 3_600, limits: { ...config.limits, minutes: 2 } },
+      turn: { clock },
+    });
     await server.received(modelCalls + 1);
     await clock.waiting();
     clock.pass(120_000);
@@ -152,7 +176,11 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
   });
 
   test("whose answer is cut at its maximum tokens continues", async () => {
-    server.play([{ text: "One, two, ", finish: "length" }, { text: "three, fo", finish: "length" }, { text: "ur." }]);
+    server.play([
+      { text: "One, two, ", finish: "length" },
+      { text: "three, fo", finish: "length" },
+      { text: "ur." },
+    ]);
     const { outcome } = await runModel({ config });
     expect(outcome).toEqual({ kind: "finish", content: "One, two, three, four." });
     expect(server.requests.at(-1)?.messages.slice(-2)).toMatchObject([
@@ -199,7 +227,11 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
     });
 
     test("an unused hold serves the next attempt; an interrupted answer is charged by its length", async () => {
-      server.play([{ status: 500 }, { text: "Half of it", after: "cut" }, { text: "Done.", usage: { input: 50, output: 5 } }]);
+      server.play([
+        { status: 500 },
+        { text: "Half of it", after: "cut" },
+        { text: "Done.", usage: { input: 50, output: 5 } },
+      ]);
       const { reserve } = budget(9);
       const { yields } = await runModel({ config, turn: { reserve } });
       expect(yields.flatMap(({ settles = [] }) => settles.map(({ id }) => id))).toEqual(["h1", "h2"]);
@@ -215,7 +247,10 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
     ])("every hold ends with the turn when %s", async (_, reply, limits) => {
       server.play(() => reply);
       const { reserve, reserved } = budget(9);
-      const { yields, outcome } = await runModel({ config: { ...config, limits: { ...config.limits, ...limits } }, turn: { reserve } });
+      const { yields, outcome } = await runModel({
+        config: { ...config, limits: { ...config.limits, ...limits } },
+        turn: { reserve },
+      });
       expect(outcome).toMatchObject({ kind: "fail" });
       expect(yields.flatMap(({ settles = [] }) => settles)).toHaveLength(reserved.length);
       expect(yields.map(({ usage }) => usage)).toEqual([{ inputTokens: 0, outputTokens: 0, toolCalls: 0 }]);
@@ -235,7 +270,11 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
       { why: "credits", limits: { credits: 15 } },
       { why: "tokens", limits: { tokens: 1_000 } },
     ])("a run ends with quota_limit when its $why are used up", async ({ limits }) => {
-      server.play(() => ({ text: "Again.", calls: [{ name: "echo", input: { text: "a" } }], usage: { input: 5_000, output: 1_000 } }));
+      server.play(() => ({
+        text: "Again.",
+        calls: [{ name: "echo", input: { text: "a" } }],
+        usage: { input: 5_000, output: 1_000 },
+      }));
       const { reserve } = budget(99);
       const { outcome } = await runModel({
         config: { ...config, limits: { ...config.limits, ...limits } },

@@ -25,7 +25,9 @@ const skill = (id: string, name: string, forced = false): TurnSkill => ({
 const skills = [skill("f1", "Minutes", true), skill("f2", "Tea", true), skill("o1", "Other")];
 
 const usesIn = (events: readonly NewEvent[]) =>
-  events.flatMap((event) => (event.type === "tool_used" ? [[event.payload.status, event.payload.params, event.payload.result]] : []));
+  events.flatMap((event) =>
+    event.type === "tool_used" ? [[event.payload.status, event.payload.params, event.payload.result]] : [],
+  );
 
 describe.each(modelApis)("skills of a model (%s)", (api) => {
   async function run(script: Script, turn: Partial<Turn>) {
@@ -48,7 +50,9 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
     ]);
     expect(requests).toHaveLength(1);
     const [system, ...otherMessages] = requests[0]?.messages ?? [];
-    expect(system?.text).toMatch(/<data-\w+>\n\[{"id":"f1","name":"Minutes","description":"What Minutes is for.","forced":true}/);
+    expect(system?.text).toMatch(
+      /<data-\w+>\n\[{"id":"f1","name":"Minutes","description":"What Minutes is for.","forced":true}/,
+    );
     expect(system?.text).toContain('{"id":"o1","name":"Other","description":"What Other is for."}');
     expect(otherMessages.filter(({ role }) => role === "tool").map(({ text }) => text)).toEqual([
       expect.stringContaining("Begin with who was there."),

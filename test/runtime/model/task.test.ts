@@ -24,13 +24,20 @@ import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
 import { anyRequest, askUser, configOf, deploy, echo } from "./model-run.ts";
 
-const endpoints = await Promise.all(modelApis.map(async (api) => ({ api, server: await openModelServer(api) })));
+const endpoints = await Promise.all(
+  modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
+);
 afterAll(async () => {
   for (const { server } of endpoints) await server[Symbol.asyncDispose]();
 });
 
 const clock = patientClock();
-const caller: Caller = { ...ann, role: null, locale: "en", credential: { kind: "key", keyKind: "general", id: "key", scopes: null } };
+const caller: Caller = {
+  ...ann,
+  role: null,
+  locale: "en",
+  credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
+};
 const call = (name: string, input: JsonObject) => ({ calls: [{ name, input }] });
 
 describeOnOne("a task of the model agent with tools", (kind) => {
@@ -49,7 +56,14 @@ describeOnOne("a task of the model agent with tools", (kind) => {
   const backlog = { add: () => undefined };
   const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false, publishTask });
   const manageSchedules = schedules({ clock, ids: systemIds, tasks: operations });
-  const { confirm } = confirmations({ clock, cipher, backlog, steps, publishTask, schedules: manageSchedules });
+  const { confirm } = confirmations({
+    clock,
+    cipher,
+    backlog,
+    steps,
+    publishTask,
+    schedules: manageSchedules,
+  });
   const taskRow = async (id: string): Promise<Task> => {
     const task = await db.store.tasks.byId(id);
     if (!task) throw new Error("no such task");
@@ -58,7 +72,9 @@ describeOnOne("a task of the model agent with tools", (kind) => {
   const put = async () => (await putTask(db.store, { createdAt: clock.now() }, firstEvents("Go"))).id;
   const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
   const uses = async (id: string) =>
-    (await events(id)).flatMap((event) => (event.type === "tool_used" ? [[event.payload.tool, event.payload.status]] : []));
+    (await events(id)).flatMap((event) =>
+      event.type === "tool_used" ? [[event.payload.tool, event.payload.status]] : [],
+    );
   const send = (id: string, text: string) =>
     db.store.change((tx) => operations.send(tx, caller, id, { texts: [text], references: [] }, {}));
   async function decide(id: string, input: JsonObject): Promise<void> {
@@ -82,7 +98,9 @@ describeOnOne("a task of the model agent with tools", (kind) => {
       random: (bytes) => new Uint8Array(bytes),
       log: () => undefined,
     });
-    const [claimed] = await db.store.change(async (tx) => claimTasks(tx, [await taskRow(id)], "n1", clock.now()));
+    const [claimed] = await db.store.change(async (tx) =>
+      claimTasks(tx, [await taskRow(id)], "n1", clock.now()),
+    );
     if (!claimed) throw new Error("not claimed");
     const parts = {
       store: db.store,
@@ -97,13 +115,22 @@ describeOnOne("a task of the model agent with tools", (kind) => {
       openSkill: files.openSkill,
       saveSite: files.saveSite,
     };
-    await runTask(claimed, new AbortController().signal, { ...parts, agentFor: () => losingAgent(model, abandons) });
+    await runTask(claimed, new AbortController().signal, {
+      ...parts,
+      agentFor: () => losingAgent(model, abandons),
+    });
     checkTask(await taskInStore(db.store, id));
   }
 
-  test.each(endpoints)("asks its user, and remembers in the answer's turn what its tools have found ($api)", async (endpoint) => {
+  test.each(
+    endpoints,
+  )("asks its user, and remembers in the answer's turn what its tools have found ($api)", async (endpoint) => {
     const { server } = endpoint;
-    server.play([{ text: "I look.", ...call("echo", { text: "found" }) }, call("ask_user", { question: "Which?" }), { text: "Done." }]);
+    server.play([
+      { text: "I look.", ...call("echo", { text: "found" }) },
+      call("ask_user", { question: "Which?" }),
+      { text: "Done." },
+    ]);
     const id = await put();
     await run(id, endpoint, [echo(), askUser]);
     expect(await taskRow(id)).toMatchObject({ status: "waiting" });
@@ -115,20 +142,32 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     await run(id, endpoint, [echo(), askUser]);
     expect(await taskRow(id)).toMatchObject({ status: "stopped" });
     const { messages = [] } = server.requests.at(-1) ?? {};
-    expect(messages.slice(1).map(({ role, text, calls }) => [role, text.replaceAll(/<\/?data-\w+>\n?/g, "").trim(), calls.length])).toEqual(
-      [
-        ["user", "Go", 0],
-        ["assistant", "I look.\n\nWhich?", 1],
-        ["tool", '{"echoed":"found"}', 0],
-        ["user", "This one", 0],
-      ],
-    );
+    expect(
+      messages
+        .slice(1)
+        .map(({ role, text, calls }) => [
+          role,
+          text.replaceAll(/<\/?data-\w+>\n?/g, "").trim(),
+          calls.length,
+        ]),
+    ).toEqual([
+      ["user", "Go", 0],
+      ["assistant", "I look.\n\nWhich?", 1],
+      ["tool", '{"echoed":"found"}', 0],
+      ["user", "This one", 0],
+    ]);
   });
 
-  test.each(endpoints)("waits for an approval, continues with it, and does not ask again for allowed actions ($api)", async (endpoint) => {
+  test.each(
+    endpoints,
+  )("waits for an approval, continues with it, and does not ask again for allowed actions ($api)", async (endpoint) => {
     const done: string[] = [];
     const tools = [deploy(done)];
-    endpoint.server.play([call("deploy_site", { site: "a" }), call("deploy_site", { site: "b" }), { text: "Done." }]);
+    endpoint.server.play([
+      call("deploy_site", { site: "a" }),
+      call("deploy_site", { site: "b" }),
+      { text: "Done." },
+    ]);
     const id = await put();
     await run(id, endpoint, tools);
     expect(await taskRow(id)).toMatchObject({ status: "waiting" });
@@ -152,7 +191,9 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     ]);
   });
 
-  test.each(endpoints)("starts over with a message that arrives instead of the approval: nothing was done ($api)", async (endpoint) => {
+  test.each(
+    endpoints,
+  )("starts over with a message that arrives instead of the approval: nothing was done ($api)", async (endpoint) => {
     const done: string[] = [];
     endpoint.server.play([call("deploy_site", { site: "a" }), { text: "Then not." }]);
     const id = await put();
@@ -168,7 +209,11 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     endpoints,
   )("delivers the files of a tool once, although the run is lost after each group of events ($api)", async (endpoint) => {
     const file = { filename: "report.txt", content: [Buffer.from("It is done.")] };
-    const report: Tool = { ...echo(), name: "report", use: async () => ({ kind: "result", value: "Attached.", files: [file] }) };
+    const report: Tool = {
+      ...echo(),
+      name: "report",
+      use: async () => ({ kind: "result", value: "Attached.", files: [file] }),
+    };
     endpoint.server.play(({ messages }) =>
       messages.some(({ role }) => role === "tool")
         ? { text: "Done." }
@@ -179,10 +224,19 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     await run(id, endpoint, [report]);
     const seen = await events(id);
     expect(seen.map(({ type }) => type)).toEqual([
-      ...["user_message", "status_update", "explanation", "assistant_message", "assistant_message", "tool_used"],
+      ...[
+        "user_message",
+        "status_update",
+        "explanation",
+        "assistant_message",
+        "assistant_message",
+        "tool_used",
+      ],
       ...["assistant_message", "status_update"],
     ]);
-    expect(seen[4]).toMatchObject({ payload: { deliveryKind: "progress", attachments: [{ filename: "report.txt" }] } });
+    expect(seen[4]).toMatchObject({
+      payload: { deliveryKind: "progress", attachments: [{ filename: "report.txt" }] },
+    });
   });
 });
 

@@ -6,7 +6,9 @@ for (const { columns } of Object.values(schema)) Object.assign(columns, { invent
 const { tables } = await import("../../../src/store/table.ts");
 
 const picked: string[] = [];
-for (const table of Object.values<{ pick(...members: never[]): { of(name: string): { readonly sql: string } } }>(tables)) {
+for (const table of Object.values<{
+  pick(...members: never[]): { of(name: string): { readonly sql: string } };
+}>(tables)) {
   const { pick } = table;
   table.pick = (...members) => {
     const shape = pick(...members);

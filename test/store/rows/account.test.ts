@@ -16,7 +16,12 @@ describeOnEach("accounts", (kind) => {
       createdAt: 1000,
     });
     expect(await accounts.byEmail("nobody@example.com")).toBeNull();
-    expect(await accounts.teamByName("North")).toEqual({ id: "north-team", spaceId: "north", name: "North", createdAt: 1000 });
+    expect(await accounts.teamByName("North")).toEqual({
+      id: "north-team",
+      spaceId: "north",
+      name: "North",
+      createdAt: 1000,
+    });
     expect(await accounts.teamByName("north")).toBeNull();
     expect(await accounts.personalSpace("ann")).toEqual({ id: "home", kind: "personal" });
     expect(await accounts.personalSpace("bo")).toBeNull();
@@ -33,15 +38,27 @@ describeOnEach("accounts", (kind) => {
     expect(await store.accounts.firstTeam()).toMatchObject({ name: "Old" });
   });
 
-  test.each(["insertAccount", "insertTeam", "insertSpace"] as const)("%s refuses a second one with the same id", async (method) => {
+  test.each([
+    "insertAccount",
+    "insertTeam",
+    "insertSpace",
+  ] as const)("%s refuses a second one with the same id", async (method) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putPeople(store);
     const doubled = store.change(async ({ accounts }) => {
       if (method === "insertAccount")
-        await accounts.insertAccount({ id: "other", email: "ann@example.com", name: null, locale: "en", createdAt: 1 });
-      if (method === "insertTeam") await accounts.insertTeam({ id: "other", spaceId: "home", name: "North", createdAt: 1 });
-      if (method === "insertSpace") await accounts.insertSpace({ id: "other", kind: "personal", createdAt: 1, accountId: "ann" });
+        await accounts.insertAccount({
+          id: "other",
+          email: "ann@example.com",
+          name: null,
+          locale: "en",
+          createdAt: 1,
+        });
+      if (method === "insertTeam")
+        await accounts.insertTeam({ id: "other", spaceId: "home", name: "North", createdAt: 1 });
+      if (method === "insertSpace")
+        await accounts.insertSpace({ id: "other", kind: "personal", createdAt: 1, accountId: "ann" });
     });
     await expect(doubled).rejects.toMatchObject({ reason: "internal" });
   });
@@ -50,7 +67,9 @@ describeOnEach("accounts", (kind) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     await putPeople(store);
-    await store.change((tx) => tx.accounts.insertMember(sampleMember({ id: "past", accountId: "bo", status: "removed" })));
+    await store.change((tx) =>
+      tx.accounts.insertMember(sampleMember({ id: "past", accountId: "bo", status: "removed" })),
+    );
     expect(await store.accounts.owner("north-team")).toBeNull();
     await store.change((tx) => tx.accounts.insertMember(sampleMember({ id: "owner" })));
     expect(await store.accounts.owner("north-team")).toEqual(sampleMember({ id: "owner" }));

@@ -36,7 +36,8 @@ describeOnEach("actions", (kind) => {
 
   test("is decided once", async () => {
     const { taskId, seq } = await put(sample());
-    const decide = (state: "accepted" | "cancelled") => db.store.change((tx) => tx.actions.decide(taskId, seq, state, input));
+    const decide = (state: "accepted" | "cancelled") =>
+      db.store.change((tx) => tx.actions.decide(taskId, seq, state, input));
     expect(await decide("accepted")).toBe(true);
     expect(await decide("cancelled")).toBe(false);
     expect(await db.store.actions.pending(taskId)).toBeNull();

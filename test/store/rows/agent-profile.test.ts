@@ -8,9 +8,13 @@ describeOnEach("the settings of a profile", (kind) => {
     await using db = await openTestStore(kind);
     const row = { spaceId: ann.spaceId, profile: "train" };
     const set = (fetch: "ask" | "off", updatedAt: number) =>
-      db.store.change((tx) => tx.agentProfiles.set({ ...row, updatedAt }, { fetch, fetchHosts: ["docs.example.com"] }));
+      db.store.change((tx) =>
+        tx.agentProfiles.set({ ...row, updatedAt }, { fetch, fetchHosts: ["docs.example.com"] }),
+      );
     await set("ask", 1);
-    expect(await db.store.agentProfiles.list(ann.spaceId)).toMatchObject([{ ...row, fetch: "ask", updatedAt: 1 }]);
+    expect(await db.store.agentProfiles.list(ann.spaceId)).toMatchObject([
+      { ...row, fetch: "ask", updatedAt: 1 },
+    ]);
     await set("off", 2);
     expect(await db.store.agentProfiles.list(ann.spaceId)).toMatchObject([
       { ...row, fetch: "off", fetchHosts: ["docs.example.com"], updatedAt: 2 },

@@ -5,10 +5,23 @@ import { describeOnEach, openTestStore } from "../../support/database.ts";
 import { annAtHome, putPeople, sampleKey, sampleMember } from "../samples.ts";
 
 describeOnEach("keys", (kind) => {
-  test.each<{ why: string; key?: Partial<ApiKey>; members?: readonly Partial<Member>[]; member: { role: string; status: string } | null }>([
+  test.each<{
+    why: string;
+    key?: Partial<ApiKey>;
+    members?: readonly Partial<Member>[];
+    member: { role: string; status: string } | null;
+  }>([
     { why: "in a personal space there is no member", key: annAtHome, member: null },
-    { why: "in a team's space the member's role and status", members: [{}], member: { role: "owner", status: "active" } },
-    { why: "a past member's status", members: [{ status: "removed" }], member: { role: "owner", status: "removed" } },
+    {
+      why: "in a team's space the member's role and status",
+      members: [{}],
+      member: { role: "owner", status: "active" },
+    },
+    {
+      why: "a past member's status",
+      members: [{ status: "removed" }],
+      member: { role: "owner", status: "removed" },
+    },
     {
       why: "an active membership before an earlier tombstone",
       members: [
@@ -26,7 +39,11 @@ describeOnEach("keys", (kind) => {
       await tx.keys.insert(written);
       for (const each of members) await tx.accounts.insertMember(sampleMember(each));
     });
-    expect(await store.keys.holder(written.digest)).toEqual({ key: { ...written, usedAt: null }, locale: "en", member });
+    expect(await store.keys.holder(written.digest)).toEqual({
+      key: { ...written, usedAt: null },
+      locale: "en",
+      member,
+    });
   });
 
   test.each<{ why: string; key: Partial<ApiKey> }>([
@@ -67,7 +84,9 @@ describeOnEach("keys", (kind) => {
     await putPeople(store);
     const key = sampleKey(annAtHome);
     await store.change((tx) => tx.keys.insert(key));
-    const revoked = await Promise.all([5000, 5000, 5000].map((now) => store.change((tx) => tx.keys.revoke(key.id, now))));
+    const revoked = await Promise.all(
+      [5000, 5000, 5000].map((now) => store.change((tx) => tx.keys.revoke(key.id, now))),
+    );
     expect(revoked.filter(Boolean)).toHaveLength(1);
     expect(await store.change((tx) => tx.keys.revoke("unknown", 1))).toBe(false);
     expect(await store.keys.holder(key.digest)).toMatchObject({ key: { revokedAt: 5000 } });

@@ -7,7 +7,10 @@ const quota = 100;
 
 async function beginIn(store: Store, accountId: string | null, bytes: number, leaseUntil: number) {
   const id = newId("blob");
-  return { id, isBegun: await store.change((tx) => tx.blobs.begin({ id, accountId, bytes, leaseUntil }, quota)) };
+  return {
+    id,
+    isBegun: await store.change((tx) => tx.blobs.begin({ id, accountId, bytes, leaseUntil }, quota)),
+  };
 }
 
 describeOnEach("blobs", (kind) => {
@@ -79,13 +82,20 @@ describeOnEach("blobs", (kind) => {
     const change = <T>(work: (tx: Tx) => Promise<T>) => store.change(work);
     const begin = (bytes: number, leaseUntil: number) => beginIn(store, account, bytes, leaseUntil);
     const account = newId("account");
-    const [dead, alive, abandoned, dropped] = [await begin(1, 50), await begin(2, 51), await begin(3, 51), await begin(4, 1e12)];
+    const [dead, alive, abandoned, dropped] = [
+      await begin(1, 50),
+      await begin(2, 51),
+      await begin(3, 51),
+      await begin(4, 1e12),
+    ];
     await change(async (tx) => {
       await tx.blobs.abandon(abandoned.id);
       await tx.blobs.keep(dropped.id);
       await tx.blobs.drop([dropped.id]);
     });
-    const taken = (await Promise.all([1, 2, 3].map(() => change((tx) => tx.blobs.claimDeletable(50, 80, 1000))))).flat();
+    const taken = (
+      await Promise.all([1, 2, 3].map(() => change((tx) => tx.blobs.claimDeletable(50, 80, 1000))))
+    ).flat();
     expect(taken.toSorted()).toEqual([dead.id, dropped.id].toSorted());
     expect(await store.blobs.usedBytes(account)).toBe(2);
     // The process that took them died before it erased them.

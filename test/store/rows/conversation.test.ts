@@ -6,8 +6,12 @@ import { agentMessage, agentThought, ann, annAtHome, bo, putTask, userMessage } 
 
 const newest: ConversationPage = { orderBy: "createdAt", order: "desc", limit: 50 };
 
-const idsOf = async ({ store }: TestStore, filter: ConversationFilter = {}, page: Partial<ConversationPage> = {}, scope: Scope = ann) =>
-  (await store.conversations.list(scope, filter, { ...newest, ...page })).map(({ id }) => id);
+const idsOf = async (
+  { store }: TestStore,
+  filter: ConversationFilter = {},
+  page: Partial<ConversationPage> = {},
+  scope: Scope = ann,
+) => (await store.conversations.list(scope, filter, { ...newest, ...page })).map(({ id }) => id);
 
 const texts = async ({ store }: TestStore, ids: readonly string[], max: number) =>
   (await store.conversations.listMessages(ids, max)).map(
@@ -35,7 +39,8 @@ describeOnEach("conversations", (kind) => {
 
   test("satisfy every filter, and all filters together", async () => {
     await using database = await openTestStore(kind);
-    const put = (id: string, members: Parameters<typeof putTask>[1]) => putTask(database.store, { id, ...members });
+    const put = (id: string, members: Parameters<typeof putTask>[1]) =>
+      putTask(database.store, { id, ...members });
     await put("a", { createdAt: 1000, status: "running" });
     await put("b", { createdAt: 2000, status: "waiting", projectId: "p" });
     await put("c", { createdAt: 3000, status: "error", projectId: "p" });
@@ -59,7 +64,11 @@ describeOnEach("conversations", (kind) => {
     for (const order of ["asc", "desc"] as const) {
       const seen: string[] = [];
       for (let after: ConversationPage["after"]; ; ) {
-        const page = await database.store.conversations.list(ann, {}, { orderBy, order, limit: 4, ...(after ? { after } : {}) });
+        const page = await database.store.conversations.list(
+          ann,
+          {},
+          { orderBy, order, limit: 4, ...(after ? { after } : {}) },
+        );
         seen.push(...page.map(({ id }) => id));
         const last = page.at(-1);
         if (!last) break;
@@ -73,11 +82,25 @@ describeOnEach("conversations", (kind) => {
     await using database = await openTestStore(kind);
     const { store } = database;
     const failed = { type: "error_message", payload: { errorType: "internal", content: "no" } } as const;
-    await putTask(store, { id: "a" }, [userMessage("1"), agentThought(), agentMessage("2"), failed, agentThought(), userMessage("4")]);
+    await putTask(store, { id: "a" }, [
+      userMessage("1"),
+      agentThought(),
+      agentMessage("2"),
+      failed,
+      agentThought(),
+      userMessage("4"),
+    ]);
     await putTask(store, { id: "b" }, [userMessage("5"), agentMessage("6")]);
     await putTask(store, { id: "c" }, [userMessage("7")]);
     await putTask(store, { id: "d" });
-    expect(await texts(database, ["a", "b", "d"], 9)).toEqual(["a: 1", "a: 2", "a: no", "a: 4", "b: 5", "b: 6"]);
+    expect(await texts(database, ["a", "b", "d"], 9)).toEqual([
+      "a: 1",
+      "a: 2",
+      "a: no",
+      "a: 4",
+      "b: 5",
+      "b: 6",
+    ]);
     expect(await texts(database, ["b", "a"], 2)).toEqual(["a: no", "a: 4", "b: 5", "b: 6"]);
     expect(await texts(database, [], 2)).toEqual([]);
   });
@@ -116,10 +139,17 @@ describeOnEach("conversations", (kind) => {
 
     test("omits thoughts of agents, and other members of a message", async () => {
       await using database = await openTestStore(kind);
-      const question = { responseMethod: "send_message", options: ["pears"], selectionMode: "single" } as const;
+      const question = {
+        responseMethod: "send_message",
+        options: ["pears"],
+        selectionMode: "single",
+      } as const;
       await putTask(database.store, { title: "" }, [
         agentThought("pears"),
-        { type: "assistant_message", payload: { content: "Which?", deliveryKind: "question", questionExpectation: question } },
+        {
+          type: "assistant_message",
+          payload: { content: "Which?", deliveryKind: "question", questionExpectation: question },
+        },
       ]);
       expect(await idsOf(database, { query: "pears" })).toEqual([]);
     });

@@ -9,7 +9,10 @@ describeOnEach("events", (kind) => {
 
   test("a window shows the events in it, in order", async () => {
     const { store } = suite;
-    const events = [userMessage(), ...Array.from({ length: 11 }, (_, n) => (n % 3 === 0 ? agentMessage() : agentThought()))];
+    const events = [
+      userMessage(),
+      ...Array.from({ length: 11 }, (_, n) => (n % 3 === 0 ? agentMessage() : agentThought())),
+    ];
     const { id } = await putTask(store, {}, events);
     await putTask(store, {}, events);
     const all = await store.events.list(id, { order: "asc", limit: 99, verbose: true });
@@ -54,7 +57,9 @@ describeOnEach("events", (kind) => {
       for (const [n, { id }] of tasks.entries()) await tx.tasks.tombstone(id, 1000 * (n + 1), false);
     });
     const remainingEvents = async () => {
-      const pages = [...tasks, activeTask].map(({ id }) => store.events.list(id, { order: "asc", limit: 9, verbose: true }));
+      const pages = [...tasks, activeTask].map(({ id }) =>
+        store.events.list(id, { order: "asc", limit: 9, verbose: true }),
+      );
       return (await Promise.all(pages)).map((page) => page.length);
     };
     const erase = (before: number, max: number) => store.change((tx) => tx.events.purge(before, max));

@@ -19,7 +19,14 @@ describeOnEach("exports", (kind) => {
   test("begin pending, with all input, and exist only in their space", async () => {
     const sample = await put();
     const begun = {
-      ...{ ...sample, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
+      ...{
+        ...sample,
+        status: "pending",
+        progress: { done: 0, total: 0 },
+        claims: 0,
+        fence: 0,
+        leaseUntil: null,
+      },
       ...{ archive: null, error: null, completedAt: null, purgedAt: null },
     };
     expect(await exports().find("data", sample.spaceId, sample.id)).toEqual(begun);
@@ -33,7 +40,14 @@ describeOnEach("exports", (kind) => {
     const insert = () => change((tx) => tx.exports.insert(sample));
     expect(await insert()).toBe(true);
     const begun = {
-      ...{ ...sample, status: "pending", progress: { done: 0, total: 0 }, claims: 0, fence: 0, leaseUntil: null },
+      ...{
+        ...sample,
+        status: "pending",
+        progress: { done: 0, total: 0 },
+        claims: 0,
+        fence: 0,
+        leaseUntil: null,
+      },
       ...{ archive: null, error: null, completedAt: null, purgedAt: null },
     };
     expect(await exports().find("compliance", sample.spaceId, sample.id)).toEqual(begun);
@@ -49,12 +63,15 @@ describeOnEach("exports", (kind) => {
 
   test("of agent actions are limited to one of twenty simultaneous ones in a space, and the next is admitted when it has ended in any way", async () => {
     const spaceId = newId("space");
-    const insert = (id = newId("export"), space = spaceId) => change((tx) => tx.exports.insert(sampleCompliance({ id, spaceId: space })));
+    const insert = (id = newId("export"), space = spaceId) =>
+      change((tx) => tx.exports.insert(sampleCompliance({ id, spaceId: space })));
     const open = async () => {
       const ids = Array.from({ length: 20 }, () => newId("export"));
       const written = await Promise.all(ids.map((id) => insert(id)));
       expect(written.filter(Boolean)).toHaveLength(1);
-      expect((await Promise.all(ids.map((id) => exports().byId(id)))).map((found) => found !== null)).toEqual(written);
+      expect((await Promise.all(ids.map((id) => exports().byId(id)))).map((found) => found !== null)).toEqual(
+        written,
+      );
       return ids[written.indexOf(true)] ?? "";
     };
     const endings: ((tx: Tx, id: string) => Promise<boolean>)[] = [
@@ -93,7 +110,9 @@ describeOnEach("exports", (kind) => {
     ["release", (tx, id, fence) => tx.exports.release(id, fence)],
   ];
 
-  test.each(late)("refuse the %s of a claim that was replaced, was released, or has ended", async (_, write) => {
+  test.each(
+    late,
+  )("refuse the %s of a claim that was replaced, was released, or has ended", async (_, write) => {
     const { id } = await put();
     const attempt = (fence: number) => change((tx) => write(tx, id, fence));
     expect(await attempt(0)).toBe(false);
@@ -115,15 +134,35 @@ describeOnEach("exports", (kind) => {
     const [whole, broken, dropped] = [await put(), await put(), await put()];
     for (const { id } of [whole, broken, dropped]) await claim(id, 1000, 2000);
     expect(await change((tx) => tx.exports.progress(whole.id, 1, { done: 3, total: 7 }, 2500))).toBe(true);
-    expect(await exports().byId(whole.id)).toMatchObject({ progress: { done: 3, total: 7 }, leaseUntil: 2500 });
+    expect(await exports().byId(whole.id)).toMatchObject({
+      progress: { done: 3, total: 7 },
+      leaseUntil: 2500,
+    });
     expect(await change((tx) => tx.exports.complete(whole.id, 1, archive, 2600))).toBe(true);
     expect(await change((tx) => tx.exports.fail(broken.id, 1, "no room", 2700))).toBe(true);
     expect(await change((tx) => tx.exports.cancel(dropped.id, 2800))).toBe(true);
     expect(await exports().byId(whole.id)).toMatchObject({
-      ...{ status: "completed", archive, progress: { done: 7, total: 7 }, completedAt: 2600, leaseUntil: null, error: null },
+      ...{
+        status: "completed",
+        archive,
+        progress: { done: 7, total: 7 },
+        completedAt: 2600,
+        leaseUntil: null,
+        error: null,
+      },
     });
-    expect(await exports().byId(broken.id)).toMatchObject({ status: "failed", archive: null, completedAt: 2700, error: "no room" });
-    expect(await exports().byId(dropped.id)).toMatchObject({ status: "cancelled", archive: null, completedAt: 2800, error: null });
+    expect(await exports().byId(broken.id)).toMatchObject({
+      status: "failed",
+      archive: null,
+      completedAt: 2700,
+      error: "no room",
+    });
+    expect(await exports().byId(dropped.id)).toMatchObject({
+      status: "cancelled",
+      archive: null,
+      completedAt: 2800,
+      error: null,
+    });
     for (const { id } of [whole, broken, dropped]) {
       expect(await claim(id, 1e12, 2e12)).toBeNull();
       expect(await change((tx) => tx.exports.cancel(id, 3000))).toBe(false);
@@ -131,7 +170,9 @@ describeOnEach("exports", (kind) => {
   });
 
   test("without a claim are found, oldest first, without ended ones", async () => {
-    const [third, first, second, held, over] = await Promise.all([3, 1, 2, 0, 0].map((createdAt) => put({ createdAt })));
+    const [third, first, second, held, over] = await Promise.all(
+      [3, 1, 2, 0, 0].map((createdAt) => put({ createdAt })),
+    );
     for (const sample of [held, over, second]) await claim(sample?.id ?? "", 0, 10);
     await claim(held?.id ?? "", 10, 100);
     await change((tx) => tx.exports.complete(over?.id ?? "", 1, archive, 5));
@@ -149,7 +190,9 @@ describeOnEach("exports", (kind) => {
     for (const n of [1, 2, 2, 3, 4]) made.push(await put({ accountId, createdAt: n }));
     await put({ accountId, spaceId: "south" });
     await put({ accountId: newId("account") });
-    const ids = made.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
+    const ids = made
+      .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+      .map(({ id }) => id);
     const page = async (limit: number, offset: number) => {
       const { items, total } = await exports().list("north", accountId, { limit, offset });
       return [total, ...items.map(({ id }) => id)];
@@ -161,7 +204,10 @@ describeOnEach("exports", (kind) => {
       [5, ...ids.slice(4)],
     ]);
     expect(await page(2, 6)).toEqual([5]);
-    expect(await exports().list("north", newId("account"), { limit: 1, offset: 0 })).toEqual({ items: [], total: 0 });
+    expect(await exports().list("north", newId("account"), { limit: 1, offset: 0 })).toEqual({
+      items: [],
+      total: 0,
+    });
   });
 
   test("release their archives once, the oldest first", async () => {

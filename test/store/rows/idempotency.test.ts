@@ -30,7 +30,13 @@ describeOnEach("idempotency records", (kind) => {
     expect(await store.idempotency.find(key)).toEqual({ hash: "hash", answer: null, subject: "key_1" });
   });
 
-  test.each(["accountId", "spaceId", "clientId", "operation", "key"] as const)("another %s is another call", async (member) => {
+  test.each([
+    "accountId",
+    "spaceId",
+    "clientId",
+    "operation",
+    "key",
+  ] as const)("another %s is another call", async (member) => {
     const { store } = suite;
     const key = sampleReplay();
     const other = { ...key, [member]: "other" };
@@ -79,7 +85,8 @@ describeOnEach("idempotency records", (kind) => {
         await tx.idempotency.complete(key, answer, n === 0 ? "gone" : "stays");
       }
     });
-    const remaining = async () => (await Promise.all(keys.map((key) => store.idempotency.find(key)))).map((found) => found !== null);
+    const remaining = async () =>
+      (await Promise.all(keys.map((key) => store.idempotency.find(key)))).map((found) => found !== null);
     await store.change((tx) => tx.idempotency.deleteOf("gone"));
     expect(await remaining()).toEqual([false, true, true]);
     expect(await store.change((tx) => tx.idempotency.purge(2))).toBe(1);

@@ -5,9 +5,12 @@ describe("jobs in SQLite's own table", () => {
   async function opened() {
     const database = await openTestStore("sqlite");
     const { store } = database;
-    const put = (key: string, runAt: number) => store.change((tx) => tx.jobs.put({ kind: "publish", key, runAt }));
-    const take = (now: number, leaseUntil = now + 100, max = 9) => store.change((tx) => tx.jobs.take("publish", now, leaseUntil, max));
-    const done = (jobs: Awaited<ReturnType<typeof take>>) => store.change((tx) => tx.jobs.done("publish", jobs));
+    const put = (key: string, runAt: number) =>
+      store.change((tx) => tx.jobs.put({ kind: "publish", key, runAt }));
+    const take = (now: number, leaseUntil = now + 100, max = 9) =>
+      store.change((tx) => tx.jobs.take("publish", now, leaseUntil, max));
+    const done = (jobs: Awaited<ReturnType<typeof take>>) =>
+      store.change((tx) => tx.jobs.done("publish", jobs));
     return { put, take, done, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
   }
 

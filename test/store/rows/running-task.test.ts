@@ -18,7 +18,8 @@ import {
 import { sample } from "../../support/depth.ts";
 import { agentThought, ann, putTask } from "../samples.ts";
 
-const columns = "id, space_id, account_id, agent_profile, queued_at, claimed_at, node_id, wants_node, turn_until";
+const columns =
+  "id, space_id, account_id, agent_profile, queued_at, claimed_at, node_id, wants_node, turn_until";
 
 /** The copy, what it must be, and the tasks that must be marked and are not. */
 async function readCopy({ url }: TestDatabase) {
@@ -48,7 +49,10 @@ const steps: Readonly<Record<string, Step>> = {
   release: advance({ now: 0, set: { nodeId: null, raiseFence: true } }),
   suspend: advance({ now: 0, set: { nodeId: "wait" } }),
   end: advance({ now: 0, ...finish("Done") }),
-  begin: advance({ now: 0, set: { status: "running", nodeId: null, queuedAt: 7, agentProfile: "other", requiredNodeId: "m" } }),
+  begin: advance({
+    now: 0,
+    set: { status: "running", nodeId: null, queuedAt: 7, agentProfile: "other", requiredNodeId: "m" },
+  }),
   delete: (store, _, id, now) => store.change((tx) => tx.tasks.tombstone(id, now, false)),
   claimOfBefore: (_, { url }, id, now) =>
     runOn(
@@ -57,9 +61,15 @@ const steps: Readonly<Record<string, Step>> = {
       WHERE id = '${id}' AND status = 'running' AND node_id IS NULL AND deleted_at IS NULL`,
     ),
   writeOfBefore: (_, { url }, id, now) =>
-    runOn(url, `UPDATE task SET updated_at = ${now}, last_seq = last_seq + 1 WHERE id = '${id}' AND deleted_at IS NULL`),
+    runOn(
+      url,
+      `UPDATE task SET updated_at = ${now}, last_seq = last_seq + 1 WHERE id = '${id}' AND deleted_at IS NULL`,
+    ),
   endOfBefore: (_, { url }, id, now) =>
-    runOn(url, `UPDATE task SET updated_at = ${now}, status = 'stopped', node_id = NULL WHERE id = '${id}' AND deleted_at IS NULL`),
+    runOn(
+      url,
+      `UPDATE task SET updated_at = ${now}, status = 'stopped', node_id = NULL WHERE id = '${id}' AND deleted_at IS NULL`,
+    ),
   remove: (_, { url }, id) => runOn(url, `DELETE FROM task WHERE id = '${id}'`),
 };
 
@@ -67,13 +77,20 @@ describeOnEach("the copy of running tasks", (kind) => {
   test("agrees with the tasks after any steps of this release and the one before", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const some = fc.array(fc.record({ task: fc.integer({ min: 0, max: 2 }), name: fc.constantFrom(...Object.keys(steps)) }), {
-      maxLength: 12,
-    });
+    const some = fc.array(
+      fc.record({ task: fc.integer({ min: 0, max: 2 }), name: fc.constantFrom(...Object.keys(steps)) }),
+      {
+        maxLength: 12,
+      },
+    );
     let now = 2_000;
     await fc.assert(
       fc.asyncProperty(some, async (chosen) => {
-        const tasks = [await putTask(store), await putTask(store, { status: "stopped" }), await putTask(store, { nodeId: "n" })];
+        const tasks = [
+          await putTask(store),
+          await putTask(store, { status: "stopped" }),
+          await putTask(store, { nodeId: "n" }),
+        ];
         for (const { task, name } of chosen) {
           now += 1;
           await steps[name]?.(store, database, tasks[task]?.id ?? "", now);
@@ -89,8 +106,10 @@ describeOnEach("the copy of running tasks", (kind) => {
   test("keeps lists and watches by the last change in order while tasks run", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    for (let n = 0; n < 6; n += 1) await putTask(store, { id: `t${n}`, updatedAt: 1_000 + n, createdAt: 1_000 });
-    const advanceAt = (id: string, at: number) => advance({ now: 0, events: [agentThought()] })(store, database, id, at);
+    for (let n = 0; n < 6; n += 1)
+      await putTask(store, { id: `t${n}`, updatedAt: 1_000 + n, createdAt: 1_000 });
+    const advanceAt = (id: string, at: number) =>
+      advance({ now: 0, events: [agentThought()] })(store, database, id, at);
     await claim(store, database, "t0", 2_000);
     await claim(store, database, "t3", 2_001);
     await advanceAt("t0", 2_005);
@@ -98,7 +117,11 @@ describeOnEach("the copy of running tasks", (kind) => {
     const expected = ["t0", "t4", "t3", "t5", "t2", "t1"];
     const read: string[] = [];
     for (let after: { at: number; id: string } | undefined; ; ) {
-      const { tasks, next } = await store.tasks.list(ann, {}, { orderBy: "updatedAt", order: "desc", limit: 2, ...(after && { after }) });
+      const { tasks, next } = await store.tasks.list(
+        ann,
+        {},
+        { orderBy: "updatedAt", order: "desc", limit: 2, ...(after && { after }) },
+      );
       read.push(...tasks.map(({ id }) => id));
       if (!next) break;
       after = next;
@@ -110,7 +133,11 @@ describeOnEach("the copy of running tasks", (kind) => {
       { orderBy: "updatedAt", order: "asc", limit: 9 },
     );
     expect(tasks.map(({ id, updatedAt }) => [id, updatedAt])).toEqual([["t4", 2_003]]);
-    const conversations = await store.conversations.list(ann, {}, { orderBy: "updatedAt", order: "asc", limit: 9 });
+    const conversations = await store.conversations.list(
+      ann,
+      {},
+      { orderBy: "updatedAt", order: "asc", limit: 9 },
+    );
     expect(conversations.map(({ id }) => id)).toEqual(expected.toReversed());
     expect((await store.tasks.listChanged(ann, 2_001, 9)).map(({ id }) => id)).toEqual(["t3", "t4", "t0"]);
     await advance({ now: 0, ...finish("Done") })(store, database, "t0", 2_004);
@@ -130,12 +157,18 @@ test.skipIf(postgresTemplate === undefined)(
     const opened = await openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
     const { id } = await putTask(opened);
     await claim(opened, database, id, 2_000);
-    for (let n = 0; n < 20; n += 1) await advance({ now: 0, events: [agentThought()] })(opened, database, id, 2_001 + n);
+    for (let n = 0; n < 20; n += 1)
+      await advance({ now: 0, events: [agentThought()] })(opened, database, id, 2_001 + n);
     await advance({ now: 0, ...finish("Done") })(opened, database, id, 3_000);
     await opened.close();
     const read = () =>
-      rowsIn(database.url, "SELECT n_tup_upd::int AS updates, n_tup_hot_upd::int AS hot FROM pg_stat_user_tables WHERE relname = 'task'");
+      rowsIn(
+        database.url,
+        "SELECT n_tup_upd::int AS updates, n_tup_hot_upd::int AS hot FROM pg_stat_user_tables WHERE relname = 'task'",
+      );
     // A session reports its counts when it ends.
-    await vi.waitFor(async () => expect(await read()).toEqual([{ updates: 22, hot: 21 }]), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await read()).toEqual([{ updates: 22, hot: 21 }]), {
+      timeout: 20_000,
+    });
   },
 );

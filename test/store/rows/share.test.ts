@@ -45,7 +45,12 @@ describeOnEach("shares", (kind) => {
     await put(store, "t", 1000);
     const times = async () => {
       const { items } = await store.shares.list(ann.spaceId, "task", {}, all);
-      return items.map(({ sharedAt, changedAt, visibility, maxVisibility }) => [sharedAt, changedAt, visibility, maxVisibility]);
+      return items.map(({ sharedAt, changedAt, visibility, maxVisibility }) => [
+        sharedAt,
+        changedAt,
+        visibility,
+        maxVisibility,
+      ]);
     };
     expect(await times()).toEqual([[1000, 1000, "public", null]]);
     await set(store, "t", 2000, { shareVisibility: "team" });
@@ -87,22 +92,41 @@ describeOnEach("shares", (kind) => {
   test("from an older release are included, with their creation time", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const made = newWebsite({ ...ann, taskId: "t", title: "Site", now: 1000, ids: systemIds, random: systemRandom });
+    const made = newWebsite({
+      ...ann,
+      taskId: "t",
+      title: "Site",
+      now: 1000,
+      ids: systemIds,
+      random: systemRandom,
+    });
     const site = { ...made, id: "w", visibility: "public", status: "published", liveId: "c" } as const;
     await put(store, "t", 2000);
     await store.change((tx) => tx.websites.insert(site));
     // As that release writes it.
-    await runDirectly(database, "UPDATE task SET shared_at = NULL, share_changed_at = NULL, share_visibility = 'team'");
-    expect((await store.shares.list(ann.spaceId, "task", {}, all)).items).toMatchObject([{ sharedAt: 2000, visibility: "team" }]);
-    expect((await store.shares.list(ann.spaceId, "website", {}, all)).items).toMatchObject([{ id: "w", sharedAt: 1000 }]);
+    await runDirectly(
+      database,
+      "UPDATE task SET shared_at = NULL, share_changed_at = NULL, share_visibility = 'team'",
+    );
+    expect((await store.shares.list(ann.spaceId, "task", {}, all)).items).toMatchObject([
+      { sharedAt: 2000, visibility: "team" },
+    ]);
+    expect((await store.shares.list(ann.spaceId, "website", {}, all)).items).toMatchObject([
+      { id: "w", sharedAt: 1000 },
+    ]);
     await set(store, "t", 9000, { shareVisibility: "private" });
-    expect((await store.shares.list(ann.spaceId, "task", {}, all)).items).toMatchObject([{ sharedAt: 2000, visibility: "private" }]);
+    expect((await store.shares.list(ann.spaceId, "task", {}, all)).items).toMatchObject([
+      { sharedAt: 2000, visibility: "private" },
+    ]);
   });
 
   test("a website is shared from its first publication, and published any number of times", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const site = { ...newWebsite({ ...ann, taskId: "t", title: "Site", now: 1000, ids: systemIds, random: systemRandom }), id: "w" };
+    const site = {
+      ...newWebsite({ ...ann, taskId: "t", title: "Site", now: 1000, ids: systemIds, random: systemRandom }),
+      id: "w",
+    };
     await store.change((tx) => tx.websites.insert(site));
     for (const [at, visibility] of [
       [2000, "team"],

@@ -68,7 +68,12 @@ const counted: readonly Row[] = [
     step: { set: { claims: 0, idleClaims: 0 } },
     after: { claims: 0, idleClaims: 0 },
   },
-  { why: "a raised fence is one higher", before: { fence: 6 }, step: { set: { raiseFence: true } }, after: { fence: 7 } },
+  {
+    why: "a raised fence is one higher",
+    before: { fence: 6 },
+    step: { set: { raiseFence: true } },
+    after: { fence: 7 },
+  },
   {
     why: "members that are set are written",
     step: {
@@ -92,7 +97,12 @@ const counted: readonly Row[] = [
       queuedAt: 7,
     },
   },
-  { why: "a node is removed by null", before: { nodeId: "n" }, step: { set: { nodeId: null } }, after: { nodeId: null } },
+  {
+    why: "a node is removed by null",
+    before: { nodeId: "n" },
+    step: { set: { nodeId: null } },
+    after: { nodeId: null },
+  },
 ];
 
 const guards: readonly {
@@ -122,7 +132,12 @@ const guards: readonly {
     when: { consumed: true },
     holds: false,
   },
-  { why: "all conditions together", before: { fence: 3, nodeId: "n" }, when: { fence: 3, nodeId: "m" }, holds: false },
+  {
+    why: "all conditions together",
+    before: { fence: 3, nodeId: "n" },
+    when: { fence: 3, nodeId: "m" },
+    holds: false,
+  },
 ];
 
 describeOnEach("tasks.advance", (kind) => {
@@ -151,7 +166,9 @@ describeOnEach("tasks.advance", (kind) => {
     const { id } = await putTask(store);
     await store.change((tx) => tx.tasks.tombstone(id, 1, false));
     for (const taskId of [id, "unknown"]) {
-      expect(await store.change((tx) => tx.tasks.advance(taskId, { now: 1, events: [agentMessage()] }))).toBeNull();
+      expect(
+        await store.change((tx) => tx.tasks.advance(taskId, { now: 1, events: [agentMessage()] })),
+      ).toBeNull();
       expect(await store.events.list(taskId, whole)).toEqual([]);
     }
   });
@@ -169,8 +186,14 @@ describeOnEach("tasks.advance", (kind) => {
   test("events are numbered in their order, and read as they were written", async () => {
     const { store } = suite;
     const events: readonly NewEvent[] = [
-      { type: "user_message", payload: { content: "ünïcödé \u{1f600} 'quoted' \"twice\" \\ ?", messageType: "voice" } },
-      { type: "structured_output_result", payload: { success: true, value: { deep: [1, 2.5, null, { a: "" }] } } },
+      {
+        type: "user_message",
+        payload: { content: "ünïcödé \u{1f600} 'quoted' \"twice\" \\ ?", messageType: "voice" },
+      },
+      {
+        type: "structured_output_result",
+        payload: { success: true, value: { deep: [1, 2.5, null, { a: "" }] } },
+      },
       { type: "user_stop", payload: {} },
     ];
     const { id } = await putTask(store, { createdAt: 1000 });
@@ -183,10 +206,16 @@ describeOnEach("tasks.advance", (kind) => {
   test("fifty at once leave no gap and no duplicate", async () => {
     const { store } = suite;
     const { id } = await putTask(store, {}, [userMessage()]);
-    const steps = Array.from({ length: 50 }, (_, n) => Array.from({ length: 1 + (n % 3) }, () => agentThought(String(n))));
-    await Promise.all(steps.map((events) => store.change((tx) => tx.tasks.advance(id, { now: 5000, events }))));
+    const steps = Array.from({ length: 50 }, (_, n) =>
+      Array.from({ length: 1 + (n % 3) }, () => agentThought(String(n))),
+    );
+    await Promise.all(
+      steps.map((events) => store.change((tx) => tx.tasks.advance(id, { now: 5000, events }))),
+    );
     const found = await store.events.list(id, whole);
-    expect(found.map(({ seq }) => seq)).toEqual(Array.from({ length: 1 + steps.flat().length }, (_, n) => n + 1));
+    expect(found.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 1 + steps.flat().length }, (_, n) => n + 1),
+    );
     const times = found.map(({ timestamp }) => timestamp);
     expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b));
   });
@@ -197,7 +226,9 @@ describeOnEach("tasks.advance", (kind) => {
     for (const now of [5000, 4000, 9000, 8999, 1, 9001])
       await store.change((tx) => tx.tasks.advance(id, { now, events: [agentMessage(), agentThought()] }));
     const found = await store.events.list(id, whole);
-    const rising = found.every(({ seq, timestamp }, n) => n === 0 || (seq === n + 1 && timestamp > (found[n - 1]?.timestamp ?? 0)));
+    const rising = found.every(
+      ({ seq, timestamp }, n) => n === 0 || (seq === n + 1 && timestamp > (found[n - 1]?.timestamp ?? 0)),
+    );
     expect(rising).toBe(true);
     expect(found.at(-1)?.timestamp).toBe(9008);
   });
@@ -207,14 +238,26 @@ describeOnEach("tasks.advance", (kind) => {
     const { id } = await putTask(store);
     const claim = (nodeId: string) =>
       store.change((tx) =>
-        tx.tasks.advance(id, { now: 1, when: { nodeId: null, fence: 0 }, set: { nodeId, raiseFence: true, beginTurn: true } }),
+        tx.tasks.advance(id, {
+          now: 1,
+          when: { nodeId: null, fence: 0 },
+          set: { nodeId, raiseFence: true, beginTurn: true },
+        }),
       );
     const claims = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(`node-${n}`)));
     const [winner, ...others] = claims.filter((task) => task !== null);
     expect(others).toEqual([]);
     expect(await store.tasks.byId(id)).toMatchObject({ nodeId: winner?.task.nodeId, fence: 1, claims: 1 });
-    expect(await store.change((tx) => tx.tasks.advance(id, { now: 1, when: { fence: 0 }, events: [agentMessage()] }))).toBeNull();
-    expect(await store.change((tx) => tx.tasks.advance(id, { now: 1, when: { fence: 1 }, events: [agentMessage()] }))).not.toBeNull();
+    expect(
+      await store.change((tx) =>
+        tx.tasks.advance(id, { now: 1, when: { fence: 0 }, events: [agentMessage()] }),
+      ),
+    ).toBeNull();
+    expect(
+      await store.change((tx) =>
+        tx.tasks.advance(id, { now: 1, when: { fence: 1 }, events: [agentMessage()] }),
+      ),
+    ).not.toBeNull();
   });
 
   test("a message against a finish: the second of both sees the first", async () => {
@@ -222,11 +265,20 @@ describeOnEach("tasks.advance", (kind) => {
     for (let round = 0; round < 10; round += 1) {
       const { id } = await putTask(store, { consumedSeq: 1, nodeId: "n" }, [userMessage()]);
       const finish = store.change((tx) =>
-        tx.tasks.advance(id, { now: 1, when: { consumed: true }, set: { status: "stopped" }, events: [agentMessage()] }),
+        tx.tasks.advance(id, {
+          now: 1,
+          when: { consumed: true },
+          set: { status: "stopped" },
+          events: [agentMessage()],
+        }),
       );
       const send = store.change(async (tx) => {
         const task = await tx.tasks.lock(ann, id);
-        await tx.tasks.advance(id, { now: 1, set: { addsMessage: true, status: "running" }, events: [userMessage()] });
+        await tx.tasks.advance(id, {
+          now: 1,
+          set: { addsMessage: true, status: "running" },
+          events: [userMessage()],
+        });
         return task?.status;
       });
       const [finished, found] = await Promise.all([finish, send]);

@@ -38,7 +38,15 @@ function createTasks(): readonly Task[] {
 
 /** What the filter means, for a caller. */
 function meets(task: Task, scope: Scope, filter: TaskFilter): boolean {
-  const { type, projectId, status, createdAfter = 0, createdBefore = Infinity, updatedAfter = 0, updatedBefore = Infinity } = filter;
+  const {
+    type,
+    projectId,
+    status,
+    createdAfter = 0,
+    createdBefore = Infinity,
+    updatedAfter = 0,
+    updatedBefore = Infinity,
+  } = filter;
   return (
     (scope.clientId === undefined || task.clientId === scope.clientId) &&
     (type === undefined || task.type === type) &&
@@ -78,16 +86,34 @@ describeOnEach("a list of tasks", (kind) => {
     database = await openTestStore(kind);
     await database.store.change(async (tx) => {
       for (const task of tasks) await tx.tasks.insert(task, []);
-      await tx.tasks.insert(sampleTask({ accountId: bo.accountId, spaceId: bo.spaceId, metadata: { last: "yes" }, status: "waiting" }), []);
+      await tx.tasks.insert(
+        sampleTask({
+          accountId: bo.accountId,
+          spaceId: bo.spaceId,
+          metadata: { last: "yes" },
+          status: "waiting",
+        }),
+        [],
+      );
     });
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
   /** The ids of all pages in order. */
-  async function allIds(scope: Scope, filter: TaskFilter, orderBy: TaskOrder, order: "asc" | "desc"): Promise<string[]> {
+  async function allIds(
+    scope: Scope,
+    filter: TaskFilter,
+    orderBy: TaskOrder,
+    order: "asc" | "desc",
+  ): Promise<string[]> {
     const found: string[] = [];
     for (let after: TaskPosition | undefined; ; ) {
-      const page = await database.store.tasks.list(scope, filter, { orderBy, order, limit: 100, ...(after ? { after } : {}) });
+      const page = await database.store.tasks.list(scope, filter, {
+        orderBy,
+        order,
+        limit: 100,
+        ...(after ? { after } : {}),
+      });
       expect(page.tasks.length).toBeLessThanOrEqual(100);
       found.push(...page.tasks.map(({ id }) => id));
       if (!page.next) return found;
@@ -111,17 +137,23 @@ describeOnEach("a list of tasks", (kind) => {
 
   test("counts the waiting tasks behind the newest 5,000, and only the newest of those that have ended", async () => {
     const { byStatus, isComplete } = await database.store.tasks.countByStatus(ann, {});
-    expect([byStatus.waiting, byStatus.stopped + byStatus.error < 5_000, isComplete]).toEqual([6, true, false]);
+    expect([byStatus.waiting, byStatus.stopped + byStatus.error < 5_000, isComplete]).toEqual([
+      6,
+      true,
+      false,
+    ]);
   });
 
   test("has the waiting tasks by the length of their wait, and a wait ends only with the status", async () => {
     const carl = { accountId: "carl", spaceId: ann.spaceId };
-    const advance = (id: string, now: number, set: TaskChanges) => database.store.change((tx) => tx.tasks.advance(id, { now, set }));
+    const advance = (id: string, now: number, set: TaskChanges) =>
+      database.store.change((tx) => tx.tasks.advance(id, { now, set }));
     const ids = ["w1", "w2", "w3", "w4", "w5"];
     await database.store.change(async (tx) => {
       for (const id of ids) await tx.tasks.insert(sampleTask({ id, ...carl, status: "running" }), []);
     });
-    for (const [n, id] of ["w3", "w1", "w5", "w2", "w4"].entries()) await advance(id, 50_000 + n, { status: "waiting" });
+    for (const [n, id] of ["w3", "w1", "w5", "w2", "w4"].entries())
+      await advance(id, 50_000 + n, { status: "waiting" });
     // Neither another question nor a new title makes a wait shorter; an answer ends it.
     await advance("w3", 60_000, { status: "waiting", title: "still waits" });
     await advance("w1", 60_001, { status: "running" });
@@ -131,7 +163,11 @@ describeOnEach("a list of tasks", (kind) => {
     expect(await allIds(carl, waiting, "waitingSince", "asc")).toEqual(["w3", "w2", "w4", "w1"]);
     const page = { orderBy: "waitingSince", order: "asc", limit: 2 } as const;
     const first = await database.store.tasks.list(carl, { status: "waiting" }, page);
-    const second = await database.store.tasks.list(carl, { status: "waiting" }, { ...page, ...(first.next ? { after: first.next } : {}) });
+    const second = await database.store.tasks.list(
+      carl,
+      { status: "waiting" },
+      { ...page, ...(first.next ? { after: first.next } : {}) },
+    );
     expect([first, second].map(({ tasks: found }) => found.map(({ id }) => id))).toEqual([
       ["w3", "w2"],
       ["w4", "w1"],
@@ -142,7 +178,11 @@ describeOnEach("a list of tasks", (kind) => {
   test("is short, with a place to continue, when the conditions need more rows than a page examines", async () => {
     for (const found of [{ metadata: { colour: "red" } }, { words: wordsOf(sampleTask().title) }]) {
       const filter: TaskFilter = { type: "standard", updatedAfter: 21_998, ...found };
-      const page = await database.store.tasks.list(ann, filter, { orderBy: "createdAt", order: "asc", limit: 100 });
+      const page = await database.store.tasks.list(ann, filter, {
+        orderBy: "createdAt",
+        order: "asc",
+        limit: 100,
+      });
       expect(page.tasks.length).toBeLessThan(100);
       expect(page.next?.id).toBe("t04999");
       const rest = await database.store.tasks.list(ann, filter, {

@@ -11,11 +11,15 @@ import { putTask, sampleTask } from "../samples.ts";
 function fairOrder(tasks: readonly Task[]): string[] {
   const waiting = tasks.filter(({ status, nodeId }) => status === "running" && nodeId === null);
   const runningOf = (accountId: string) =>
-    tasks.filter((task) => task.accountId === accountId && task.status === "running" && task.nodeId !== null).length;
+    tasks.filter((task) => task.accountId === accountId && task.status === "running" && task.nodeId !== null)
+      .length;
   const byAge = waiting.toSorted((a, b) => a.queuedAt - b.queuedAt || (a.id < b.id ? -1 : 1));
-  const position = (task: Task) => runningOf(task.accountId) + byAge.filter(({ accountId }) => accountId === task.accountId).indexOf(task);
+  const position = (task: Task) =>
+    runningOf(task.accountId) + byAge.filter(({ accountId }) => accountId === task.accountId).indexOf(task);
   const lastTurn = ({ accountId }: Task) =>
-    Math.max(...tasks.filter((task) => task.accountId === accountId).map(({ lastClaimedAt }) => lastClaimedAt));
+    Math.max(
+      ...tasks.filter((task) => task.accountId === accountId).map(({ lastClaimedAt }) => lastClaimedAt),
+    );
   return byAge.toSorted((a, b) => position(a) - position(b) || lastTurn(a) - lastTurn(b)).map(({ id }) => id);
 }
 
@@ -60,7 +64,9 @@ describeOnEach("tasks.unowned", (kind) => {
       fc.asyncProperty(fc.array(some, { maxLength: 15 }), async (queue) => {
         // Separate accounts: the last turn of an account is remembered after its task is deleted.
         round += 1;
-        const tasks = queue.map((members) => sampleTask({ ...members, accountId: `${members.accountId}-${round}` }));
+        const tasks = queue.map((members) =>
+          sampleTask({ ...members, accountId: `${members.accountId}-${round}` }),
+        );
         await store.change(async (tx) => {
           for (const task of tasks) await tx.tasks.insert(task, []);
         });
@@ -96,7 +102,9 @@ describeOnEach("tasks.unowned", (kind) => {
     await putTask(store, { nodeId: "n", status: "waiting" });
     await putTask(store, { nodeId: "o" });
     await putTask(store);
-    expect(await store.tasks.listOwned(["n"])).toMatchObject([{ id: mine.id, fence: 3, nodeId: "n", claims: 1 }]);
+    expect(await store.tasks.listOwned(["n"])).toMatchObject([
+      { id: mine.id, fence: 3, nodeId: "n", claims: 1 },
+    ]);
     expect((await store.tasks.listOwned(["n", "m", "x"])).map(({ id }) => id)).toEqual([mine.id, other.id]);
     expect(await store.tasks.listOwned([])).toEqual([]);
   });
@@ -138,8 +146,13 @@ describeOnEach("a read of a queue with 10,000 tasks of one account and 50 others
     await database.store.tasks.listUnowned(32);
     const values = [...statement.matchAll(/\?/g)].map(() => "32");
     let next = 0;
-    const rows = await runDirectly(database, `EXPLAIN QUERY PLAN ${statement.replaceAll("?", () => values[next++] ?? "")}`);
-    const steps = rows.map(({ detail }) => String(detail)).filter((detail) => /^(SCAN|SEARCH) t\b/.test(detail));
+    const rows = await runDirectly(
+      database,
+      `EXPLAIN QUERY PLAN ${statement.replaceAll("?", () => values[next++] ?? "")}`,
+    );
+    const steps = rows
+      .map(({ detail }) => String(detail))
+      .filter((detail) => /^(SCAN|SEARCH) t\b/.test(detail));
     expect(steps.toSorted()).toEqual([
       "SCAN t USING INDEX running_task_queue",
       "SEARCH t USING COVERING INDEX task_account_id_served_at_idx (account_id=?)",

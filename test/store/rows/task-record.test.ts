@@ -8,10 +8,22 @@ import { ann, annAtHome, bo, newId, putTask, userMessage } from "../samples.ts";
 const open: TaskRecordFilter = { startTime: null, endTime: null, includeDeleted: false };
 
 /** A main task of an agent of Ann's without messages. */
-async function putMainTask(store: Store, members: Partial<Task>, events = [] as Parameters<typeof putTask>[2]): Promise<Task> {
+async function putMainTask(
+  store: Store,
+  members: Partial<Task>,
+  events = [] as Parameters<typeof putTask>[2],
+): Promise<Task> {
   const agentId = newId("agent");
   const task = await putTask(store, { agentId, ...members }, events);
-  const agent = { id: agentId, ...ann, taskId: task.id, nickname: "Agent", about: "", isDefault: false, createdAt: task.createdAt };
+  const agent = {
+    id: agentId,
+    ...ann,
+    taskId: task.id,
+    nickname: "Agent",
+    about: "",
+    isDefault: false,
+    createdAt: task.createdAt,
+  };
   await store.change((tx) => tx.agents.insert(agent));
   return task;
 }
@@ -25,14 +37,27 @@ describeOnEach("records of tasks", (kind) => {
   test("have the members that an export shows, of one person in one space", async () => {
     await using database = await openTestStore(kind);
     const { store } = database;
-    const members = { title: "Post", projectId: "p", scheduleId: "s", shareVisibility: "team", status: "error" } as const;
+    const members = {
+      title: "Post",
+      projectId: "p",
+      scheduleId: "s",
+      shareVisibility: "team",
+      status: "error",
+    } as const;
     const task = await putTask(store, { ...members, createdAt: 1000, updatedAt: 2000, lastMessageAt: 1500 });
     for (const { accountId, spaceId } of [bo, annAtHome]) await putTask(store, { accountId, spaceId });
     expect(await store.exports.tasks(ann, open, { limit: 10, offset: 0 })).toEqual({
       total: 1,
       items: [
         {
-          ...{ id: task.id, ...ann, ...members, createdAt: 1000, updatedAt: task.updatedAt, lastMessageAt: task.lastMessageAt },
+          ...{
+            id: task.id,
+            ...ann,
+            ...members,
+            createdAt: 1000,
+            updatedAt: task.updatedAt,
+            lastMessageAt: task.lastMessageAt,
+          },
           deletedAt: null,
         },
       ],
@@ -46,14 +71,20 @@ describeOnEach("records of tasks", (kind) => {
     await store.change((tx) => tx.tasks.tombstone(gone.id, 5000, false));
     expect(await pageOf(store)).toEqual({ ids: [kept.id], total: 1 });
     expect(await pageOf(store, { includeDeleted: true })).toEqual({ ids: [gone.id, kept.id], total: 2 });
-    const { items } = await store.exports.tasks(ann, { ...open, includeDeleted: true }, { limit: 1, offset: 0 });
+    const { items } = await store.exports.tasks(
+      ann,
+      { ...open, includeDeleted: true },
+      { limit: 1, offset: 0 },
+    );
     expect(items).toMatchObject([{ id: gone.id, title: gone.title, deletedAt: 5000 }]);
   });
 
   test("satisfy both bounds, which are inclusive", async () => {
     await using database = await openTestStore(kind);
-    for (const createdAt of [1000, 2000, 3000, 4000]) await putTask(database.store, { id: `t${createdAt}`, createdAt });
-    const ids = async (startTime: number | null, endTime: number | null) => (await pageOf(database.store, { startTime, endTime })).ids;
+    for (const createdAt of [1000, 2000, 3000, 4000])
+      await putTask(database.store, { id: `t${createdAt}`, createdAt });
+    const ids = async (startTime: number | null, endTime: number | null) =>
+      (await pageOf(database.store, { startTime, endTime })).ids;
     expect(await ids(2000, 3000)).toEqual(["t3000", "t2000"]);
     expect(await ids(2001, 2999)).toEqual([]);
     expect(await ids(3000, null)).toEqual(["t4000", "t3000"]);
@@ -79,12 +110,18 @@ describeOnEach("records of tasks", (kind) => {
     for (const [filter, tasks] of [
       [{}, listedTasks],
       [{ includeDeleted: true }, [...listedTasks, deleted]],
-      [{ startTime: 1001, endTime: 1004 }, listedTasks.filter(({ createdAt }) => createdAt >= 1001 && createdAt <= 1004)],
+      [
+        { startTime: 1001, endTime: 1004 },
+        listedTasks.filter(({ createdAt }) => createdAt >= 1001 && createdAt <= 1004),
+      ],
     ] as const) {
       const ids = inOrder(tasks);
       for (const limit of [1, 2, 3, 7, 100])
         for (let offset = 0; offset <= ids.length + 6; offset += limit)
-          expect(await pageOf(store, filter, limit, offset)).toEqual({ ids: ids.slice(offset, offset + limit), total: ids.length });
+          expect(await pageOf(store, filter, limit, offset)).toEqual({
+            ids: ids.slice(offset, offset + limit),
+            total: ids.length,
+          });
     }
   });
 

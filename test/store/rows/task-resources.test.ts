@@ -6,11 +6,17 @@ const task = (id: string) => ({ id, spaceId: "north" });
 
 describeOnEach("resources of tasks", (kind) => {
   const suite = storeOfSuite(kind);
-  const set = (id: string, resources: Partial<TaskResources>) => suite.store.change((tx) => tx.taskResources.set(task(id), resources));
+  const set = (id: string, resources: Partial<TaskResources>) =>
+    suite.store.change((tx) => tx.taskResources.set(task(id), resources));
 
   test("begin with the named resources, and belong to one task only", async () => {
     await set("first", { forced: ["f"] });
-    expect(await suite.store.taskResources.find("first")).toEqual({ skills: null, forced: ["f"], connectors: [], browserId: null });
+    expect(await suite.store.taskResources.find("first")).toEqual({
+      skills: null,
+      forced: ["f"],
+      connectors: [],
+      browserId: null,
+    });
     expect(await suite.store.taskResources.find("other")).toBeNull();
   });
 
@@ -19,7 +25,12 @@ describeOnEach("resources of tasks", (kind) => {
     await set("kept", { forced: ["f"] });
     await set("kept", { browserId: "b" });
     await set("kept", { connectors: [] });
-    expect(await suite.store.taskResources.find("kept")).toEqual({ skills: ["a", "b"], forced: ["f"], connectors: [], browserId: "b" });
+    expect(await suite.store.taskResources.find("kept")).toEqual({
+      skills: ["a", "b"],
+      forced: ["f"],
+      connectors: [],
+      browserId: "b",
+    });
     await set("kept", { skills: null, browserId: null });
     expect(await suite.store.taskResources.find("kept")).toMatchObject({ skills: null, browserId: null });
   });

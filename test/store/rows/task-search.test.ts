@@ -32,7 +32,9 @@ const texts = [
   "οδος",
 ];
 const text = fc.array(fc.constantFrom(...texts), { maxLength: 4 }).map((parts) => parts.join(" "));
-const joined = fc.array(fc.constantFrom(...texts), { minLength: 1, maxLength: 3 }).map((parts) => parts.join(""));
+const joined = fc
+  .array(fc.constantFrom(...texts), { minLength: 1, maxLength: 3 })
+  .map((parts) => parts.join(""));
 
 const hostile = [
   ...[
@@ -49,11 +51,31 @@ const hostile = [
     "--",
     "{}",
   ],
-  ...["pri\u0000ce", "\ud800price", "price\udfff", "AND", "NOT price", "(price", "%", "_", "$1", "?1", "^price", "+price", "price:A"],
+  ...[
+    "pri\u0000ce",
+    "\ud800price",
+    "price\udfff",
+    "AND",
+    "NOT price",
+    "(price",
+    "%",
+    "_",
+    "$1",
+    "?1",
+    "^price",
+    "+price",
+    "price:A",
+  ],
 ];
 
 test("words of different accounts, spaces and apps are different in the index", () => {
-  const owners = [annAtHome, bo, { ...bo, spaceId: annAtHome.spaceId }, { ...bo, clientId: "app" }, { ...bo, clientId: "other" }];
+  const owners = [
+    annAtHome,
+    bo,
+    { ...bo, spaceId: annAtHome.spaceId },
+    { ...bo, clientId: "app" },
+    { ...bo, clientId: "other" },
+  ];
   expect(new Set(owners.map(keyOf)).size).toBe(owners.length);
 });
 
@@ -83,20 +105,28 @@ describeOnEach("a search in tasks", (kind) => {
     }
   }
 
-  const words = (taskId: string) => rowsIn(database.url, `SELECT seq FROM task_text WHERE task_id = '${taskId}' ORDER BY seq`);
+  const words = (taskId: string) =>
+    rowsIn(database.url, `SELECT seq FROM task_text WHERE task_id = '${taskId}' ORDER BY seq`);
 
   test("finds the tasks that have every word, the last one as a beginning", async () => {
     const scope = newScope();
     const tasks = await Promise.all(
       fc
         .sample(fc.tuple(text, fc.array(text, { maxLength: 3 })), { numRuns: 60, seed: 7 })
-        .map(async ([title, messages]) => ({ id: (await put(scope, title, messages.map(agentMessage))).id, texts: [title, ...messages] })),
+        .map(async ([title, messages]) => ({
+          id: (await put(scope, title, messages.map(agentMessage))).id,
+          texts: [title, ...messages],
+        })),
     );
     const has = (query: string) => (of: readonly string[]) =>
       wordsOf(query).length > 0 &&
       wordsOf(query).every((word) =>
         of.some((one) =>
-          word.every((token) => [...tokensOf(one)].some((has) => (token.isPrefix ? has.startsWith(token.text) : has === token.text))),
+          word.every((token) =>
+            [...tokensOf(one)].some((has) =>
+              token.isPrefix ? has.startsWith(token.text) : has === token.text,
+            ),
+          ),
         ),
       );
     await fc.assert(
@@ -116,16 +146,27 @@ describeOnEach("a search in tasks", (kind) => {
       agentThought("secret"),
       { type: "error_message", payload: { errorType: "x", content: "secret" } },
       { type: "structured_output_result", payload: { success: true, value: { secret: "secret" } } },
-      { type: "tool_used", payload: { tool: "secret", actionId: "a", status: "success", brief: "secret", params: { secret: "secret" } } },
+      {
+        type: "tool_used",
+        payload: {
+          tool: "secret",
+          actionId: "a",
+          status: "success",
+          brief: "secret",
+          params: { secret: "secret" },
+        },
+      },
     ]);
-    for (const word of ["apple", "BANANA", "cher", "apple banana cherry"]) expect(await search(scope, word)).toEqual([id]);
+    for (const word of ["apple", "BANANA", "cher", "apple banana cherry"])
+      expect(await search(scope, word)).toEqual([id]);
     expect(await search(scope, "secret")).toEqual([]);
   });
 
   test("follows appended messages and a new title, and nothing is left of a deleted task", async () => {
     const scope = newScope();
     const { id } = await put(scope, "Old", [userMessage("one")]);
-    const advance = (step: Parameters<typeof database.store.tasks.advance>[1]) => database.store.change((tx) => tx.tasks.advance(id, step));
+    const advance = (step: Parameters<typeof database.store.tasks.advance>[1]) =>
+      database.store.change((tx) => tx.tasks.advance(id, step));
     await advance({ now: 5, events: [agentMessage("two"), agentThought("hm"), agentMessage("three")] });
     await advance({ now: 6, set: { title: "New" } });
     expect(await search(scope, "one two three new")).toEqual([id]);
@@ -139,7 +180,11 @@ describeOnEach("a search in tasks", (kind) => {
   test("keeps accounts, spaces and apps apart", async () => {
     const own = newScope();
     const app = { ...own, clientId: "app" };
-    const [ofApp, ofOther, direct] = [await put(app, "same"), await put({ ...own, clientId: "other" }, "same"), await put(own, "same")];
+    const [ofApp, ofOther, direct] = [
+      await put(app, "same"),
+      await put({ ...own, clientId: "other" }, "same"),
+      await put(own, "same"),
+    ];
     await put({ ...own, spaceId: "south" }, "same");
     await put({ ...own, accountId: bo.accountId }, "same");
     expect(await search(own, "same")).toEqual([ofApp.id, ofOther.id, direct.id].toSorted());
@@ -149,7 +194,9 @@ describeOnEach("a search in tasks", (kind) => {
 
   test("indexes a message with as many different words as one can have, and only the first 64 KiB of it", async () => {
     const scope = { ...newScope(), clientId: "app" };
-    const pairs = Array.from({ length: 21_700 }, (_, n) => String.fromCodePoint(0x4e00 + (n % 20_000))).join("");
+    const pairs = Array.from({ length: 21_700 }, (_, n) => String.fromCodePoint(0x4e00 + (n % 20_000))).join(
+      "",
+    );
     const { id } = await put(scope, "long", [userMessage(`${pairs} 尾 ${"x ".repeat(100_000)}lost`)]);
     expect(await search(scope, pairs.slice(100, 103))).toEqual([id]);
     expect(await search(scope, "lost")).toEqual([]);
@@ -157,7 +204,9 @@ describeOnEach("a search in tasks", (kind) => {
 
   test("reads no entries of other spaces: not their number either", async () => {
     const [own, other] = [{ ...annAtHome, accountId: newId("ann") }, newScope()];
-    const found = [await put(own, "common words"), await put(own, "common words too")].map(({ id }) => id).toSorted();
+    const found = [await put(own, "common words"), await put(own, "common words too")]
+      .map(({ id }) => id)
+      .toSorted();
     const model = await put(other, "common words");
     const before = await work(own);
     const series =
@@ -173,12 +222,20 @@ describeOnEach("a search in tasks", (kind) => {
     expect(await work(other)).toBeGreaterThan(before + 8);
   }, 30_000);
 
-  /** What the index reads for a word of one letter: blocks on PostgreSQL, documents of the words on SQLite. */
+  /**
+   * What the index reads for a word of one letter: blocks on PostgreSQL, documents of the words on SQLite.
+   */
   async function work(scope: Scope): Promise<number> {
     const of = `space_id = '${scope.spaceId}' AND account_id = '${scope.accountId}'`;
     if (kind === "sqlite") {
-      const [first] = await rowsIn(database.url, `SELECT substr(words, 2, 10) AS k FROM task_text WHERE ${of} LIMIT 1`);
-      const [row] = await rowsIn(database.url, `SELECT COUNT(*) AS n FROM task_words WHERE task_words MATCH '"${first?.["k"]}c"*'`);
+      const [first] = await rowsIn(
+        database.url,
+        `SELECT substr(words, 2, 10) AS k FROM task_text WHERE ${of} LIMIT 1`,
+      );
+      const [row] = await rowsIn(
+        database.url,
+        `SELECT COUNT(*) AS n FROM task_words WHERE task_words MATCH '"${first?.["k"]}c"*'`,
+      );
       return Number(row?.["n"]);
     }
     const [first] = await rowsIn(
@@ -195,12 +252,17 @@ describeOnEach("a search in tasks", (kind) => {
 
   test("of texts from an earlier release is complete after maintenance, also when a process ends in between", async () => {
     const scope = newScope();
-    const tasks = await Promise.all([1, 2, 3, 4].map((n) => put(scope, `legacy ${n}`, [userMessage("old text"), agentMessage("older")])));
+    const tasks = await Promise.all(
+      [1, 2, 3, 4].map((n) => put(scope, `legacy ${n}`, [userMessage("old text"), agentMessage("older")])),
+    );
     const ids = tasks.map(({ id }) => id).toSorted();
     const among = ids.map((id) => `'${id}'`).join(", ");
     await runOn(database.url, `DELETE FROM task_text WHERE task_id IN (${among})`);
     await runOn(database.url, `UPDATE task SET indexed_seq = -1 WHERE id IN (${among})`);
-    expect([await search(scope, "old"), await database.store.tasks.isIndexed(scope, {})]).toEqual([[], false]);
+    expect([await search(scope, "old"), await database.store.tasks.isIndexed(scope, {})]).toEqual([
+      [],
+      false,
+    ]);
     expect(await database.store.tasks.isIndexed({ ...scope, clientId: "app" }, {})).toBe(true);
     const [first = "", second = "", ...rest] = ids;
     await database.store.change((tx) => tx.tasks.indexTexts([first]));
@@ -215,7 +277,11 @@ describeOnEach("a search in tasks", (kind) => {
     expect(await search(scope, "new")).toEqual([second]);
     await database.store.change((tx) => tx.tasks.tombstone(rest[0] ?? "", 9, false));
     const next = await openStore({ databaseUrl: database.url, clock: systemClock, random: systemRandom });
-    for (let left = await next.tasks.listNotIndexed(2); left.length > 0; left = await next.tasks.listNotIndexed(2)) {
+    for (
+      let left = await next.tasks.listNotIndexed(2);
+      left.length > 0;
+      left = await next.tasks.listNotIndexed(2)
+    ) {
       const batch = left;
       await next.change((tx) => tx.tasks.indexTexts(batch));
     }
@@ -236,7 +302,9 @@ describeOnEach("a search in tasks", (kind) => {
     await runOn(database.url, `UPDATE task SET last_seq = 2 WHERE id = '${id}'`);
     expect(await database.store.tasks.listNotIndexed(10)).toContain(id);
     await database.store.change((tx) => tx.tasks.indexTexts([id]));
-    expect(await search({ accountId: scope.accountId, spaceId: scope.spaceId }, "before during")).toEqual([id]);
+    expect(await search({ accountId: scope.accountId, spaceId: scope.spaceId }, "before during")).toEqual([
+      id,
+    ]);
     expect(await database.store.tasks.listNotIndexed(10)).not.toContain(id);
   });
 });

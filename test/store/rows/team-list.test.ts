@@ -60,14 +60,20 @@ describeOnEach("a list of a team's tasks", (kind) => {
     );
     for (const cap of visibilities) {
       const ids = found.filter(({ maxVisibility }) => maxVisibility === cap).map(({ id }) => `'${id}'`);
-      if (ids.length > 0) await runOn(url, `UPDATE task SET max_visibility = '${cap}' WHERE id IN (${ids.join(", ")})`);
+      if (ids.length > 0)
+        await runOn(url, `UPDATE task SET max_visibility = '${cap}' WHERE id IN (${ids.join(", ")})`);
     }
   }
 
-  const inEffect = ({ shareVisibility, maxVisibility }: CappedTask) => applyCaps(shareVisibility, maxVisibility);
+  const inEffect = ({ shareVisibility, maxVisibility }: CappedTask) =>
+    applyCaps(shareVisibility, maxVisibility);
   const isSeen = (task: CappedTask) => task.spaceId === "north" && inEffect(task) !== "private";
 
-  async function allIds(filter: TaskFilter, orderBy: TaskOrder = "createdAt", order: "asc" | "desc" = "asc"): Promise<string[]> {
+  async function allIds(
+    filter: TaskFilter,
+    orderBy: TaskOrder = "createdAt",
+    order: "asc" | "desc" = "asc",
+  ): Promise<string[]> {
     const found: string[] = [];
     for (let after: TaskPosition | undefined; ; ) {
       const page = await database.store.tasks.list(
@@ -86,8 +92,14 @@ describeOnEach("a list of a team's tasks", (kind) => {
     [{ creatorId: "bo" }, ({ accountId }) => accountId === "bo"],
     [{ creatorId: "none" }, () => false],
     [{ status: "waiting" }, ({ status }) => status === "waiting"],
-    [{ statuses: ["error", "stopped"], creatorId: "ann" }, ({ status, accountId }) => /error|stopped/.test(status) && accountId === "ann"],
-    [{ createdAfter: 10_500, updatedBefore: 20_900 }, ({ createdAt, updatedAt }) => createdAt > 10_500 && updatedAt < 20_900],
+    [
+      { statuses: ["error", "stopped"], creatorId: "ann" },
+      ({ status, accountId }) => /error|stopped/.test(status) && accountId === "ann",
+    ],
+    [
+      { createdAfter: 10_500, updatedBefore: 20_900 },
+      ({ createdAt, updatedAt }) => createdAt > 10_500 && updatedAt < 20_900,
+    ],
   ])("%j has each task that the team sees once, in any order", async (filter, meets) => {
     for (const orderBy of ["createdAt", "updatedAt"] as const) {
       const expected = tasks
@@ -99,26 +111,46 @@ describeOnEach("a list of a team's tasks", (kind) => {
     }
   });
 
-  test.each<TaskFilter>([{}, { creatorId: "bo" }])("%j counts the same tasks by state, without regard to a given state", async (filter) => {
-    const found = tasks.filter((task) => isSeen(task) && (filter.creatorId ?? task.accountId) === task.accountId);
-    const byStatus = Object.fromEntries(statuses.map((each) => [each, found.filter(({ status }) => status === each).length]));
-    const counts = await database.store.tasks.countByStatus(ann, { ...team, ...filter, status: "error", statuses: ["running"] });
+  test.each<TaskFilter>([
+    {},
+    { creatorId: "bo" },
+  ])("%j counts the same tasks by state, without regard to a given state", async (filter) => {
+    const found = tasks.filter(
+      (task) => isSeen(task) && (filter.creatorId ?? task.accountId) === task.accountId,
+    );
+    const byStatus = Object.fromEntries(
+      statuses.map((each) => [each, found.filter(({ status }) => status === each).length]),
+    );
+    const counts = await database.store.tasks.countByStatus(ann, {
+      ...team,
+      ...filter,
+      status: "error",
+      statuses: ["running"],
+    });
     expect(counts).toEqual({ byStatus, isComplete: true });
   });
 
   test("finds words in the tasks of one creator that the team sees", async () => {
     const words = wordsOf("apple pie");
     const [seen, hidden, capped] = [
-      await putTask(database.store, { ...ofBo, shareVisibility: "team", title: "Apple" }, [agentMessage("pie")]),
+      await putTask(database.store, { ...ofBo, shareVisibility: "team", title: "Apple" }, [
+        agentMessage("pie"),
+      ]),
       await putTask(database.store, { ...ofBo, title: "Apple pie" }),
       await putTask(database.store, { ...ofBo, shareVisibility: "public", title: "Apple pie" }),
     ];
     await runOn(database.url, `UPDATE task SET max_visibility = 'private' WHERE id = '${capped.id}'`);
-    expect([await allIds({ words, creatorId: "bo" }), await allIds({ words, creatorId: "ann" })]).toEqual([[seen.id], []]);
+    expect([await allIds({ words, creatorId: "bo" }), await allIds({ words, creatorId: "ann" })]).toEqual([
+      [seen.id],
+      [],
+    ]);
     // Texts of private tasks that are not indexed yet cause no warning.
     const isIndexed = () => database.store.tasks.isIndexed(ann, { ...team, creatorId: "bo" });
     const before = await isIndexed();
-    await runOn(database.url, `UPDATE task SET indexed_seq = -1 WHERE id IN ('${hidden.id}', '${capped.id}')`);
+    await runOn(
+      database.url,
+      `UPDATE task SET indexed_seq = -1 WHERE id IN ('${hidden.id}', '${capped.id}')`,
+    );
     const after = await isIndexed();
     await runOn(database.url, `UPDATE task SET indexed_seq = -1 WHERE id = '${seen.id}'`);
     expect([before, after, await isIndexed()]).toEqual([true, true, false]);
@@ -130,7 +162,11 @@ describeOnEach("a list of a team's tasks", (kind) => {
   test("is the same with and without private tasks of others", async () => {
     const read = async (store: TestStore["store"]) => {
       const filter: TaskFilter = { ...team, creatorId: "bo", status: "waiting" };
-      const { tasks: page, next } = await store.tasks.list(ann, filter, { orderBy: "createdAt", order: "desc", limit: 20 });
+      const { tasks: page, next } = await store.tasks.list(ann, filter, {
+        orderBy: "createdAt",
+        order: "desc",
+        limit: 20,
+      });
       return [
         page.map(({ id }) => id),
         next,
@@ -145,12 +181,16 @@ describeOnEach("a list of a team's tasks", (kind) => {
 
   test("counts at most 5,000 tasks, and says that there may be more", async () => {
     await using many = await openTestStore(kind);
-    const rest = (n: number) => ({ createdAt: n, status: n < 2 ? "error" : "stopped", metadata: { n: `${n}` } }) as const;
+    const rest = (n: number) =>
+      ({ createdAt: n, status: n < 2 ? "error" : "stopped", metadata: { n: `${n}` } }) as const;
     await insertAll(
       many.store,
       Array.from({ length: 5_002 }, (_, n) => sampleTask(rest(n))),
     );
-    const only = (stopped: number, isComplete: boolean) => ({ byStatus: { running: 0, waiting: 0, stopped, error: 0 }, isComplete });
+    const only = (stopped: number, isComplete: boolean) => ({
+      byStatus: { running: 0, waiting: 0, stopped, error: 0 },
+      isComplete,
+    });
     const { tasks: rows } = many.store;
     // The two oldest are not examined.
     expect(await rows.countByStatus(ann, {})).toEqual(only(5_000, false));
@@ -164,7 +204,9 @@ describeOnEach("a list of a team's tasks", (kind) => {
   test("counts waiting and running tasks of any age next to any number of others, by the index of states", async () => {
     await using many = await openTestStore(kind);
     const old = (n: number): Partial<Task> =>
-      n < 40 ? { status: "waiting", clientId: n < 3 ? "app" : null } : { status: n < 60 ? "running" : "stopped" };
+      n < 40
+        ? { status: "waiting", clientId: n < 3 ? "app" : null }
+        : { status: n < 60 ? "running" : "stopped" };
     await insertAll(
       many.store,
       Array.from({ length: 5_100 }, (_, n) => sampleTask({ createdAt: n, ...old(n) })),
@@ -184,28 +226,41 @@ describeOnEach("a list of a team's tasks", (kind) => {
   test("reads waiting tasks, and the numbers of tasks that have not ended, by the index of states", async () => {
     const { tasks: rows } = database.store;
     const page = { orderBy: "waitingSince", order: "asc", limit: 20 } as const;
-    expect(await planOf(() => rows.list(ann, { status: "waiting" }, page))).toEqual({ indexes: ["task_waits"], sorts: false });
-    await using many = await openTestStore(kind, { onStatement: (statement) => void statements.push(statement) });
+    expect(await planOf(() => rows.list(ann, { status: "waiting" }, page))).toEqual({
+      indexes: ["task_waits"],
+      sorts: false,
+    });
+    await using many = await openTestStore(kind, {
+      onStatement: (statement) => void statements.push(statement),
+    });
     const ofBo = { accountId: bo.accountId, spaceId: bo.spaceId };
     await insertAll(
       many.store,
       Array.from({ length: 5_000 }, (_, n) => sampleTask({ ...ofBo, createdAt: n })),
     );
-    expect((await planOf(() => many.store.tasks.countByStatus(bo, {}))).indexes).toEqual(["task_status", "task_status"]);
+    expect((await planOf(() => many.store.tasks.countByStatus(bo, {}))).indexes).toEqual([
+      "task_status",
+      "task_status",
+    ]);
   });
 
   /** The indexes of the last statement of a call, and whether it sorts. */
   async function planOf(call: () => Promise<unknown>) {
     statements.length = 0;
     await call();
-    const statement = (statements.at(-1) ?? "").replaceAll(/(\w+)( [=<>]+ | )(\?|\$\d+)/g, (_, column: string, between: string) => {
-      const value = { space_id: "'north'", account_id: "'bo'", status: "'error'" }[column] ?? "'32'";
-      return `${column}${between}${column === "LIMIT" || column === "OFFSET" ? "32" : value}`;
-    });
+    const statement = (statements.at(-1) ?? "").replaceAll(
+      /(\w+)( [=<>]+ | )(\?|\$\d+)/g,
+      (_, column: string, between: string) => {
+        const value = { space_id: "'north'", account_id: "'bo'", status: "'error'" }[column] ?? "'32'";
+        return `${column}${between}${column === "LIMIT" || column === "OFFSET" ? "32" : value}`;
+      },
+    );
     if (kind === "postgresql") await runDirectly(database, "ANALYZE task");
     const rows = await runDirectly(database, `EXPLAIN ${kind === "sqlite" ? "QUERY PLAN " : ""}${statement}`);
     const plan = rows.map((row) => String(row["detail"] ?? row["QUERY PLAN"]));
-    const indexes = plan.flatMap((line) => /(?:USING INDEX|Index Scan (?:Backward )?using) (\w+)/.exec(line)?.[1] ?? []);
+    const indexes = plan.flatMap(
+      (line) => /(?:USING INDEX|Index Scan (?:Backward )?using) (\w+)/.exec(line)?.[1] ?? [],
+    );
     // The numbers of subtasks are read only for tasks that have some, and the primary key for those in run.
     const others = ["task_of_parent", "task_of_root", "task_pkey"];
     const ofList = (name: string) => name.startsWith("task_") && !others.includes(name);
@@ -220,13 +275,20 @@ describeOnEach("a list of a team's tasks", (kind) => {
     ] as const;
     for (const [orderBy, index] of orders) {
       const page = { orderBy, order: "desc", limit: 20 } as const;
-      expect(await planOf(() => rows.list(ann, team, page))).toEqual({ indexes: [index], sorts: orderBy === "updatedAt" });
-      expect((await planOf(() => rows.list(ann, { ...team, status: "error" }, page))).indexes).toEqual([index]);
+      expect(await planOf(() => rows.list(ann, team, page))).toEqual({
+        indexes: [index],
+        sorts: orderBy === "updatedAt",
+      });
+      expect((await planOf(() => rows.list(ann, { ...team, status: "error" }, page))).indexes).toEqual([
+        index,
+      ]);
     }
     // PostgreSQL reads so few rows at once.
     if (kind === "postgresql") return;
     expect((await planOf(() => rows.countByStatus(ann, team))).indexes).toEqual(["task_team"]);
-    expect((await planOf(() => rows.countByStatus(ann, { createdAfter: 1_000_000 }))).indexes).toEqual(["task_present"]);
+    expect((await planOf(() => rows.countByStatus(ann, { createdAfter: 1_000_000 }))).indexes).toEqual([
+      "task_present",
+    ]);
     const [present = "", absent = ""] = await changeIndexes();
     expect([present, absent]).toEqual(["task_team_updated", "task_share_changed task_team_gone"]);
   });

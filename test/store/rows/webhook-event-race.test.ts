@@ -17,13 +17,17 @@ describe.skipIf(postgresTemplate === undefined)("a delivery that completes while
     await sender.connect();
     try {
       await sender.query("BEGIN");
-      await sender.query("UPDATE delivery SET state = 'delivered', next_at = NULL WHERE id = $1", [delivery.id]);
+      await sender.query("UPDATE delivery SET state = 'delivered', next_at = NULL WHERE id = $1", [
+        delivery.id,
+      ]);
       const deleted = store.change(async (tx) => {
         await tx.tasks.tombstone(id, 3000, false);
         await tx.webhookEvents.deleteBodies(id);
       });
-      const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-      while ((await sender.query(waiting)).rowCount === 0) await new Promise((resolve) => setImmediate(resolve));
+      const waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+      while ((await sender.query(waiting)).rowCount === 0)
+        await new Promise((resolve) => setImmediate(resolve));
       await sender.query("COMMIT");
       await deleted;
     } finally {

@@ -16,10 +16,19 @@ describeOnEach("webhook events", (kind) => {
   };
 
   /** A task with a delivered event, and one that is delivered to one of two webhooks. */
-  async function put(): Promise<{ taskId: string; done: WebhookEvent; waiting: WebhookEvent; deliveries: readonly Delivery[] }> {
+  async function put(): Promise<{
+    taskId: string;
+    done: WebhookEvent;
+    waiting: WebhookEvent;
+    deliveries: readonly Delivery[];
+  }> {
     const { id: taskId } = await putTask(suite.store, { status: "stopped" });
     const [done, waiting] = [sampleEvent({ taskId }), sampleEvent({ taskId, seq: 4 })];
-    const deliveries = [sampleDelivery(done, delivered), sampleDelivery(waiting, delivered), sampleDelivery(waiting)];
+    const deliveries = [
+      sampleDelivery(done, delivered),
+      sampleDelivery(waiting, delivered),
+      sampleDelivery(waiting),
+    ];
     await suite.store.change((tx) => tx.webhookEvents.insert([done, waiting], deliveries));
     return { taskId, done, waiting, deliveries };
   }
@@ -35,8 +44,12 @@ describeOnEach("webhook events", (kind) => {
     const ids = ["task_progress_x_1790000001", "task_progress_x_1790000002"];
     const events = ids.map((id) => sampleEvent({ id, taskId: "x", type: "task_progress" }));
     const stopped = sampleEvent({ id: "task_stopped_x_1790000009", taskId: "x" });
-    await suite.store.change((tx) => tx.webhookEvents.insert([...events, stopped], [sampleDelivery(stopped)]));
-    expect((await suite.store.webhookEvents.lastIds("x")).map(({ type, id }) => [type, id]).toSorted()).toEqual([
+    await suite.store.change((tx) =>
+      tx.webhookEvents.insert([...events, stopped], [sampleDelivery(stopped)]),
+    );
+    expect(
+      (await suite.store.webhookEvents.lastIds("x")).map(({ type, id }) => [type, id]).toSorted(),
+    ).toEqual([
       ["task_progress", ids[1]],
       ["task_stopped", stopped.id],
     ]);

@@ -1,7 +1,16 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { type Answering, halves, inputText, piecesOf, refusalText, type SeenMessage, type WireForm } from "./script.ts";
+import {
+  type Answering,
+  halves,
+  inputText,
+  piecesOf,
+  refusalText,
+  type SeenMessage,
+  type WireForm,
+} from "./script.ts";
 
-const frame = (value: JsonObject): string => `event: ${String(value["type"])}\ndata: ${JSON.stringify(value)}\n\n`;
+const frame = (value: JsonObject): string =>
+  `event: ${String(value["type"])}\ndata: ${JSON.stringify(value)}\n\n`;
 
 const block = (index: number, start: JsonObject, deltas: readonly JsonObject[]): readonly string[] => [
   frame({ type: "content_block_start", index, content_block: start }),
@@ -10,7 +19,13 @@ const block = (index: number, start: JsonObject, deltas: readonly JsonObject[]):
 ];
 
 const finishOf = ({ finish, calls = [] }: Answering): string =>
-  finish === "length" ? "max_tokens" : finish === "filtered" ? "refusal" : calls.length > 0 ? "tool_use" : "end_turn";
+  finish === "length"
+    ? "max_tokens"
+    : finish === "filtered"
+      ? "refusal"
+      : calls.length > 0
+        ? "tool_use"
+        : "end_turn";
 
 /** Messages in the form of Anthropic's API. */
 export const anthropicForm: WireForm = {
@@ -34,11 +49,22 @@ export const anthropicForm: WireForm = {
       );
     }
     for (const [nth, { name, input, id = `toolu_${nth}` }] of calls.entries()) {
-      const deltas = halves(inputText(input)).map((partial_json) => ({ type: "input_json_delta", partial_json }));
+      const deltas = halves(inputText(input)).map((partial_json) => ({
+        type: "input_json_delta",
+        partial_json,
+      }));
       blocks.push((index) => block(index, { type: "tool_use", id, name, input: {} }, deltas));
     }
     const message = {
-      ...{ id: "msg_1", type: "message", role: "assistant", content: [], model: "scripted", stop_reason: null, stop_sequence: null },
+      ...{
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        content: [],
+        model: "scripted",
+        stop_reason: null,
+        stop_sequence: null,
+      },
       usage: { input_tokens: usage?.input ?? 100, output_tokens: 1 },
     };
     return [frame({ type: "message_start", message }), ...blocks.flatMap((make, index) => make(index))];
@@ -51,7 +77,10 @@ export const anthropicForm: WireForm = {
     }),
     frame({ type: "message_stop" }),
   ],
-  error: (status) => ({ type: "error", error: { type: status === 429 ? "rate_limit_error" : "api_error", message: refusalText } }),
+  error: (status) => ({
+    type: "error",
+    error: { type: status === 429 ? "rate_limit_error" : "api_error", message: refusalText },
+  }),
   read(body) {
     const system = textOf(body["system"] ?? "");
     const messages = body["messages"] as { role: "user" | "assistant"; content: Json }[];
@@ -72,15 +101,26 @@ interface Block {
 }
 
 const textOf = (content: Json): string =>
-  typeof content === "string" ? content : (content as unknown as Block[]).map(({ text = "" }) => text).join("\n\n");
+  typeof content === "string"
+    ? content
+    : (content as unknown as Block[]).map(({ text = "" }) => text).join("\n\n");
 
 /** Results of tools are separate messages, as in other forms. */
-function readMessage({ role, content }: { readonly role: "user" | "assistant"; readonly content: Json }): readonly SeenMessage[] {
-  const blocks: readonly Block[] = typeof content === "string" ? [{ type: "text", text: content }] : (content as unknown as Block[]);
+function readMessage({
+  role,
+  content,
+}: {
+  readonly role: "user" | "assistant";
+  readonly content: Json;
+}): readonly SeenMessage[] {
+  const blocks: readonly Block[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : (content as unknown as Block[]);
   const results = blocks.flatMap((part): SeenMessage[] =>
     part.type === "tool_result" ? [{ role: "tool", text: textOf(part.content ?? ""), calls: [] }] : [],
   );
   const text = blocks.flatMap((part) => part.text ?? []).join("\n\n");
-  const calls = blocks.flatMap(({ type, name = "", input = null }) => (type === "tool_use" ? [{ name, input }] : []));
+  const calls = blocks.flatMap(({ type, name = "", input = null }) =>
+    type === "tool_use" ? [{ name, input }] : [],
+  );
   return [...results, ...(text !== "" || calls.length > 0 ? [{ role, text, calls }] : [])];
 }

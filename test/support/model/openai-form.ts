@@ -1,5 +1,13 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { type Answering, halves, inputText, piecesOf, refusalText, type SeenMessage, type WireForm } from "./script.ts";
+import {
+  type Answering,
+  halves,
+  inputText,
+  piecesOf,
+  refusalText,
+  type SeenMessage,
+  type WireForm,
+} from "./script.ts";
 
 const frame = (value: Json): string => `data: ${JSON.stringify(value)}\n\n`;
 
@@ -13,7 +21,13 @@ const chunk = (delta: JsonObject, finish: string | null = null): string =>
   });
 
 const finishOf = ({ finish, calls = [] }: Answering): string =>
-  finish === "length" ? "length" : finish === "filtered" ? "content_filter" : calls.length > 0 ? "tool_calls" : "stop";
+  finish === "length"
+    ? "length"
+    : finish === "filtered"
+      ? "content_filter"
+      : calls.length > 0
+        ? "tool_calls"
+        : "stop";
 
 /** Chat completions in the form of OpenAI's API and compatible ones. */
 export const openaiForm: WireForm = {
@@ -21,21 +35,40 @@ export const openaiForm: WireForm = {
   path: "/v1/chat/completions",
   begin: (answering) => [
     chunk({ role: "assistant", content: "" }),
-    ...halves(answering.reasoning ?? "").flatMap((text) => (text === "" ? [] : [chunk({ reasoning_content: text })])),
+    ...halves(answering.reasoning ?? "").flatMap((text) =>
+      text === "" ? [] : [chunk({ reasoning_content: text })],
+    ),
     ...piecesOf(answering).map((content) => chunk({ content })),
     ...(answering.calls ?? []).flatMap(({ name, input, id }, index) => {
       const [first = "", second = ""] = halves(inputText(input));
       return [
-        chunk({ tool_calls: [{ index, id: id ?? `call_${index}`, type: "function", function: { name, arguments: first } }] }),
+        chunk({
+          tool_calls: [
+            { index, id: id ?? `call_${index}`, type: "function", function: { name, arguments: first } },
+          ],
+        }),
         chunk({ tool_calls: [{ index, function: { arguments: second } }] }),
       ];
     }),
   ],
   end: (answering) => {
     const { usage = { input: 100, output: 10 } } = answering;
-    const counted = usage && { prompt_tokens: usage.input, completion_tokens: usage.output, total_tokens: usage.input + usage.output };
+    const counted = usage && {
+      prompt_tokens: usage.input,
+      completion_tokens: usage.output,
+      total_tokens: usage.input + usage.output,
+    };
     const usageFrames = counted
-      ? [frame({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "scripted", choices: [], usage: counted })]
+      ? [
+          frame({
+            id: "chatcmpl-1",
+            object: "chat.completion.chunk",
+            created: 1,
+            model: "scripted",
+            choices: [],
+            usage: counted,
+          }),
+        ]
       : [];
     return [chunk({}, finishOf(answering)), ...usageFrames, "data: [DONE]\n\n"];
   },

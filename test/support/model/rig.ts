@@ -10,7 +10,11 @@ export interface ModelsFile extends Disposable {
 }
 
 /** Describes one model behind a scripted server, for every profile. */
-export function modelsFile(api: ModelApi, server: Pick<ModelServer, "baseUrl">, more: JsonObject = {}): ModelsFile {
+export function modelsFile(
+  api: ModelApi,
+  server: Pick<ModelServer, "baseUrl">,
+  more: JsonObject = {},
+): ModelsFile {
   const folder = mkdtempSync(join(tmpdir(), "models-"));
   const path = join(folder, "models.json");
   const model = {

@@ -14,7 +14,10 @@ export interface Answering {
   readonly wait?: Promise<unknown>;
   /** The last piece is sent once this resolves. */
   readonly hold?: Promise<unknown>;
-  /** Replaces the end: the socket is cut, nothing more is sent, the stream ends early, or something that is not JSON is sent. */
+  /**
+   * Replaces the end: the socket is cut, nothing more is sent, the stream ends early, or something that is
+   * not JSON is sent.
+   */
   readonly after?: "cut" | "hang" | "end" | "garbage";
 }
 
@@ -65,13 +68,17 @@ export interface WireForm {
 }
 
 /** The deltas of a text. */
-export const piecesOf = ({ text = [] }: Answering): readonly string[] => (typeof text === "string" ? [text] : text);
+export const piecesOf = ({ text = [] }: Answering): readonly string[] =>
+  typeof text === "string" ? [text] : text;
 
 /** The text of a tool's input. */
 export const inputText = (input: Json): string => (typeof input === "string" ? input : JSON.stringify(input));
 
 /** Two pieces, so that every input is sent in pieces. */
-export const halves = (text: string): readonly string[] => [text.slice(0, text.length >> 1), text.slice(text.length >> 1)];
+export const halves = (text: string): readonly string[] => [
+  text.slice(0, text.length >> 1),
+  text.slice(text.length >> 1),
+];
 
 /** Part of every refusal of the servers: no user may see it. */
 export const refusalText = "stranger's text sk-hidden";

@@ -25,7 +25,10 @@ export interface ModelServer extends AsyncDisposable {
 
 const forms: Readonly<Record<ModelApi, WireForm>> = { openai: openaiForm, anthropic: anthropicForm };
 
-/** Opens a scripted server. A request without a reply in the script is answered with 418, which callers do not retry. */
+/**
+ * Opens a scripted server. A request without a reply in the script is answered with 418, which callers do not
+ * retry.
+ */
 export async function openModelServer(api: ModelApi, first: Script = []): Promise<ModelServer> {
   const form = forms[api];
   const requests: ModelRequest[] = [];

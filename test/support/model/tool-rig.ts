@@ -41,7 +41,8 @@ export async function toolRig(options: ServiceOptions = {}, model: JsonObject = 
     file[Symbol.dispose]();
   });
   const rig = taskRig({ ...options, env: { ...file.env, ...options.env } });
-  const plays = (...uses: readonly Use[]) => server.play([...uses.map((use): Answering => ({ calls: [use] })), { text: "Done." }]);
+  const plays = (...uses: readonly Use[]) =>
+    server.play([...uses.map((use): Answering => ({ calls: [use] })), { text: "Done." }]);
   const more: Pick<ToolRig, "server" | "plays" | "uses" | "useOutcomes"> = {
     server,
     plays,
@@ -49,10 +50,18 @@ export async function toolRig(options: ServiceOptions = {}, model: JsonObject = 
       plays(...uses);
       return rig.runToEnd(content, members);
     },
-    useOutcomes: async (id) => (await rig.events(id)).filter(({ type }) => type === "tool_used").map((event) => cameOf(event["tool_used"])),
+    useOutcomes: async (id) =>
+      (await rig.events(id))
+        .filter(({ type }) => type === "tool_used")
+        .map((event) => cameOf(event["tool_used"])),
   };
   // The rig's members are set once it is open.
   return Object.create(rig, Object.getOwnPropertyDescriptors(more)) as ToolRig;
 }
 
-const cameOf = ({ tool, status, brief, result = null }: V2Body): UseOutcome => ({ tool, status, brief, result });
+const cameOf = ({ tool, status, brief, result = null }: V2Body): UseOutcome => ({
+  tool,
+  status,
+  brief,
+  result,
+});

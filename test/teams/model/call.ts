@@ -53,7 +53,13 @@ const statuses = {
     failed_precondition: 412,
   },
   connect: {
-    ...{ invalid_argument: 400, permission_denied: 403, unauthenticated: 401, not_found: 404, already_exists: 409 },
+    ...{
+      invalid_argument: 400,
+      permission_denied: 403,
+      unauthenticated: 401,
+      not_found: 404,
+      already_exists: 409,
+    },
     failed_precondition: 400,
   },
 } as const;
@@ -62,7 +68,11 @@ async function post({ url, headers }: Call, path: string, body: JsonObject) {
   const sent = { ...headers, "content-type": "application/json" };
   const reply = await fetch(`${url}${path}`, { method: "POST", headers: sent, body: JSON.stringify(body) });
   // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
-  return { status: reply.status, requestId: reply.headers.get("x-request-id") ?? "", json: (await reply.json()) as any };
+  return {
+    status: reply.status,
+    requestId: reply.headers.get("x-request-id") ?? "",
+    json: (await reply.json()) as any,
+  };
 }
 
 async function byV2(at: Call, action: Action, body: JsonObject): Promise<Answer> {
@@ -95,7 +105,13 @@ async function byGrpc({ url, headers }: Call, action: Action, body: JsonObject):
   clients.set(url, transport);
   const method = unaryOf(action);
   try {
-    const { message, header } = await transport.unary(method, undefined, undefined, headers, fromJson(method.input, body));
+    const { message, header } = await transport.unary(
+      method,
+      undefined,
+      undefined,
+      headers,
+      fromJson(method.input, body),
+    );
     const { ok, request_id, ...rest } = toJson(method.output, message) as JsonObject;
     expect([ok, request_id]).toEqual([true, header.get("x-request-id")]);
     return { requestId: header.get("x-request-id") ?? "", refusal: undefined, body: rest };
@@ -115,12 +131,19 @@ function unaryOf(action: Action): DescMethodUnary {
   return method as DescMethodUnary;
 }
 
-/** A body in a form that every wire can have: protobuf omits empty lists and zeros; the order of held profiles is unspecified. */
+/**
+ * A body in a form that every wire can have: protobuf omits empty lists and zeros; the order of held profiles
+ * is unspecified.
+ */
 export function tidy(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(tidy);
   if (typeof body !== "object" || body === null) return body;
-  const members = Object.entries(body).filter(([, value]) => value !== 0 && !(Array.isArray(value) && value.length === 0));
-  return Object.fromEntries(members.map(([name, value]) => [name, unordered.has(name) ? byId(value) : tidy(value)]));
+  const members = Object.entries(body).filter(
+    ([, value]) => value !== 0 && !(Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(
+    members.map(([name, value]) => [name, unordered.has(name) ? byId(value) : tidy(value)]),
+  );
 }
 
 const unordered = new Set(["delegated_profiles", "cascade_affected"]);

@@ -69,21 +69,27 @@ export interface NewMemberInput {
 }
 
 /** spec/enterprise.md 5.3. */
-export const create = commandOf<NewMemberInput>("create", ({ address, isUpperCase, role, names }, _model, { addresses }) => {
-  const plain = addresses[address] ?? "";
-  const email = isUpperCase ? plain.toUpperCase() : plain;
-  const both = [names["first_name"], names["last_name"]].filter((part) => part !== undefined).join(" ");
-  const name = both === "" ? names["user_name"] : both;
-  return {
-    body: { email, role: enumName("TEAM_MEMBER_ROLE_", role), ...names },
-    rule: (team, power, { body }, at) => rules.create(team, power, { email, role, name }, { id: newId(team, body), at }),
-  };
-});
+export const create = commandOf<NewMemberInput>(
+  "create",
+  ({ address, isUpperCase, role, names }, _model, { addresses }) => {
+    const plain = addresses[address] ?? "";
+    const email = isUpperCase ? plain.toUpperCase() : plain;
+    const both = [names["first_name"], names["last_name"]].filter((part) => part !== undefined).join(" ");
+    const name = both === "" ? names["user_name"] : both;
+    return {
+      body: { email, role: enumName("TEAM_MEMBER_ROLE_", role), ...names },
+      rule: (team, power, { body }, at) =>
+        rules.create(team, power, { email, role, name }, { id: newId(team, body), at }),
+    };
+  },
+);
 
 /** The id of a new member in an answer; it must be new. */
 function newId(team: Team, body: Answer["body"]): string {
   // A refusal has no id; everything else is compared with the model.
-  const { team_user_id: id } = (body["user"] ?? { team_user_id: "none" }) as { readonly team_user_id: string };
+  const { team_user_id: id } = (body["user"] ?? { team_user_id: "none" }) as {
+    readonly team_user_id: string;
+  };
   expect(team.members.map((member) => member.id)).not.toContain(id);
   expect(id).toMatch(/^.{1,64}$/u);
   return id;
@@ -102,7 +108,10 @@ export const update = commandOf<Change>("update", ({ status, role, ...choice }, 
     ...(status ? { status: enumName("USER_STATUS_", status) } : {}),
     ...(role ? { role: enumName("TEAM_MEMBER_ROLE_", role) } : {}),
   };
-  return { body: { ...refBody(ref), ...change }, rule: (team, power) => rules.update(team, power, ref, { status, role }) };
+  return {
+    body: { ...refBody(ref), ...change },
+    rule: (team, power) => rules.update(team, power, ref, { status, role }),
+  };
 });
 
 /** The profile to delegate, and its target. */
@@ -128,10 +137,13 @@ export const reclaim = commandOf<{ readonly who: Pick }>("reclaim", ({ who }, mo
 });
 
 /** spec/enterprise.md 5.7. */
-export const rename = commandOf<{ readonly who: Pick; readonly name: string }>("rename", ({ who, name }, model, _, side) => {
-  const id = idOf(model, side, who);
-  return { body: { team_user_id: id, display_name: name }, rule: (team) => rules.rename(team, id, name) };
-});
+export const rename = commandOf<{ readonly who: Pick; readonly name: string }>(
+  "rename",
+  ({ who, name }, model, _, side) => {
+    const id = idOf(model, side, who);
+    return { body: { team_user_id: id, display_name: name }, rule: (team) => rules.rename(team, id, name) };
+  },
+);
 
 /** spec/enterprise.md 5.8. */
 export const remove = commandOf<{ readonly who: Pick }>("remove", ({ who }, model, _, side) => {
@@ -146,7 +158,13 @@ export const enrolment = (side: Side, who: Pick): Command => ({
   run: async (model, real) => {
     const team = model[side];
     const member = resolve(model, side, who);
-    if (member?.status !== "ACTIVE" || member.delegation || member.role === "OWNER" || !team.members.includes(member)) return;
+    if (
+      member?.status !== "ACTIVE" ||
+      member.delegation ||
+      member.role === "OWNER" ||
+      !team.members.includes(member)
+    )
+      return;
     const { credentials, work } = await enrol(real, side, member);
     team.credentials.push(...credentials);
     team.work.push(work);

@@ -6,7 +6,8 @@ export type Shown = Readonly<Record<string, unknown>>;
 const time = (at: number): string => new Date(at).toISOString().replace(".000Z", "Z");
 
 /** The fallback of a name (spec/enterprise.md 4.3). */
-const displayName = ({ name, email, delegation }: Member): string => name ?? delegation?.originalEmail ?? email;
+const displayName = ({ name, email, delegation }: Member): string =>
+  name ?? delegation?.originalEmail ?? email;
 
 /** A TeamUser in a list: without inapplicable members (spec/enterprise.md 4.3, 13 rows 23 and 24). */
 export const listed = ({ id, email, name, role, status, delegation }: Member): Shown => ({

@@ -53,14 +53,20 @@ export interface Team {
   readonly domain: string;
 }
 
-export const currentMembers = (team: Team): readonly Member[] => team.members.filter(({ status }) => status !== "REMOVED");
+export const currentMembers = (team: Team): readonly Member[] =>
+  team.members.filter(({ status }) => status !== "REMOVED");
 
 export const heldBy = (team: Team, holder: Member): readonly Member[] =>
   currentMembers(team).filter(({ delegation }) => delegation?.to === holder.id);
 
 /** The named member: by id first, or by the current address; a tombstone is never found. */
-export const memberOf = (team: Team, ref: { readonly id?: string | undefined; readonly email?: string | undefined }): Member | undefined =>
-  currentMembers(team).find(({ id, email }) => (ref.id === undefined ? email === ref.email?.toLowerCase() : id === ref.id));
+export const memberOf = (
+  team: Team,
+  ref: { readonly id?: string | undefined; readonly email?: string | undefined },
+): Member | undefined =>
+  currentMembers(team).find(({ id, email }) =>
+    ref.id === undefined ? email === ref.email?.toLowerCase() : id === ref.id,
+  );
 
 /** The delegation state of a member. */
 export function delegationOf(team: Team, member: Member): Delegation {

@@ -4,7 +4,18 @@ import type { Model, Real, Side } from "./rig.ts";
 import type { Power, Refusal } from "./rules.ts";
 
 /** The sets from which a member is picked: those a rule requires, and those it refuses. */
-const pools = ["anyone", "active", "inactive", "delegated", "holder", "super", "owner", "removed", "foreign", "unknown"] as const;
+const pools = [
+  "anyone",
+  "active",
+  "inactive",
+  "delegated",
+  "holder",
+  "super",
+  "owner",
+  "removed",
+  "foreign",
+  "unknown",
+] as const;
 export type Pool = (typeof pools)[number];
 
 /** A member, picked before the members are known. */
@@ -15,12 +26,17 @@ export interface Pick {
 
 /** Picks most often from the named pools. */
 export const pick = (...mostly: readonly Pool[]): fc.Arbitrary<Pick> =>
-  fc.record({ pool: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...mostly) }, fc.constantFrom(...pools)), n: fc.nat(23) });
+  fc.record({
+    pool: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...mostly) }, fc.constantFrom(...pools)),
+    n: fc.nat(23),
+  });
 
 const membersOfPool = (model: Model, side: Side, pool: Pool): readonly Member[] => {
   const team = model[side];
   const all = currentMembers(team);
-  const active = all.filter(({ status, delegation, role }) => status === "ACTIVE" && !delegation && role !== "OWNER");
+  const active = all.filter(
+    ({ status, delegation, role }) => status === "ACTIVE" && !delegation && role !== "OWNER",
+  );
   switch (pool) {
     case "anyone":
       return all.filter(({ role }) => role !== "OWNER");
@@ -54,7 +70,8 @@ export function resolve(model: Model, side: Side, { pool, n }: Pick): Member | u
 }
 
 /** The id of the picked member, or an unknown id. */
-export const idOf = (model: Model, side: Side, picked: Pick): string => resolve(model, side, picked)?.id ?? `nobody-${picked.n}`;
+export const idOf = (model: Model, side: Side, picked: Pick): string =>
+  resolve(model, side, picked)?.id ?? `nobody-${picked.n}`;
 
 /** The kinds of callers: permanent keys, a super admin's, a member's, and invalid ones. */
 export type CallerKind = "management" | "owner" | "super" | "anyone" | "ediscovery" | "ended";
@@ -83,20 +100,30 @@ export function presentCredential(
   const { owner, management, ediscovery } = real.permanentCallers[side];
   const always = { connectOnly: false, headers: { "x-api-key": management.key }, may: "full" } as const;
   if (caller === "owner") return { ...always, headers: owner.headers };
-  if (caller === "ediscovery") return { ...always, headers: { "x-api-key": ediscovery.key }, may: "permission_denied" };
+  if (caller === "ediscovery")
+    return { ...always, headers: { "x-api-key": ediscovery.key }, may: "permission_denied" };
   if (caller === "management") return always;
   const team = model[side];
-  const candidates = team.credentials.filter(({ kind }) => !singleUse.has(kind)).filter((one) => isOfKind(team, caller, one));
+  const candidates = team.credentials
+    .filter(({ kind }) => !singleUse.has(kind))
+    .filter((one) => isOfKind(team, caller, one));
   const credential = candidates[n % Math.max(1, candidates.length)];
   if (credential === undefined) return always;
-  return { headers: credential.headers, may: powerOf(team, credential), connectOnly: credential.kind === "session" };
+  return {
+    headers: credential.headers,
+    may: powerOf(team, credential),
+    connectOnly: credential.kind === "session",
+  };
 }
 
-const holderOf = (team: Team, { holder }: Credential): Member | undefined => currentMembers(team).find(({ id }) => id === holder);
+const holderOf = (team: Team, { holder }: Credential): Member | undefined =>
+  currentMembers(team).find(({ id }) => id === holder);
 
 function isOfKind(team: Team, caller: CallerKind, credential: Credential): boolean {
   if (caller === "ended") return credential.ended;
-  return caller === "anyone" || (credential.kind !== "token" && holderOf(team, credential)?.role === "SUPER_ADMIN");
+  return (
+    caller === "anyone" || (credential.kind !== "token" && holderOf(team, credential)?.role === "SUPER_ADMIN")
+  );
 }
 
 function powerOf(team: Team, credential: Credential): PresentedCredential["may"] {

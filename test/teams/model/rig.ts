@@ -43,14 +43,20 @@ export type SharedPlatform = Pick<Real, "service" | "tables" | "clock" | "tally"
 const domain = "platform.test";
 
 /** Two fresh teams with one owner each, and six persons. */
-export async function newTeams(shared: SharedPlatform): Promise<{ readonly model: Model; readonly real: Real }> {
+export async function newTeams(
+  shared: SharedPlatform,
+): Promise<{ readonly model: Model; readonly real: Real }> {
   const run = systemIds.short().toLowerCase();
   const addresses = Array.from({ length: 6 }, (_, i) => `p${i}-${run}@corp.test`);
   await addOutsideAccount(shared, addresses[0] ?? "");
   const [north, south] = [await newTeam(shared), await newTeam(shared)];
   return {
     model: { north: north.team, south: south.team },
-    real: { ...shared, addresses, permanentCallers: { north: north.permanentCallers, south: south.permanentCallers } },
+    real: {
+      ...shared,
+      addresses,
+      permanentCallers: { north: north.permanentCallers, south: south.permanentCallers },
+    },
   };
 }
 
@@ -63,7 +69,9 @@ async function addOutsideAccount({ service, clock }: SharedPlatform, email: stri
   });
 }
 
-async function newTeam({ service }: SharedPlatform): Promise<{ readonly team: Team; readonly permanentCallers: PermanentCallers }> {
+async function newTeam({
+  service,
+}: SharedPlatform): Promise<{ readonly team: Team; readonly permanentCallers: PermanentCallers }> {
   const owner = await service.person();
   const of = { as: owner, with: owner };
   const management = await service.person({ ...of, kind: "team_user_mgmt" });
@@ -71,7 +79,15 @@ async function newTeam({ service }: SharedPlatform): Promise<{ readonly team: Te
   const row = await service.store.accounts.ownerOf(owner.spaceId);
   if (row === null) throw new Error("the team has no owner");
   const { id, createdAt, email } = row;
-  const member: Member = { id, createdAt, email, name: undefined, role: "OWNER", status: "ACTIVE", delegation: undefined };
+  const member: Member = {
+    id,
+    createdAt,
+    email,
+    name: undefined,
+    role: "OWNER",
+    status: "ACTIVE",
+    delegation: undefined,
+  };
   const app = await newApp(service, owner);
   return {
     team: { members: [member], credentials: [], work: [], changes: [], domain },
@@ -85,7 +101,10 @@ export interface Enrolled {
   readonly work: Work;
 }
 
-/** Gives a member a key, a signed-in browser, an app with a grant, a code, a refresh token and a link, and a task. */
+/**
+ * Gives a member a key, a signed-in browser, an app with a grant, a code, a refresh token and a link, and a
+ * task.
+ */
 export async function enrol(real: Real, side: Side, { id }: Member): Promise<Enrolled> {
   const { service, clock, permanentCallers } = real;
   const { app, owner } = permanentCallers[side];
@@ -98,7 +117,11 @@ export async function enrol(real: Real, side: Side, { id }: Member): Promise<Enr
   const code = await codeFor(service, person, app, "pkce", clock.now());
   const keys = session.client(ApiKeyService);
   const { body } = await person.v2("task.create", { message: { content: "x" } });
-  const credential = (kind: Credential["kind"], headers: Credential["headers"], opens: Credential["opens"]): Credential => ({
+  const credential = (
+    kind: Credential["kind"],
+    headers: Credential["headers"],
+    opens: Credential["opens"],
+  ): Credential => ({
     ...{ kind, headers, opens, holder: id, ended: false },
   });
   return {
@@ -107,7 +130,11 @@ export async function enrol(real: Real, side: Side, { id }: Member): Promise<Enr
       credential("key", person.headers, () => isMe(person)),
       credential("session", session.headers, () => keys.listApiKeys({}).then(() => true, isRefusal)),
       credential("token", token.headers, () => isMe(token)),
-      credential("refresh", {}, async () => (await refreshWith(service, app, "pkce", token.refreshToken)).status === 200),
+      credential(
+        "refresh",
+        {},
+        async () => (await refreshWith(service, app, "pkce", token.refreshToken)).status === 200,
+      ),
       credential("code", {}, async () => (await exchangeCode(service, app, "pkce", code)).status === 200),
       credential("link", {}, await linkOf(real, self)),
     ],
@@ -127,8 +154,13 @@ function isRefusal(thrown: unknown): false {
 }
 
 /** An unused invitation; returns whether it would still sign in. */
-async function linkOf({ service, clock }: Real, self: Pick<Person, "accountId" | "spaceId">): Promise<Credential["opens"]> {
+async function linkOf(
+  { service, clock }: Real,
+  self: Pick<Person, "accountId" | "spaceId">,
+): Promise<Credential["opens"]> {
   const [digest, createdAt] = [linkDigest(newLinkText(systemRandom)), clock.now()];
-  await service.store.change((tx) => tx.links.insert({ digest, ...self, createdAt, expiresAt: createdAt + linkMs, isFirst: false }));
+  await service.store.change((tx) =>
+    tx.links.insert({ digest, ...self, createdAt, expiresAt: createdAt + linkMs, isFirst: false }),
+  );
   return async () => (await service.store.links.findOpen(digest, clock.now())) !== null;
 }

@@ -12,12 +12,23 @@ import {
 } from "./members.ts";
 
 /** Codes of refusals; `unauthenticated` is v2's permission_denied with 401 (spec/decisions.md 9). */
-export type Refusal = "invalid_argument" | "not_found" | "already_exists" | "failed_precondition" | "permission_denied" | "unauthenticated";
+export type Refusal =
+  | "invalid_argument"
+  | "not_found"
+  | "already_exists"
+  | "failed_precondition"
+  | "permission_denied"
+  | "unauthenticated";
 
 /** The required answer of a call: one of these refusals, or this body without ok and request_id. */
-export type Expected = { readonly refusals: readonly Refusal[] } | { readonly body: Shown; readonly subject?: string };
+export type Expected =
+  | { readonly refusals: readonly Refusal[] }
+  | { readonly body: Shown; readonly subject?: string };
 
-/** The permission of a caller: everything, or everything except granting and revoking SUPER_ADMIN (spec/decisions.md 2). */
+/**
+ * The permission of a caller: everything, or everything except granting and revoking SUPER_ADMIN
+ * (spec/decisions.md 2).
+ */
 export type Power = "full" | "super";
 
 type Ref = { readonly id?: string | undefined; readonly email?: string | undefined };
@@ -33,22 +44,40 @@ function broken(...rules: readonly Rule[]): Expected | undefined {
 
 const isOwner = (member: Member | undefined): boolean => member?.role === "OWNER";
 
-/** A super admin may neither grant nor revoke that role (spec/decisions.md 2); the end of a membership revokes it, deactivation does not. */
+/**
+ * A super admin may neither grant nor revoke that role (spec/decisions.md 2); the end of a membership revokes
+ * it, deactivation does not.
+ */
 const exceedsPower = (power: Power, before: Role | undefined, after: Role | undefined): boolean =>
   power === "super" && after !== before && [before, after].includes("SUPER_ADMIN");
 
 /** spec/enterprise.md 5.1. */
 export function list(
   team: Team,
-  filter: { readonly status?: Status; readonly delegation?: string; readonly limit?: number; readonly offset?: number },
+  filter: {
+    readonly status?: Status;
+    readonly delegation?: string;
+    readonly limit?: number;
+    readonly offset?: number;
+  },
 ): Expected {
   const { status, delegation, limit = 100, offset = 0 } = filter;
-  const shown = status === "REMOVED" ? team.members.filter((member) => member.status === "REMOVED") : currentMembers(team);
+  const shown =
+    status === "REMOVED"
+      ? team.members.filter((member) => member.status === "REMOVED")
+      : currentMembers(team);
   const matching = shown
     .filter((member) => status === undefined || member.status === status)
     .filter((member) => delegation === undefined || delegationOf(team, member) === delegation)
     .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-  return { body: { users: matching.slice(offset, offset + limit).map(listed), total: matching.length, limit, offset } };
+  return {
+    body: {
+      users: matching.slice(offset, offset + limit).map(listed),
+      total: matching.length,
+      limit,
+      offset,
+    },
+  };
 }
 
 /** spec/enterprise.md 5.2. */
@@ -68,10 +97,19 @@ export function create(
   const { email, role, name } = asked;
   if (role === undefined || role === "OWNER") return refusedWith("invalid_argument");
   const address = email.toLowerCase();
-  const known = currentMembers(team).some((member) => [member.email, member.delegation?.originalEmail].includes(address));
-  const refused = broken([exceedsPower(power, undefined, role), "permission_denied"], [known, "already_exists"]);
+  const known = currentMembers(team).some((member) =>
+    [member.email, member.delegation?.originalEmail].includes(address),
+  );
+  const refused = broken(
+    [exceedsPower(power, undefined, role), "permission_denied"],
+    [known, "already_exists"],
+  );
   if (refused) return refused;
-  const member: Member = { ...{ id: made.id, createdAt: made.at, email: address, name, role }, status: "ACTIVE", delegation: undefined };
+  const member: Member = {
+    ...{ id: made.id, createdAt: made.at, email: address, name, role },
+    status: "ACTIVE",
+    delegation: undefined,
+  };
   team.members.push(member);
   return { body: { user: detailedUser(team, member) }, subject: member.id };
 }
@@ -106,18 +144,29 @@ export function update(
 export function delegate(
   team: Team,
   power: Power,
-  asked: { readonly id: string; readonly to: string; readonly role: "MEMBER" | "FREE_GUEST" | "DEACTIVATED" | undefined },
+  asked: {
+    readonly id: string;
+    readonly to: string;
+    readonly role: "MEMBER" | "FREE_GUEST" | "DEACTIVATED" | undefined;
+  },
   now: number,
 ): Expected {
   if (asked.role === undefined) return refusedWith("invalid_argument");
   const source = memberOf(team, { id: asked.id });
   if (source === undefined) return refusedWith("not_found");
   const target = memberOf(team, { id: asked.to });
-  const after: Role = asked.role === "DEACTIVATED" ? source.role : asked.role === "MEMBER" ? "MEMBER" : "GUEST";
+  const after: Role =
+    asked.role === "DEACTIVATED" ? source.role : asked.role === "MEMBER" ? "MEMBER" : "GUEST";
   const refused = broken(
     [target === undefined, "not_found"],
-    [isOwner(source) || source.status !== "INACTIVE" || source.delegation !== undefined, "failed_precondition"],
-    [target && (target === source || target.status !== "ACTIVE" || target.delegation !== undefined), "failed_precondition"],
+    [
+      isOwner(source) || source.status !== "INACTIVE" || source.delegation !== undefined,
+      "failed_precondition",
+    ],
+    [
+      target && (target === source || target.status !== "ACTIVE" || target.delegation !== undefined),
+      "failed_precondition",
+    ],
     [exceedsPower(power, source.role, after), "permission_denied"],
   );
   if (refused) return refused;
@@ -150,11 +199,15 @@ export function rename(team: Team, id: string, name: string): Expected {
 }
 
 /** spec/enterprise.md 5.8. */
-export const remove = (team: Team, power: Power, id: string): Expected => removal(team, power, memberOf(team, { id }));
+export const remove = (team: Team, power: Power, id: string): Expected =>
+  removal(team, power, memberOf(team, { id }));
 
 function removal(team: Team, power: Power, member: Member | undefined): Expected {
   if (member === undefined) return refusedWith("not_found");
-  const refused = broken([isOwner(member), "failed_precondition"], [exceedsPower(power, member.role, undefined), "permission_denied"]);
+  const refused = broken(
+    [isOwner(member), "failed_precondition"],
+    [exceedsPower(power, member.role, undefined), "permission_denied"],
+  );
   if (refused) return refused;
   const cascade = returned(team, member);
   end(team, member, ofAll);
@@ -179,12 +232,16 @@ function giveBack(member: Member): void {
   member.status = "INACTIVE";
 }
 
-/** The credentials that each change ends: keys work again when an inactive member is active again (spec/decisions.md 5, 6). */
+/**
+ * The credentials that each change ends: keys work again when an inactive member is active again
+ * (spec/decisions.md 5, 6).
+ */
 const ofDeactivated: readonly Credential["kind"][] = ["session", "token", "refresh", "code"];
 const ofAll: readonly Credential["kind"][] = [...ofDeactivated, "key", "link"];
 
 /** Ends credentials permanently, and stops the member's tasks. */
 function end(team: Team, { id }: Member, kinds: readonly Credential["kind"][]): void {
-  for (const credential of team.credentials) if (credential.holder === id && kinds.includes(credential.kind)) credential.ended = true;
+  for (const credential of team.credentials)
+    if (credential.holder === id && kinds.includes(credential.kind)) credential.ended = true;
   for (const work of team.work) if (work.holder === id) work.status = "stopped";
 }

@@ -25,7 +25,10 @@ export interface SampleTeam {
 }
 
 /** Makes a team through the API, by its owner's general key. */
-export async function createSampleTeam(service: Service, name: string): Promise<readonly [Person, SampleTeam]> {
+export async function createSampleTeam(
+  service: Service,
+  name: string,
+): Promise<readonly [Person, SampleTeam]> {
   const owner = await service.person();
   const ask = async (operation: string, body: object) => {
     const reply = await owner.v2(operation, body);
@@ -38,8 +41,10 @@ export async function createSampleTeam(service: Service, name: string): Promise<
     return { id, accountId: row.accountId, email: row.email };
   };
   const add = async (who: string): Promise<string> =>
-    (await ask("team.user.create", { email: `${who}@${name}.test`, role: "TEAM_MEMBER_ROLE_MEMBER" }))["user"].team_user_id;
-  const update = (team_user_id: string, status: string) => ask("team.user.update", { team_user_id, status: `USER_STATUS_${status}` });
+    (await ask("team.user.create", { email: `${who}@${name}.test`, role: "TEAM_MEMBER_ROLE_MEMBER" }))["user"]
+      .team_user_id;
+  const update = (team_user_id: string, status: string) =>
+    ask("team.user.update", { team_user_id, status: `USER_STATUS_${status}` });
   const ids = { active: await add("active"), inactive: await add("inactive"), holder: await add("holder") };
   const [delegated, removed] = [await add("delegated"), await add("removed")];
   for (const id of [ids.inactive, delegated]) await update(id, "INACTIVE");
@@ -48,7 +53,10 @@ export async function createSampleTeam(service: Service, name: string): Promise<
   await ask("team.user.remove", { team_user_id: removed });
   const active = await named(ids.active);
   const members = async () =>
-    [await ask("team.user.list", {}), await ask("team.user.list", { status_filter: "USER_STATUS_REMOVED" })].map(({ users }) => users);
+    [
+      await ask("team.user.list", {}),
+      await ask("team.user.list", { status_filter: "USER_STATUS_REMOVED" }),
+    ].map(({ users }) => users);
   return [
     owner,
     {
@@ -57,7 +65,12 @@ export async function createSampleTeam(service: Service, name: string): Promise<
       ...{ inactive: await named(ids.inactive), holder: await named(ids.holder) },
       ...{ delegated: await named(delegated), removed: await named(removed) },
       project: (await ask("project.create", { name: "P", instruction: "" }))["project"].id,
-      exported: (await ask("enterprise.export.create", { user_id: active.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_FULL" }))["uid"],
+      exported: (
+        await ask("enterprise.export.create", {
+          user_id: active.accountId,
+          scope: "ENTERPRISE_EXPORT_SCOPE_FULL",
+        })
+      )["uid"],
       members,
       before: await members(),
     },

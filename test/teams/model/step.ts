@@ -39,7 +39,10 @@ export type CommandMaker<A> = (frame: Frame, input: A) => Command;
 
 /** A command that calls an operation and checks its answer, and the state afterwards, against the rules. */
 export const commandOf =
-  <A>(action: Action, inputFor: (input: A, model: Model, real: Real, side: Side) => CallInput): CommandMaker<A> =>
+  <A>(
+    action: Action,
+    inputFor: (input: A, model: Model, real: Real, side: Side) => CallInput,
+  ): CommandMaker<A> =>
   (frame, input) => ({
     check: () => true,
     toString: () => `${action} ${JSON.stringify({ ...frame, ...input })}`,
@@ -53,23 +56,35 @@ export const commandOf =
 export const randomly = <A>(makeCommand: CommandMaker<A>, input: fc.Arbitrary<A>): fc.Arbitrary<Command> =>
   fc.tuple(frames, input).map(([frame, args]) => makeCommand(frame, args));
 
-async function performCall(model: Model, real: Real, frame: Frame, action: Action, { body, rule }: CallInput): Promise<void> {
+async function performCall(
+  model: Model,
+  real: Real,
+  frame: Frame,
+  action: Action,
+  { body, rule }: CallInput,
+): Promise<void> {
   const team = model[frame.side];
   const { headers, may, connectOnly } = presentCredential(model, real, frame);
   const wire = connectOnly ? "connect" : frame.wire;
   const answer = await call({ url: real.service.url, wire, headers }, action, body);
   const allowed = may === "full" || may === "super";
   const expected = allowed ? rule(team, may, answer, real.clock.now()) : rules.refusedWith(may);
-  hold(answer, expected, `${action} ${JSON.stringify(body)} by ${frame.caller}, who may ${may}, over ${wire}`);
+  hold(
+    answer,
+    expected,
+    `${action} ${JSON.stringify(body)} by ${frame.caller}, who may ${may}, over ${wire}`,
+  );
   const subject = "body" in expected ? expected.subject : undefined;
-  if (subject !== undefined) team.changes.push({ requestId: answer.requestId, method: methods[action], subject });
+  if (subject !== undefined)
+    team.changes.push({ requestId: answer.requestId, method: methods[action], subject });
   count(real, action, answer);
   await checkStep(model, real, { side: frame.side, touched: subject, n: frame.n });
 }
 
 /** Checks that the rules allow exactly this answer. */
 function hold({ refusal, body }: Answer, expected: rules.Expected, called: string): void {
-  if ("refusals" in expected) expect(expected.refusals, `${called}: ${refusal ?? JSON.stringify(body)}`).toContain(refusal);
+  if ("refusals" in expected)
+    expect(expected.refusals, `${called}: ${refusal ?? JSON.stringify(body)}`).toContain(refusal);
   else {
     expect(refusal, called).toBeUndefined();
     expect(tidy(body), called).toEqual(tidy(expected.body));
@@ -78,6 +93,9 @@ function hold({ refusal, body }: Answer, expected: rules.Expected, called: strin
 
 function count({ tally }: Real, action: Action, { refusal, body }: Answer): void {
   const cascades = body["cascade_affected"];
-  const outcomes = [`${action} ${refusal ?? "done"}`, ...(Array.isArray(cascades) && cascades.length > 0 ? ["cascade"] : [])];
+  const outcomes = [
+    `${action} ${refusal ?? "done"}`,
+    ...(Array.isArray(cascades) && cascades.length > 0 ? ["cascade"] : []),
+  ];
   for (const each of outcomes) tally.set(each, (tally.get(each) ?? 0) + 1);
 }

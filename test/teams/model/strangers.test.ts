@@ -23,12 +23,24 @@ const samples: Readonly<Record<string, readonly Sample[]>> = {
     ({ holder }) => ({ email: holder.email, status: "USER_STATUS_REMOVED" }),
   ],
   "team.v2.TeamUserManagementApiV2Service/DelegateProfile": [
-    ({ inactive }, { active }) => ({ team_user_id: inactive.id, target_team_user_id: active.id, ...deactivated }),
-    ({ active }, { inactive }) => ({ team_user_id: inactive.id, target_team_user_id: active.id, ...deactivated }),
+    ({ inactive }, { active }) => ({
+      team_user_id: inactive.id,
+      target_team_user_id: active.id,
+      ...deactivated,
+    }),
+    ({ active }, { inactive }) => ({
+      team_user_id: inactive.id,
+      target_team_user_id: active.id,
+      ...deactivated,
+    }),
     ({ inactive, active }) => ({ team_user_id: inactive.id, target_team_user_id: active.id, ...deactivated }),
   ],
-  "team.v2.TeamUserManagementApiV2Service/ReclaimProfile": [({ delegated }) => ({ team_user_id: delegated.id })],
-  "team.v2.TeamUserManagementApiV2Service/RenameProfile": [({ active }) => ({ team_user_id: active.id, display_name: "Mine" })],
+  "team.v2.TeamUserManagementApiV2Service/ReclaimProfile": [
+    ({ delegated }) => ({ team_user_id: delegated.id }),
+  ],
+  "team.v2.TeamUserManagementApiV2Service/RenameProfile": [
+    ({ active }) => ({ team_user_id: active.id, display_name: "Mine" }),
+  ],
   "team.v2.TeamUserManagementApiV2Service/RemoveMember": [
     ({ active }) => ({ team_user_id: active.id }),
     ({ owner }) => ({ team_user_id: owner.id }),
@@ -37,7 +49,11 @@ const samples: Readonly<Record<string, readonly Sample[]>> = {
     ({ active }) => ({ user_id: active.accountId, ...full }),
     ({ active }) => ({ email: active.email, ...full }),
     ({ removed }) => ({ email: removed.email, ...full }),
-    ({ project }, { owner }) => ({ user_id: owner.accountId, scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT", project_uids: [project] }),
+    ({ project }, { owner }) => ({
+      user_id: owner.accountId,
+      scope: "ENTERPRISE_EXPORT_SCOPE_PROJECT",
+      project_uids: [project],
+    }),
   ],
   GetExport: [({ exported }) => ({ uid: exported })],
   ListExports: [
@@ -65,10 +81,14 @@ const operations = operationTable().all.filter(({ method }) =>
   ].includes(method.parent.typeName),
 );
 
-const samplesOf = ({ rpc, method }: Operation): readonly Sample[] => samples[rpc] ?? samples[method.name] ?? [];
+const samplesOf = ({ rpc, method }: Operation): readonly Sample[] =>
+  samples[rpc] ?? samples[method.name] ?? [];
 
 /** Every address of an operation that accepts JSON. */
-const addressesOf = ({ rpc, name }: Operation): readonly string[] => [`/${rpc}`, ...(name === null ? [] : [`/v2/${name}`])];
+const addressesOf = ({ rpc, name }: Operation): readonly string[] => [
+  `/${rpc}`,
+  ...(name === null ? [] : [`/v2/${name}`]),
+];
 
 /** An answer byte for byte, without the request's id. */
 async function answerOf(service: Service, path: string, key: string, body: JsonObject): Promise<string> {
@@ -77,7 +97,9 @@ async function answerOf(service: Service, path: string, key: string, body: JsonO
     headers: { "content-type": "application/json", "x-api-key": key },
     body: JSON.stringify(body),
   });
-  const headers = ["content-type", "cache-control", "www-authenticate"].map((name) => `${name}: ${reply.headers.get(name)}`);
+  const headers = ["content-type", "cache-control", "www-authenticate"].map(
+    (name) => `${name}: ${reply.headers.get(name)}`,
+  );
   const text = (await reply.text()).replaceAll(reply.headers.get("x-request-id") ?? "none", "REQUEST");
   return [reply.status, ...headers, text].join("\n");
 }
@@ -130,7 +152,11 @@ describeOnOne("operations of an enterprise", (kind) => {
   });
 });
 
-const unknownMember = { id: "nobody", accountId: "0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10", email: "nobody@corp.test" };
+const unknownMember = {
+  id: "nobody",
+  accountId: "0b9f2f1e-3c55-4f0e-9d3a-5f1f9a7c2e10",
+  email: "nobody@corp.test",
+};
 /** Valid but unknown ids. */
 const unknownTeam: SampleTeam = {
   ...{

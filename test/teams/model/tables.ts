@@ -16,8 +16,13 @@ export async function membersIn({ query }: DirectConnection, spaceId: string) {
 }
 
 /** The addresses that have an account. */
-export async function accountsIn({ query }: DirectConnection, addresses: readonly string[]): Promise<readonly string[]> {
-  const rows = await query(`SELECT email FROM account WHERE email IN (${addresses.map((each) => `'${each}'`).join(", ")})`);
+export async function accountsIn(
+  { query }: DirectConnection,
+  addresses: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await query(
+    `SELECT email FROM account WHERE email IN (${addresses.map((each) => `'${each}'`).join(", ")})`,
+  );
   return addresses.filter((address) => rows.some(({ email }) => email === address));
 }
 
@@ -28,9 +33,15 @@ export async function workIn({ query }: DirectConnection, spaceId: string): Prom
 }
 
 /** A space's changes by a service, each as request id, method and subject. */
-export async function auditIn({ query }: DirectConnection, spaceId: string, service: string): Promise<readonly string[]> {
+export async function auditIn(
+  { query }: DirectConnection,
+  spaceId: string,
+  service: string,
+): Promise<readonly string[]> {
   const rows = await query(
     `SELECT request_id, operation, subject FROM audit_event WHERE space_id = '${spaceId}' AND outcome = 'done' AND operation LIKE '${service}/%'`,
   );
-  return rows.map((row) => `${row["request_id"]} ${String(row["operation"]).split("/")[1]} ${row["subject"]}`);
+  return rows.map(
+    (row) => `${row["request_id"]} ${String(row["operation"]).split("/")[1]} ${row["subject"]}`,
+  );
 }

@@ -19,14 +19,29 @@ export interface TaskAnswer {
 }
 
 /** RFC 3339 as any client may write it. */
-const time = (at: number | undefined): string | undefined => (at === undefined ? undefined : new Date(at).toISOString());
+const time = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString();
 
 /** Requests a page; throws if the status of a refusal does not match its code on the wire. */
-export async function listTasks(url: string, wire: TaskWire, key: string, user: string, query: TaskQuery): Promise<TaskAnswer> {
+export async function listTasks(
+  url: string,
+  wire: TaskWire,
+  key: string,
+  user: string,
+  query: TaskQuery,
+): Promise<TaskAnswer> {
   const { startTime, endTime, includeDeleted, page, pageSize } = query;
   const bounds = { start_time: time(startTime), end_time: time(endTime) };
-  const sent = { user, page, page_size: pageSize, ...bounds, ...(includeDeleted ? { include_deleted: true } : {}) };
-  const connect: Record<string, string> = wire.startsWith("connect") ? { "connect-protocol-version": "1" } : {};
+  const sent = {
+    user,
+    page,
+    page_size: pageSize,
+    ...bounds,
+    ...(includeDeleted ? { include_deleted: true } : {}),
+  };
+  const connect: Record<string, string> = wire.startsWith("connect")
+    ? { "connect-protocol-version": "1" }
+    : {};
   const headers = { "content-type": "application/json", "x-api-key": key, ...connect };
   const reply = await fetch(`${url}${paths[wire]}`, { method: "POST", headers, body: JSON.stringify(sent) });
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -38,12 +53,22 @@ export async function listTasks(url: string, wire: TaskWire, key: string, user: 
   return { code: code.toLowerCase(), body };
 }
 
-const statuses: Readonly<Record<string, number>> = { invalid_argument: 400, not_found: 404, permission_denied: 403 };
+const statuses: Readonly<Record<string, number>> = {
+  invalid_argument: 400,
+  not_found: 404,
+  permission_denied: 403,
+};
 
 const stamp = (at: number): string => new Date(at).toISOString().replace(/\.000Z$/, "Z");
 
-/** A record without the title, empty members and the two times that the model does not predict (spec/enterprise.md 4.4). */
-export const recordOf = ({ id, owner, createdAt, deletedAt, projectId, status }: TaskFact, spaceId: string) => ({
+/**
+ * A record without the title, empty members and the two times that the model does not predict
+ * (spec/enterprise.md 4.4).
+ */
+export const recordOf = (
+  { id, owner, createdAt, deletedAt, projectId, status }: TaskFact,
+  spaceId: string,
+) => ({
   task_uid: id,
   user_id: owner,
   status: `SESSION_STATUS_${status}`,
@@ -58,9 +83,18 @@ export const recordOf = ({ id, owner, createdAt, deletedAt, projectId, status }:
   scheduled_task: false,
 });
 
-/** The answer in the same form; generated clients read an absent flag as false, and plain JSON always contains it. */
+/**
+ * The answer in the same form; generated clients read an absent flag as false, and plain JSON always contains
+ * it.
+ */
 export function comparableRecord(wire: TaskWire, record: Readonly<Record<string, unknown>>) {
   const { title, updated_at, last_message_time, ...rest } = record;
-  const absent = { is_deleted: false, audit_status: 0, is_shared: false, is_blocked: false, scheduled_task: false };
+  const absent = {
+    is_deleted: false,
+    audit_status: 0,
+    is_shared: false,
+    is_blocked: false,
+    scheduled_task: false,
+  };
   return wire.startsWith("connect") ? { ...absent, ...rest } : rest;
 }

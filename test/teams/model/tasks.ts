@@ -44,7 +44,11 @@ export interface TaskReal {
 }
 
 /** Two teams; one author in each, and one in both. */
-export async function createAuthors({ service, clock, tally }: Omit<TaskReal, "owners">): Promise<{ model: TaskModel; real: TaskReal }> {
+export async function createAuthors({
+  service,
+  clock,
+  tally,
+}: Omit<TaskReal, "owners">): Promise<{ model: TaskModel; real: TaskReal }> {
   const owners = { north: await service.person(), south: await service.person() };
   const place = async (side: Side, as?: Person): Promise<Membership> => {
     const person = await service.person({ with: owners[side], ...(as ? { as } : {}) });
@@ -52,7 +56,10 @@ export async function createAuthors({ service, clock, tally }: Omit<TaskReal, "o
     if (row === null) throw new Error("no member was added");
     return { person, memberId: row.id, email: row.email, left: false };
   };
-  const author = ({ person: { accountId } }: Membership, places: Author["places"]): Author => ({ accountId, places });
+  const author = ({ person: { accountId } }: Membership, places: Author["places"]): Author => ({
+    accountId,
+    places,
+  });
   const [north, south, both] = [await place("north"), await place("south"), await place("north")];
   const authors = [
     author(north, { north, south: undefined }),
@@ -63,12 +70,24 @@ export async function createAuthors({ service, clock, tally }: Omit<TaskReal, "o
 }
 
 /** The same account in another team, which knows it by another address. */
-async function addSecondMembership({ person }: Membership, { spaceId }: Person, service: Service): Promise<Membership> {
+async function addSecondMembership(
+  { person }: Membership,
+  { spaceId }: Person,
+  service: Service,
+): Promise<Membership> {
   const id = systemIds.short();
   const email = `other-${id.toLowerCase()}@corp.test`;
   const { accountId } = person;
   const self = { accountId, spaceId };
-  const made = { id, teamId: `team-${spaceId}`, spaceId, accountId, email, role: "member", status: "active" } as const;
+  const made = {
+    id,
+    teamId: `team-${spaceId}`,
+    spaceId,
+    accountId,
+    email,
+    role: "member",
+    status: "active",
+  } as const;
   await service.store.change(({ accounts }) => accounts.insertMember({ ...made, createdAt: 1000 }));
   return { person: await service.person({ as: self, with: self }), memberId: id, email, left: false };
 }
@@ -82,7 +101,10 @@ export interface TaskQuery {
   readonly pageSize: number;
 }
 
-/** A page of a plain list: newest first, both bounds included, the total over all pages (spec/enterprise.md 6.1, 13). */
+/**
+ * A page of a plain list: newest first, both bounds included, the total over all pages (spec/enterprise.md
+ * 6.1, 13).
+ */
 export function pageOf({ tasks }: TaskModel, side: Side, owner: string, query: TaskQuery) {
   const { startTime = 0, endTime = Number.MAX_SAFE_INTEGER, includeDeleted, page, pageSize } = query;
   const all = tasks

@@ -16,7 +16,13 @@ describeOnOne("a team's users", (kind) => {
     const clock = stillClock();
     const database = await openTestStore(kind, { clock });
     // Each of several nodes has a store: on PostgreSQL any node accepts any call.
-    const service = await openService({ database: kind, nodes: sample(nodesOf(kind), 1), over: database, clock, idle: true });
+    const service = await openService({
+      database: kind,
+      nodes: sample(nodesOf(kind), 1),
+      over: database,
+      clock,
+      idle: true,
+    });
     const tables = await openDirect(database);
     const close = async () => {
       await tables[Symbol.asyncDispose]();

@@ -5,7 +5,13 @@ import styles from "./installation.module.css";
 export type Tone = "run" | "wait" | "done" | "fail" | "rest";
 
 /** Amounts next to each other, on a scale that ends at `most`. The text beside it says the same. */
-export const Bar = ({ most, parts }: { most: number; parts: readonly (readonly [Tone, number, string])[] }) => (
+export const Bar = ({
+  most,
+  parts,
+}: {
+  most: number;
+  parts: readonly (readonly [Tone, number, string])[];
+}) => (
   <div className={styles.bar} aria-hidden="true">
     {parts.map(([tone, amount, title]) => (
       <span

@@ -6,7 +6,8 @@ import { text } from "./words.ts";
 
 /** What waits for webhooks, and how the deliveries of the last hour went. */
 export function Deliveries({ deliveries }: { deliveries: DeliveriesStatus }) {
-  const { pending, due, oldestDueSeconds, intervals, activeWebhooks, failingWebhooks, inactiveWebhooks } = deliveries;
+  const { pending, due, oldestDueSeconds, intervals, activeWebhooks, failingWebhooks, inactiveWebhooks } =
+    deliveries;
   return (
     <section className="card padded stack" aria-labelledby="deliveries">
       <h2 id="deliveries">{text.deliveries}</h2>
@@ -19,8 +20,8 @@ export function Deliveries({ deliveries }: { deliveries: DeliveriesStatus }) {
           {oldestDueSeconds !== undefined && ` (${formatDuration(fromSeconds(oldestDueSeconds))})`}
         </span>
         <span className="muted">
-          {text.webhooks}: {formatNumber(activeWebhooks)} {text.active}, {formatNumber(failingWebhooks)} {text.failing},{" "}
-          {formatNumber(inactiveWebhooks)} {text.inactive}
+          {text.webhooks}: {formatNumber(activeWebhooks)} {text.active}, {formatNumber(failingWebhooks)}{" "}
+          {text.failing}, {formatNumber(inactiveWebhooks)} {text.inactive}
         </span>
       </p>
       <div className="actions">
@@ -49,7 +50,10 @@ const height = 96;
 function Chart({ intervals }: { intervals: readonly DeliveryInterval[] }) {
   const sum = (name: "delivered" | "pending" | "failed"): string =>
     formatNumber(intervals.reduce((total, interval) => total + interval[name], 0n));
-  const peak = Math.max(1, ...intervals.map(({ delivered, pending, failed }) => Number(delivered + pending + failed)));
+  const peak = Math.max(
+    1,
+    ...intervals.map(({ delivered, pending, failed }) => Number(delivered + pending + failed)),
+  );
   const [first, last] = [intervals.at(0), intervals.at(-1)];
   return (
     <div>
@@ -79,7 +83,14 @@ function stackOf(interval: DeliveryInterval, index: number, peak: number) {
     const size = (Number(interval[name]) / peak) * height;
     top -= size;
     return (
-      <rect key={`${index} ${name}`} className={styles[tone]} x={index + 0.12} y={top} width={0.76} height={size}>
+      <rect
+        key={`${index} ${name}`}
+        className={styles[tone]}
+        x={index + 0.12}
+        y={top}
+        width={0.76}
+        height={size}
+      >
         <title>{`${formatClock(fromSeconds(interval.start))} ${title}: ${formatNumber(interval[name])}`}</title>
       </rect>
     );

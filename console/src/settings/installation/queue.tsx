@@ -68,8 +68,10 @@ export const Nodes = ({ nodes }: { nodes: readonly NodeStatus[] }) => (
               <code>{id}</code>
               <small>
                 {text.heartbeat}:{" "}
-                {heartbeatSeconds === undefined ? text.noHeartbeat : text.heartbeatAge(formatDuration(fromSeconds(heartbeatSeconds)))} ·{" "}
-                {text.up(formatDuration(fromSeconds(uptimeSeconds)))}
+                {heartbeatSeconds === undefined
+                  ? text.noHeartbeat
+                  : text.heartbeatAge(formatDuration(fromSeconds(heartbeatSeconds)))}{" "}
+                · {text.up(formatDuration(fromSeconds(uptimeSeconds)))}
                 {servesCalls && ` · ${text.calls}`}
               </small>
             </span>

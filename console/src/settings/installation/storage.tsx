@@ -1,11 +1,22 @@
-import type { DatabaseStatus, ErrorsStatus, JobsStatus, StorageStatus } from "#proto/installation/v1/status_pb.ts";
+import type {
+  DatabaseStatus,
+  ErrorsStatus,
+  JobsStatus,
+  StorageStatus,
+} from "#proto/installation/v1/status_pb.ts";
 import { formatBytes, formatDuration, formatNumber, fromSeconds } from "../../ui/time.tsx";
 import { Bar } from "./bar.tsx";
 import styles from "./installation.module.css";
 import { text } from "./words.ts";
 
 /** Files, database and disk. */
-export function Storage({ storage, database }: { storage: StorageStatus; database: DatabaseStatus | undefined }) {
+export function Storage({
+  storage,
+  database,
+}: {
+  storage: StorageStatus;
+  database: DatabaseStatus | undefined;
+}) {
   const { kind, files, bytes, loose, diskFreeBytes, diskBytes } = storage;
   return (
     <section className="card padded stack" aria-labelledby="storage">
@@ -26,7 +37,10 @@ export function Storage({ storage, database }: { storage: StorageStatus; databas
             <dt>{text.disk}</dt>
             <dd className="stack tight">
               {text.free(formatBytes(diskFreeBytes), formatBytes(diskBytes))}
-              <Bar most={Number(diskBytes)} parts={[["rest", Number(diskBytes - diskFreeBytes), text.disk]]} />
+              <Bar
+                most={Number(diskBytes)}
+                parts={[["rest", Number(diskBytes - diskFreeBytes), text.disk]]}
+              />
             </dd>
           </>
         )}
@@ -59,7 +73,9 @@ export const Jobs = ({ jobs }: { jobs: readonly JobsStatus[] }) => (
             <tr key={kind}>
               <td>{text.jobKinds[kind] ?? kind}</td>
               <td className="number">{formatNumber(count)}</td>
-              <td className="number">{oldestDueSeconds === undefined ? "–" : formatDuration(fromSeconds(oldestDueSeconds))}</td>
+              <td className="number">
+                {oldestDueSeconds === undefined ? "–" : formatDuration(fromSeconds(oldestDueSeconds))}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -87,7 +103,8 @@ export function Errors({ errors }: { errors: ErrorsStatus }) {
         ))}
       </ul>
       <small>
-        {text.logged}: {text.loggedErrors} {formatNumber(errors.loggedErrors)}, {text.loggedWarnings} {formatNumber(errors.loggedWarnings)}
+        {text.logged}: {text.loggedErrors} {formatNumber(errors.loggedErrors)}, {text.loggedWarnings}{" "}
+        {formatNumber(errors.loggedWarnings)}
       </small>
     </section>
   );

@@ -3,12 +3,14 @@ import { words } from "../../words.ts";
 
 export const text = words(
   {
-    about: "All spaces of this installation: counts, ages and states. Each look is an entry in your team's audit log.",
+    about:
+      "All spaces of this installation: counts, ages and states. Each look is an entry in your team's audit log.",
     asOf: "As of",
     refresh: "Refresh",
     version: "Version",
     good: "Everything is within its limits",
-    warnings: (count: number) => (count === 1 ? "1 thing needs a look" : `${formatNumber(count)} things need a look`),
+    warnings: (count: number) =>
+      count === 1 ? "1 thing needs a look" : `${formatNumber(count)} things need a look`,
     nothing: "nothing waits",
     checks: {
       heartbeats: ["Heartbeats", "the oldest, at most 15 s"],
@@ -72,7 +74,12 @@ export const text = words(
     kind: "Kind",
     count: "Waiting",
     late: "Late",
-    jobKinds: { run: "Runs of tasks", deliver: "Deliveries", export: "Exports", publish: "Websites" } as Readonly<Record<string, string>>,
+    jobKinds: {
+      run: "Runs of tasks",
+      deliver: "Deliveries",
+      export: "Exports",
+      publish: "Websites",
+    } as Readonly<Record<string, string>>,
     errors: "Failures of the last hour",
     errorTasks: "Tasks",
     errorRuns: "Runs of workers",
@@ -83,12 +90,14 @@ export const text = words(
     loggedWarnings: "Warnings",
   },
   {
-    about: "Alle Bereiche dieser Installation: Anzahlen, Alter und Zustände. Jeder Blick ist ein Eintrag im Audit-Protokoll Ihres Teams.",
+    about:
+      "Alle Bereiche dieser Installation: Anzahlen, Alter und Zustände. Jeder Blick ist ein Eintrag im Audit-Protokoll Ihres Teams.",
     asOf: "Stand",
     refresh: "Aktualisieren",
     version: "Version",
     good: "Alles liegt innerhalb der Grenzen",
-    warnings: (count: number) => (count === 1 ? "1 Punkt braucht einen Blick" : `${formatNumber(count)} Punkte brauchen einen Blick`),
+    warnings: (count: number) =>
+      count === 1 ? "1 Punkt braucht einen Blick" : `${formatNumber(count)} Punkte brauchen einen Blick`,
     nothing: "nichts wartet",
     checks: {
       heartbeats: ["Lebenszeichen", "das älteste, höchstens 15 s"],
@@ -152,9 +161,12 @@ export const text = words(
     kind: "Art",
     count: "Wartend",
     late: "Verspätet",
-    jobKinds: { run: "Läufe von Aufgaben", deliver: "Zustellungen", export: "Exporte", publish: "Websites" } as Readonly<
-      Record<string, string>
-    >,
+    jobKinds: {
+      run: "Läufe von Aufgaben",
+      deliver: "Zustellungen",
+      export: "Exporte",
+      publish: "Websites",
+    } as Readonly<Record<string, string>>,
     errors: "Fehlschläge der letzten Stunde",
     errorTasks: "Aufgaben",
     errorRuns: "Läufe von Workern",

@@ -156,8 +156,20 @@ const titleOfStep = ({ kind, name }: Step): string => (name === "" ? text.kinds[
 
 function Steps({ turn: { at, steps, costs } }: { turn: Turn }) {
   const rows = [
-    ...steps.map((step) => ({ key: step.key, at: step.at, title: titleOfStep(step), duration: step.at - step.from, cost: undefined })),
-    ...costs.map((cost, index) => ({ key: `cost ${index}`, at: Number(cost.at), title: text.call, duration: undefined, cost })),
+    ...steps.map((step) => ({
+      key: step.key,
+      at: step.at,
+      title: titleOfStep(step),
+      duration: step.at - step.from,
+      cost: undefined,
+    })),
+    ...costs.map((cost, index) => ({
+      key: `cost ${index}`,
+      at: Number(cost.at),
+      title: text.call,
+      duration: undefined,
+      cost,
+    })),
   ].toSorted((a, b) => a.at - b.at);
   return (
     <div className="scroll-x" {...scrollable}>
@@ -183,7 +195,9 @@ function Steps({ turn: { at, steps, costs } }: { turn: Turn }) {
               <td>{durationOf(time - at)}</td>
               <td>{title}</td>
               <td className="number">{duration === undefined ? "" : durationOf(duration)}</td>
-              <td className="number">{cost ? `${formatNumber(cost.inputTokens)} / ${formatNumber(cost.outputTokens)}` : ""}</td>
+              <td className="number">
+                {cost ? `${formatNumber(cost.inputTokens)} / ${formatNumber(cost.outputTokens)}` : ""}
+              </td>
               <td className="number">{cost ? formatNumber(cost.credits) : ""}</td>
             </tr>
           ))}

@@ -35,8 +35,8 @@ interface OpenTurn {
 }
 
 /**
- * The turns of a task from its verbose events, in the order of `seq`, with the costs of their time. The first one is cut
- * when earlier events are not loaded.
+ * The turns of a task from its verbose events, in the order of `seq`, with the costs of their time. The first
+ * one is cut when earlier events are not loaded.
  */
 export function turnsOf(events: readonly TaskEvent[], costs: readonly TaskCost[]): readonly Turn[] {
   const turns: OpenTurn[] = [];
@@ -48,7 +48,10 @@ export function turnsOf(events: readonly TaskEvent[], costs: readonly TaskCost[]
     if (isNew) turns.push(turn);
     else addStep(turn, event, at);
   }
-  return turns.map((turn, index) => ({ ...turn, costs: costsBetween(costs, turn.at, turns[index + 1]?.at, index === 0) }));
+  return turns.map((turn, index) => ({
+    ...turn,
+    costs: costsBetween(costs, turn.at, turns[index + 1]?.at, index === 0),
+  }));
 }
 
 function addStep(turn: OpenTurn, { id, payload }: TaskEvent, at: number): void {
@@ -56,7 +59,10 @@ function addStep(turn: OpenTurn, { id, payload }: TaskEvent, at: number): void {
   const add = (kind: StepKind, name = ""): void => void turn.steps.push({ key: id, kind, name, from, at });
   switch (payload.case) {
     case "toolUsed":
-      add(payload.value.status === ToolUsedStatus.ERROR ? "failed" : "tool", payload.value.message?.action || payload.value.tool);
+      add(
+        payload.value.status === ToolUsedStatus.ERROR ? "failed" : "tool",
+        payload.value.message?.action || payload.value.tool,
+      );
       break;
     case "assistantMessage":
       add("message");
@@ -83,7 +89,12 @@ function addStep(turn: OpenTurn, { id, payload }: TaskEvent, at: number): void {
   }
 }
 
-const costsBetween = (costs: readonly TaskCost[], from: number, before: number | undefined, isFirst: boolean): readonly TaskCost[] =>
+const costsBetween = (
+  costs: readonly TaskCost[],
+  from: number,
+  before: number | undefined,
+  isFirst: boolean,
+): readonly TaskCost[] =>
   costs.filter(({ at }) => (isFirst || Number(at) >= from) && (before === undefined || Number(at) < before));
 
 /** The sums of costs. */

@@ -26,7 +26,8 @@ const lengthMax = 65_536;
 const typeNames = ["string", "number", "integer", "boolean", "null"];
 
 /**
- * The wire's form of a JSON Schema: only what `structured_output_schema` takes. References are inlined, except recursive ones.
+ * The wire's form of a JSON Schema: only what `structured_output_schema` takes. References are inlined,
+ * except recursive ones.
  *
  * @throws TypeError with the path of what cannot be said.
  */
@@ -74,7 +75,8 @@ export function toWire(source: unknown): Pick<Place, "wire" | "restore"> {
     const unsayable = unsaid.find((keyword) => schema[keyword] !== undefined);
     if (unsayable !== undefined) throw fault(path, `the keyword "${unsayable}" cannot be sent`);
     const choices = schema["anyOf"] ?? schema["oneOf"];
-    if (isList(choices)) return unionPlace(choices.map((each, index) => place(each, `${path}.anyOf.${index}`)));
+    if (isList(choices))
+      return unionPlace(choices.map((each, index) => place(each, `${path}.anyOf.${index}`)));
     const { const: only, enum: entries = only === undefined ? undefined : [only], type } = schema;
     if (isList(entries)) return entriesPlace(entries, type, path);
     const [first, ...more] = [type ?? []].flat().map((name) => typedPlace(name, schema, path));
@@ -86,32 +88,51 @@ export function toWire(source: unknown): Pick<Place, "wire" | "restore"> {
   function typedPlace(type: JsonValue, schema: JsonObject, path: string): Place {
     if (type === "object") return objectOf(schema, path);
     if (type === "array") return arrayPlace(place(schema["items"], `${path}.items`), path);
-    if (!typeNames.includes(String(type))) throw fault(path, `the type ${JSON.stringify(type)} cannot be sent`);
+    if (!typeNames.includes(String(type)))
+      throw fault(path, `the type ${JSON.stringify(type)} cannot be sent`);
     return scalarPlace(type);
   }
 
-  function objectOf({ properties = {}, required, additionalProperties, propertyNames }: JsonObject, path: string): Place {
-    const listed = isObject(propertyNames) && isList(propertyNames["enum"]) ? propertyNames["enum"] : undefined;
+  function objectOf(
+    { properties = {}, required, additionalProperties, propertyNames }: JsonObject,
+    path: string,
+  ): Place {
+    const listed =
+      isObject(propertyNames) && isList(propertyNames["enum"]) ? propertyNames["enum"] : undefined;
     const named: JsonObject = listed
       ? Object.fromEntries(listed.map((name) => [name, additionalProperties]))
       : isObject(properties)
         ? properties
         : {};
-    const isOpen = additionalProperties === true || (isObject(additionalProperties) && Object.keys(additionalProperties).length === 0);
+    const isOpen =
+      additionalProperties === true ||
+      (isObject(additionalProperties) && Object.keys(additionalProperties).length === 0);
     const isRecord = !listed && (isOpen ? Object.keys(named).length === 0 : isObject(additionalProperties));
-    if (isRecord) throw fault(path, "an object with any names cannot be sent: use an array of objects with name and value");
+    if (isRecord)
+      throw fault(
+        path,
+        "an object with any names cannot be sent: use an array of objects with name and value",
+      );
     const needed = new Set(isList(required) ? required : []);
-    const own = Object.entries(named).map(([name, schema]) => [name, place(schema, `${path}.${name}`)] as const);
+    const own = Object.entries(named).map(
+      ([name, schema]) => [name, place(schema, `${path}.${name}`)] as const,
+    );
     const members = own.map(([name, each]) => [name, needed.has(name) ? each : optionalPlace(each)] as const);
-    const optional = own.filter(([name, each]) => !needed.has(name) && !each.fits(null)).map(([name]) => name);
+    const optional = own
+      .filter(([name, each]) => !needed.has(name) && !each.fits(null))
+      .map(([name]) => name);
     return objectPlace(new Map(members), new Set(optional), path);
   }
 
   function referred($ref: string, { description, ...beside }: JsonObject, path: string): Place {
     const target = definitionOf($ref, path);
     const within = open.get($ref);
-    const place = within ? recursion($ref, within) : (known.get($ref) ?? expanded($ref, { ...target, ...beside }, path));
-    const words = [description, place.wire["description"]].filter((each) => typeof each === "string").join(" ");
+    const place = within
+      ? recursion($ref, within)
+      : (known.get($ref) ?? expanded($ref, { ...target, ...beside }, path));
+    const words = [description, place.wire["description"]]
+      .filter((each) => typeof each === "string")
+      .join(" ");
     return { ...place, wire: { ...place.wire, ...describe(words, []) } };
   }
 
@@ -145,12 +166,14 @@ export function toWire(source: unknown): Pick<Place, "wire" | "restore"> {
   const { wire, restore } = expanded("#", root, "");
   if (wire["type"] !== "object") throw fault("", "must be an object; put another value into a member of one");
   const sent = definitions.size === 0 ? wire : { ...wire, $defs: Object.fromEntries(definitions) };
-  if (new TextEncoder().encode(JSON.stringify(sent)).length > lengthMax) throw fault("", "can have at most 64 kB of JSON");
+  if (new TextEncoder().encode(JSON.stringify(sent)).length > lengthMax)
+    throw fault("", "can have at most 64 kB of JSON");
   return { wire: sent, restore };
 }
 
 /** The name in a reference (RFC 6901). */
-const nameIn = (token: string): string => decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~");
+const nameIn = (token: string): string =>
+  decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~");
 
 /** A name for the root among the definitions. */
 function rootName({ $defs }: JsonObject): string {
@@ -171,9 +194,15 @@ function merge(parts: readonly JsonObject[], path: string): JsonObject {
   for (const part of parts)
     for (const [keyword, value] of Object.entries(part)) {
       const before = whole[keyword];
-      if (keyword === "properties" && isObject(before) && isObject(value)) whole[keyword] = mergeMembers(before, value, path);
-      else if (keyword === "required" && isList(before) && isList(value)) whole[keyword] = [...before, ...value];
-      else if (before !== undefined && deciding.includes(keyword) && JSON.stringify(before) !== JSON.stringify(value))
+      if (keyword === "properties" && isObject(before) && isObject(value))
+        whole[keyword] = mergeMembers(before, value, path);
+      else if (keyword === "required" && isList(before) && isList(value))
+        whole[keyword] = [...before, ...value];
+      else if (
+        before !== undefined &&
+        deciding.includes(keyword) &&
+        JSON.stringify(before) !== JSON.stringify(value)
+      )
         throw fault(path, `the parts of "allOf" differ in "${keyword}"`);
       else if (before === undefined) whole[keyword] = value;
     }
@@ -181,7 +210,9 @@ function merge(parts: readonly JsonObject[], path: string): JsonObject {
 }
 
 function mergeMembers(before: JsonObject, more: JsonObject, path: string): JsonObject {
-  const twice = Object.keys(more).find((name) => name in before && JSON.stringify(before[name]) !== JSON.stringify(more[name]));
+  const twice = Object.keys(more).find(
+    (name) => name in before && JSON.stringify(before[name]) !== JSON.stringify(more[name]),
+  );
   if (twice !== undefined) throw fault(`${path}.${twice}`, 'the parts of "allOf" differ in this member');
   return { ...before, ...more };
 }

@@ -2,7 +2,10 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { toWire } from "./convert.ts";
 import { fault } from "./place.ts";
 
-/** A validator of the Standard Schema interface: zod, valibot, arktype and others (https://standardschema.dev). */
+/**
+ * A validator of the Standard Schema interface: zod, valibot, arktype and others
+ * (https://standardschema.dev).
+ */
 export interface StandardSchema<Output> {
   readonly "~standard": {
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
@@ -13,7 +16,10 @@ type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] };
 
-/** A validator that also has a JSON Schema: zod 4.2 or newer, arktype, valibot by `toStandardJsonSchema` (https://standardschema.dev/json-schema). */
+/**
+ * A validator that also has a JSON Schema: zod 4.2 or newer, arktype, valibot by `toStandardJsonSchema`
+ * (https://standardschema.dev/json-schema).
+ */
 export interface OutputSchema<Output> extends StandardSchema<Output> {
   readonly "~standard": StandardSchema<Output>["~standard"] & {
     readonly jsonSchema: {
@@ -29,8 +35,8 @@ export interface OutputSchema<Output> extends StandardSchema<Output> {
 export type OutputReader<Output> = StandardSchema<Output> | ((value: JsonValue) => Output);
 
 /**
- * The `structured_output_schema` of a validator. Annotations are left out, bounds become words of descriptions, and a member that may be
- * absent may be null.
+ * The `structured_output_schema` of a validator. Annotations are left out, bounds become words of
+ * descriptions, and a member that may be absent may be null.
  *
  * @throws TypeError with the path of what the platform does not take.
  */
@@ -38,7 +44,8 @@ export const outputSchema = (schema: OutputSchema<unknown>): JsonObject => wireO
 
 function wireOf(schema: StandardSchema<unknown>): ReturnType<typeof toWire> {
   const { jsonSchema } = (schema as Partial<OutputSchema<unknown>>)?.["~standard"] ?? {};
-  if (!jsonSchema) throw fault("", "this validator has no JSON Schema; use structured_output_schema and result(validator)");
+  if (!jsonSchema)
+    throw fault("", "this validator has no JSON Schema; use structured_output_schema and result(validator)");
   // zod: what has no JSON Schema becomes an empty one, so that its path is known here.
   return toWire(jsonSchema.input({ target: "draft-2020-12", libraryOptions: { unrepresentable: "any" } }));
 }
@@ -63,6 +70,9 @@ export const isReader = (value: unknown): value is OutputReader<unknown> =>
 export async function readOutput<Output>(reader: OutputReader<Output>, value: JsonValue): Promise<Output> {
   if (isFunction(reader)) return reader(value);
   const result = await reader["~standard"].validate(restored(reader, value));
-  if (result.issues) throw new TypeError(`the output has another form: ${result.issues.map(({ message }) => message).join("; ")}`);
+  if (result.issues)
+    throw new TypeError(
+      `the output has another form: ${result.issues.map(({ message }) => message).join("; ")}`,
+    );
   return result.value;
 }

@@ -11,7 +11,8 @@ export interface Place {
   restore(value: JsonValue): JsonValue;
 }
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 export const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value);
 
 /** The server's rule (spec/api.md 9.5). */
@@ -20,7 +21,8 @@ const levelsMax = 5;
 /** What this package cannot send. The path begins with `output`. */
 export const fault = (path: string, rule: string): TypeError => new TypeError(`output${path}: ${rule}`);
 
-const typeOf = (value: JsonValue): string => (value === null ? "null" : isList(value) ? "array" : typeof value);
+const typeOf = (value: JsonValue): string =>
+  value === null ? "null" : isList(value) ? "array" : typeof value;
 
 const scalars = ["string", "number", "integer", "boolean", "null"];
 const isOfType = (value: JsonValue, type: JsonValue): boolean =>
@@ -32,18 +34,28 @@ const longest = (places: readonly Place[]): readonly string[] =>
 function below(path: string, places: readonly Place[]): readonly string[] {
   const levels = [path, ...longest(places)];
   const place = levels[levelsMax];
-  if (place !== undefined) throw fault(place, `objects and arrays can be nested at most ${levelsMax} levels deep`);
+  if (place !== undefined)
+    throw fault(place, `objects and arrays can be nested at most ${levelsMax} levels deep`);
   return levels;
 }
 
 /** One of some values; their types, if the schema has none. */
-export function entriesPlace(entries: readonly JsonValue[], type: JsonValue | undefined, path: string): Place {
+export function entriesPlace(
+  entries: readonly JsonValue[],
+  type: JsonValue | undefined,
+  path: string,
+): Place {
   if (entries.length === 0 || entries.some((entry) => typeof entry === "object" && entry !== null))
     throw fault(path, "a fixed value must be a text, a number, a boolean or null");
   const [only, ...others] = new Set(entries.map(typeOf));
   const types = type ?? (others.length === 0 ? only : [only, ...others]);
   const fits = (value: JsonValue) => entries.includes(value);
-  return { wire: { type: types, enum: [...new Set(entries)] } as JsonObject, levels: [], fits, restore: (value) => value };
+  return {
+    wire: { type: types, enum: [...new Set(entries)] } as JsonObject,
+    levels: [],
+    fits,
+    restore: (value) => value,
+  };
 }
 
 /** A value of one of several places. */
@@ -71,7 +83,11 @@ function withNull(wire: JsonObject): JsonObject {
 }
 
 /** An object with members, each with a place. `optional` are those that may be absent, and never null. */
-export function objectPlace(members: ReadonlyMap<string, Place>, optional: ReadonlySet<string>, path: string): Place {
+export function objectPlace(
+  members: ReadonlyMap<string, Place>,
+  optional: ReadonlySet<string>,
+  path: string,
+): Place {
   const names = [...members.keys()];
   const properties = Object.fromEntries(names.map((name) => [name, members.get(name)?.wire]));
   return {

@@ -17,23 +17,42 @@ const bounds: Readonly<Record<string, (value: string) => string>> = {
   uniqueItems: () => "no item twice",
 };
 
-/** The bounds that a schema states, as words. The pattern of a format says the same as the format; integers are safe anyway. */
+/**
+ * The bounds that a schema states, as words. The pattern of a format says the same as the format; integers
+ * are safe anyway.
+ */
 export const boundsIn = (schema: JsonObject): readonly string[] =>
   Object.entries(bounds).flatMap(([keyword, words]) => {
     const value = schema[keyword];
-    const isSaid = (keyword === "pattern" && "format" in schema) || value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
+    const isSaid =
+      (keyword === "pattern" && "format" in schema) ||
+      value === Number.MAX_SAFE_INTEGER ||
+      value === Number.MIN_SAFE_INTEGER;
     return value === undefined || value === false || isSaid ? [] : [words(String(value))];
   });
 
 /** The description of a place, with its bounds. */
-export function describe(description: JsonValue | undefined, rules: readonly string[]): { readonly description?: string } {
+export function describe(
+  description: JsonValue | undefined,
+  rules: readonly string[],
+): { readonly description?: string } {
   const text = typeof description === "string" ? description : "";
-  const words = [text, ...(rules.length === 0 ? [] : [`Rules: ${rules.join("; ")}.`])].filter(Boolean).join(" ");
+  const words = [text, ...(rules.length === 0 ? [] : [`Rules: ${rules.join("; ")}.`])]
+    .filter(Boolean)
+    .join(" ");
   return words === "" ? {} : { description: words };
 }
 
 /** Keywords that decide what a value is. Two parts of `allOf` cannot both state one. */
-export const deciding: readonly string[] = ["type", "enum", "const", "items", "anyOf", "oneOf", "propertyNames"];
+export const deciding: readonly string[] = [
+  "type",
+  "enum",
+  "const",
+  "items",
+  "anyOf",
+  "oneOf",
+  "propertyNames",
+];
 
 /** Keywords that decide too, and that the wire cannot say. */
 export const unsaid: readonly string[] = [

@@ -27,7 +27,18 @@ export interface Clock {
 export interface FaultAim {
   /** Name of an operation, such as `task.create`, or the path of an address. */
   readonly operation?: string | undefined;
-  readonly wire?: "v2" | "connect" | "grpc" | "grpc-web" | "v1" | "openai" | "mcp" | "ag-ui" | "a2a" | "other" | undefined;
+  readonly wire?:
+    | "v2"
+    | "connect"
+    | "grpc"
+    | "grpc-web"
+    | "v1"
+    | "openai"
+    | "mcp"
+    | "ag-ui"
+    | "a2a"
+    | "other"
+    | undefined;
   /** Id of a webhook, or `*`: the fault is for deliveries. */
   readonly webhookId?: string | undefined;
 }
@@ -48,7 +59,10 @@ export interface Platform extends AsyncDisposable {
   readonly key: string;
   readonly client: Client;
   readonly clock: Clock;
-  /** Arms a fault for later calls or deliveries, such as `status=503; times=2`. A header `X-ATP-Fault` is for one call. */
+  /**
+   * Arms a fault for later calls or deliveries, such as `status=503; times=2`. A header `X-ATP-Fault` is for
+   * one call.
+   */
   fault(fault: string, aim?: FaultAim): Promise<void>;
   /** Removes all armed faults. */
   clearFaults(): Promise<void>;
@@ -63,11 +77,15 @@ export interface Platform extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** The place of the servers that this process has started. Copies of this module, for example of several test files, share them. */
+/**
+ * The place of the servers that this process has started. Copies of this module, for example of several test
+ * files, share them.
+ */
 const place = globalThis as { [servers]?: Map<string, Promise<StartedServer>> };
 
 /**
- * Starts a server for tests, or resets the one that this process has started with the same options. It ends with the process.
+ * Starts a server for tests, or resets the one that this process has started with the same options. It ends
+ * with the process.
  *
  * @throws Error with the log of a server that does not start
  */
@@ -126,7 +144,13 @@ function platformOn({ baseUrl, key, log, stop: end }: StartedServer, forget: () 
     async space(name) {
       const made = await call("space", { name });
       const [own, member] = [String(made["api_key"]), String(made["member_api_key"])];
-      return { id: String(made["space_id"]), key: own, client: clientOf(own), memberKey: member, memberClient: clientOf(member) };
+      return {
+        id: String(made["space_id"]),
+        key: own,
+        client: clientOf(own),
+        memberKey: member,
+        memberClient: clientOf(member),
+      };
     },
     reset: async () => void (await call("reset")),
     [Symbol.asyncDispose]: stop,

@@ -27,8 +27,14 @@ export interface Receiver extends AsyncDisposable {
   readonly invalid: readonly string[];
   /** Sets the status of further answers; at first 200. */
   respond(status: number): void;
-  /** The first delivery of a type, or that fits; it may have arrived already. @throws Error after the time, with what arrived */
-  waitFor(wanted: WebhookEvent["event_type"] | ((event: WebhookEvent) => boolean), options?: WaitOptions): Promise<WebhookEvent>;
+  /**
+   * The first delivery of a type, or that fits; it may have arrived already. @throws Error after the time,
+   * with what arrived
+   */
+  waitFor(
+    wanted: WebhookEvent["event_type"] | ((event: WebhookEvent) => boolean),
+    options?: WaitOptions,
+  ): Promise<WebhookEvent>;
   /** Removes the webhook and ends the receiver. */
   close(): Promise<void>;
 }
@@ -45,7 +51,9 @@ export async function openReceiver(client: Client): Promise<Receiver> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk as Uint8Array); // Node yields bytes.
     const body = Buffer.concat(chunks);
-    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    );
     // The request of the registration: its secret is not known yet.
     if (secret === "") return;
     try {
@@ -87,7 +95,8 @@ export async function openReceiver(client: Client): Promise<Receiver> {
     },
     waitFor: (wanted, { timeoutMs = 10_000 } = {}) =>
       new Promise((resolve, reject) => {
-        const fits = typeof wanted === "function" ? wanted : (event: WebhookEvent) => event.event_type === wanted;
+        const fits =
+          typeof wanted === "function" ? wanted : (event: WebhookEvent) => event.event_type === wanted;
         const look = () => {
           const found = events.find(({ event }) => fits(event));
           if (found === undefined) return;
@@ -115,4 +124,5 @@ export async function openReceiver(client: Client): Promise<Receiver> {
 }
 
 /** A receiver that is not closed does not hold the process. */
-const listen = (server: Server): Promise<void> => new Promise((resolve) => void server.listen(0, "127.0.0.1", resolve).unref());
+const listen = (server: Server): Promise<void> =>
+  new Promise((resolve) => void server.listen(0, "127.0.0.1", resolve).unref());

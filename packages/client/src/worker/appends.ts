@@ -3,7 +3,10 @@ import type { AppendRequest, AppendResponse, AppendResult } from "../generated/w
 import type { CallOptions } from "../transport.ts";
 import { lostOr, type WorkerCall } from "./calls.ts";
 
-/** The bounds of a batch: appends and events of the server, and characters, so that small appends do not wait for large ones. */
+/**
+ * The bounds of a batch: appends and events of the server, and characters, so that small appends do not wait
+ * for large ones.
+ */
 const appendsMax = 32;
 const eventsMax = 100;
 const lengthMax = 262_144;
@@ -17,8 +20,8 @@ interface Waiting {
 }
 
 /**
- * Sends the appends of several runs together: those that wait while a batch is sent form the next one. One that waits alone is sent by
- * Append, as all are to a server without AppendBatch.
+ * Sends the appends of several runs together: those that wait while a batch is sent form the next one. One
+ * that waits alone is sent by Append, as all are to a server without AppendBatch.
  */
 export function batchAppends(call: WorkerCall): WorkerCall {
   let waiting: Waiting[] = [];
@@ -43,7 +46,11 @@ export function batchAppends(call: WorkerCall): WorkerCall {
   }
 
   async function sendTogether(batch: readonly Waiting[]): Promise<void> {
-    const { results = [] } = await call("AppendBatch", { appends: batch.map(({ request }) => request) }, { signal: whenAllAborted(batch) });
+    const { results = [] } = await call(
+      "AppendBatch",
+      { appends: batch.map(({ request }) => request) },
+      { signal: whenAllAborted(batch) },
+    );
     for (const [index, each] of batch.entries()) await settle(each, results[index]);
   }
 
@@ -61,7 +68,8 @@ export function batchAppends(call: WorkerCall): WorkerCall {
       await sendTogether(batch);
     } catch (error) {
       if (!(error instanceof ApiError)) return batch.forEach(({ reject }) => void reject(error));
-      // A server of an earlier version does not know the method, and one append may break a rule of the request.
+      // A server of an earlier version does not know the method, and one append may break a rule of the
+      // request.
       isSupported = error.code !== "unimplemented" && error.status !== 404;
       await Promise.all(batch.map(sendAlone));
     }
@@ -93,7 +101,9 @@ export function batchAppends(call: WorkerCall): WorkerCall {
   }
 
   return ((name, request, options = {}) =>
-    name === "Append" ? append(request as AppendRequest, options) : call(name, request, options)) as WorkerCall;
+    name === "Append"
+      ? append(request as AppendRequest, options)
+      : call(name, request, options)) as WorkerCall;
 }
 
 /** Aborted when no append of the batch is waited for: the end of one run does not end the call. */

@@ -16,9 +16,18 @@ export type WorkerCall = <Name extends keyof WorkerCalls>(
 
 export const workerCall =
   (http: Transport): WorkerCall =>
-  async <Name extends keyof WorkerCalls>(name: Name, request: WorkerCalls[Name]["request"], options: CallOptions = {}) => {
+  async <Name extends keyof WorkerCalls>(
+    name: Name,
+    request: WorkerCalls[Name]["request"],
+    options: CallOptions = {},
+  ) => {
     // The server applies events and endings once, without an idempotency key.
-    const outgoing = { operation: name, path: `/worker.v1.WorkerService/${name}`, body: request, isChange: false };
+    const outgoing = {
+      operation: name,
+      path: `/worker.v1.WorkerService/${name}`,
+      body: request,
+      isChange: false,
+    };
     try {
       return (await http.send(outgoing, options)).data as WorkerCalls[Name]["answer"];
     } catch (error) {

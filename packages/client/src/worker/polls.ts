@@ -10,8 +10,8 @@ interface Slot {
 const runsMax = 32;
 
 /**
- * Shares polls: slots that are free while a poll is held are served by the next one, so that one call at a time asks for as many runs as
- * there are free slots.
+ * Shares polls: slots that are free while a poll is held are served by the next one, so that one call at a
+ * time asks for as many runs as there are free slots.
  *
  * @param poll waits for at most `max` runs. Returns none at the end of its time.
  * @returns a function that waits for a run; undefined when a poll has ended without one.

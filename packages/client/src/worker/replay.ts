@@ -2,8 +2,8 @@ import type { Decision, EndedWait, HistoryEntry, Message, Run } from "../generat
 import type { JsonObject, JsonValue } from "../json.ts";
 
 /**
- * What the turns before a question leave for the run that has its answer. The agent's function runs again from its beginning: what it
- * has done already is not done again.
+ * What the turns before a question leave for the run that has its answer. The agent's function runs again
+ * from its beginning: what it has done already is not done again.
  */
 export interface Past {
   /** The number of user messages in each earlier turn, oldest first. The texts are in the history. */
@@ -35,20 +35,30 @@ const pastName = "$past";
 /** The largest memo that the server takes, as JSON (`worker.v1.Ask.memo`). */
 const memoBytes = 65_536;
 
-const textOf = (messages: readonly { readonly content?: string }[]): string => messages.map(({ content = "" }) => content).join("\n");
+const textOf = (messages: readonly { readonly content?: string }[]): string =>
+  messages.map(({ content = "" }) => content).join("\n");
 
 /** Reads a run. */
 export function replayOf(run: Run): Replay {
   const { messages = [], history = [] } = run;
   const kept = memoIn(run.memo);
   const turns = kept && earlierTurns(history, kept.past.counts);
-  if (!kept || !turns) return { messages, answers: [], history, past: nothing, memo: kept ? kept.memo : run.memo };
+  if (!kept || !turns)
+    return { messages, answers: [], history, past: nothing, memo: kept ? kept.memo : run.memo };
   const [first, ...answered] = [...turns.messages, messages];
-  return { messages: first ?? messages, answers: answered.map(textOf), history: turns.before, past: kept.past, memo: kept.memo };
+  return {
+    messages: first ?? messages,
+    answers: answered.map(textOf),
+    history: turns.before,
+    past: kept.past,
+    memo: kept.memo,
+  };
 }
 
 /** The past in a memo; undefined for a memo that the agent wrote itself. */
-function memoIn(memo: JsonValue | undefined): { readonly past: Past; readonly memo: JsonValue | undefined } | undefined {
+function memoIn(
+  memo: JsonValue | undefined,
+): { readonly past: Past; readonly memo: JsonValue | undefined } | undefined {
   if (typeof memo !== "object" || memo === null || !(pastName in memo)) return undefined;
   const { [pastName]: past, memo: own }: { readonly [pastName]?: unknown; readonly memo?: JsonValue } = memo;
   // Only `memoOf` writes this member.
@@ -76,7 +86,9 @@ export function memoOf(past: Past, own: JsonValue | undefined): JsonValue | unde
   const text = JSON.stringify(isEmpty ? own : { [pastName]: past, memo: own });
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > memoBytes)
-    throw new RangeError(`the state of the turn has ${bytes} bytes; at most ${memoBytes} are kept over a question or an approval`);
+    throw new RangeError(
+      `the state of the turn has ${bytes} bytes; at most ${memoBytes} are kept over a question or an approval`,
+    );
   return JSON.parse(text) as JsonValue;
 }
 
@@ -89,7 +101,9 @@ export function pastAfter({ past }: Replay, run: Run, keys: Iterable<string>, re
     // Secrets that a user has entered are not written into the memo.
     decisions: [
       ...past.decisions,
-      ...(run.decisions ?? []).map(({ input, ...rest }) => (rest.kind === "webdevRequestSecrets" || !input ? rest : { ...rest, input })),
+      ...(run.decisions ?? []).map(({ input, ...rest }) =>
+        rest.kind === "webdevRequestSecrets" || !input ? rest : { ...rest, input },
+      ),
     ],
     waits: [...past.waits, ...(run.waits ?? [])],
   };

@@ -1,16 +1,29 @@
-import type { Decision, EndedWait, EventInput, File, Message, Run, WrittenEvent } from "../generated/worker.ts";
+import type {
+  Decision,
+  EndedWait,
+  EventInput,
+  File,
+  Message,
+  Run,
+  WrittenEvent,
+} from "../generated/worker.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { WorkerCall } from "./calls.ts";
 import { type Ending, openTurn, TurnFailure, type TurnResult, toEnding } from "./turn.ts";
 import type { Agent } from "./worker.ts";
 
-/** What ends a wait of the agent: a text for `ask`, a decision for `confirm`, the end of subtasks for `waitForSubtasks`. */
+/**
+ * What ends a wait of the agent: a text for `ask`, a decision for `confirm`, the end of subtasks for
+ * `waitForSubtasks`.
+ */
 export type TestAnswer = string | (Decision & { readonly accepted: boolean }) | EndedWait;
 
 export interface TestTurnOptions {
   readonly message: string;
   /** Files of the message, which `turn.read` returns. */
-  readonly files?: readonly { readonly filename: string; readonly content: string | Uint8Array<ArrayBuffer> }[] | undefined;
+  readonly files?:
+    | readonly { readonly filename: string; readonly content: string | Uint8Array<ArrayBuffer> }[]
+    | undefined;
   /** In the order in which the agent waits. */
   readonly answers?: readonly TestAnswer[] | undefined;
   /** More of the run, for example `profile`, `history` or `connectors`. */
@@ -43,16 +56,30 @@ export async function testTurn(agent: Agent, options: TestTurnOptions): Promise<
   const platform = fakePlatform(options);
   const answers = [...(options.answers ?? [])];
   const waits: Ending[] = [];
-  let run: Run = { taskId: "test", fence: 1, interactive: true, ...options.run, messages: [platform.message] };
+  let run: Run = {
+    taskId: "test",
+    fence: 1,
+    interactive: true,
+    ...options.run,
+    messages: [platform.message],
+  };
   for (;;) {
     const ending = await runOnce(agent, run, platform);
     if ("finish" in ending || "fail" in ending) {
       const { events, uploads, subtasks } = platform;
-      return { ending, text: "finish" in ending ? ending.finish.content : undefined, waits, events, uploads, subtasks };
+      return {
+        ending,
+        text: "finish" in ending ? ending.finish.content : undefined,
+        waits,
+        events,
+        uploads,
+        subtasks,
+      };
     }
     waits.push(ending);
     const answer = answers.shift();
-    if (answer === undefined) throw new Error(`testTurn: the agent waits, and there is no further answer: ${JSON.stringify(ending)}`);
+    if (answer === undefined)
+      throw new Error(`testTurn: the agent waits, and there is no further answer: ${JSON.stringify(ending)}`);
     run = nextRun(run, ending, answer, platform);
   }
 }
@@ -73,7 +100,9 @@ async function runOnce(agent: Agent, run: Run, platform: FakePlatform): Promise<
   }
 }
 
-/** The run that continues after a wait. A question ends the turn, an approval and a wait for subtasks do not. */
+/**
+ * The run that continues after a wait. A question ends the turn, an approval and a wait for subtasks do not.
+ */
 function nextRun(run: Run, ending: Ending, answer: TestAnswer, platform: FakePlatform): Run {
   const isText = typeof answer === "string";
   if ("ask" in ending) {
@@ -90,12 +119,24 @@ function nextRun(run: Run, ending: Ending, answer: TestAnswer, platform: FakePla
   // The platform returns events in the form in which they were written.
   const events = platform.turnEvents.map((event) => ({ event }) as WrittenEvent);
   if ("confirm" in ending) {
-    if (isText || !("accepted" in answer)) throw new TypeError("testTurn: the agent requests an approval: its answer has `accepted`");
+    if (isText || !("accepted" in answer))
+      throw new TypeError("testTurn: the agent requests an approval: its answer has `accepted`");
     const decision = { kind: ending.confirm.kind ?? "", ...answer };
-    return { ...run, events, decisions: [...(run.decisions ?? []), decision], memo: ending.confirm.memo ?? null };
+    return {
+      ...run,
+      events,
+      decisions: [...(run.decisions ?? []), decision],
+      memo: ending.confirm.memo ?? null,
+    };
   }
-  if (isText || "accepted" in answer) throw new TypeError("testTurn: the agent waits for subtasks: its answer is the end of the wait");
-  return { ...run, events, waits: [...(run.waits ?? []), answer as EndedWait], memo: "wait" in ending ? (ending.wait.memo ?? null) : null };
+  if (isText || "accepted" in answer)
+    throw new TypeError("testTurn: the agent waits for subtasks: its answer is the end of the wait");
+  return {
+    ...run,
+    events,
+    waits: [...(run.waits ?? []), answer as EndedWait],
+    memo: "wait" in ending ? (ending.wait.memo ?? null) : null,
+  };
 }
 
 interface FakePlatform extends Pick<TestedTurn, "events" | "uploads" | "subtasks"> {
@@ -113,7 +154,13 @@ function fakePlatform({ message, files = [], callTool }: TestTurnOptions): FakeP
   const started = new Set<string>();
   const uploads = new Map<string, { filename: string; content: Blob }>();
   const contents = files.map(({ content }) => new Blob([content]));
-  const attached = files.map(({ filename }, index): File => ({ filename, bytes: contents[index]?.size ?? 0, url: `${address}${index}` }));
+  const attached = files.map(
+    ({ filename }, index): File => ({
+      filename,
+      bytes: contents[index]?.size ?? 0,
+      url: `${address}${index}`,
+    }),
+  );
 
   const answers: Readonly<Record<string, (request: never) => object>> = {
     Append({ events: more = [] }: { readonly events?: readonly EventInput[] }) {
@@ -121,10 +168,15 @@ function fakePlatform({ message, files = [], callTool }: TestTurnOptions): FakeP
       turnEvents.push(...more);
       return {};
     },
-    WriteText: ({ offset = 0, text = "" }: { readonly offset?: number; readonly text?: string }) => ({ nextOffset: offset + text.length }),
+    WriteText: ({ offset = 0, text = "" }: { readonly offset?: number; readonly text?: string }) => ({
+      nextOffset: offset + text.length,
+    }),
     Upload({ filename = "", content = "" }: { readonly filename?: string; readonly content?: string }) {
       const uploadId = `upload_${uploads.size + 1}`;
-      uploads.set(uploadId, { filename, content: new Blob([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))]) });
+      uploads.set(uploadId, {
+        filename,
+        content: new Blob([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))]),
+      });
       return { uploadId, uploadUrl: `${address}${uploadId}` };
     },
     // The platform starts one for each key.
@@ -141,7 +193,10 @@ function fakePlatform({ message, files = [], callTool }: TestTurnOptions): FakeP
       readonly connectorId?: string;
       readonly tool?: string;
       readonly input?: JsonObject;
-    }) => (callTool ? { result: callTool(connectorId, tool, input) } : { isError: true, result: "testTurn: give callTool" }),
+    }) =>
+      callTool
+        ? { result: callTool(connectorId, tool, input) }
+        : { isError: true, result: "testTurn: give callTool" },
   };
 
   async function fetchFile(url: string, body: unknown): Promise<Response> {

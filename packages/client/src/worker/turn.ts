@@ -35,7 +35,10 @@ export type Ending =
   | { readonly fail: FailInput }
   | { readonly wait: WaitInput };
 
-/** Ends the turn in `error`, with a category and a text for the user. Of any other error users see only a reference to the worker's log. */
+/**
+ * Ends the turn in `error`, with a category and a text for the user. Of any other error users see only a
+ * reference to the worker's log.
+ */
 export class TurnFailure extends Error {
   override readonly name = "TurnFailure";
   readonly errorType: string;
@@ -46,7 +49,10 @@ export class TurnFailure extends Error {
   }
 }
 
-/** Ends the run where the agent waits for its user or for subtasks. Do not catch it: the function runs again when the wait is over. */
+/**
+ * Ends the run where the agent waits for its user or for subtasks. Do not catch it: the function runs again
+ * when the wait is over.
+ */
 export class Suspended extends Error {
   override readonly name = "Suspended";
   readonly ending: Ending;
@@ -58,12 +64,16 @@ export class Suspended extends Error {
 }
 
 /** A decision of the user. `input` has the form of the kind. */
-export interface Decided<Kind extends keyof ActionInputs = keyof ActionInputs> extends Omit<Decision, "input"> {
+export interface Decided<Kind extends keyof ActionInputs = keyof ActionInputs>
+  extends Omit<Decision, "input"> {
   readonly accepted: boolean;
   readonly input?: ActionInputs[Kind];
 }
 
-/** The work of one turn. An agent that runs again for the same turn, after a crash, a question or an approval, gets what was done before. */
+/**
+ * The work of one turn. An agent that runs again for the same turn, after a crash, a question or an approval,
+ * gets what was done before.
+ */
 export interface Turn {
   /** The run as the platform sent it. */
   readonly run: Run;
@@ -87,25 +97,47 @@ export interface Turn {
   think(key: string, content: string): Promise<void>;
   plan(key: string, steps: readonly PlanStepInput[]): Promise<void>;
   tool(key: string, use: ToolUsedInput): Promise<void>;
-  /** Runs a step once in the turn: its result is recorded as a use of a tool, and a run that follows returns it. The result is JSON, at most 64 KiB. */
+  /**
+   * Runs a step once in the turn: its result is recorded as a use of a tool, and a run that follows returns
+   * it. The result is JSON, at most 64 KiB.
+   */
   once<Result extends JsonValue>(
     key: string,
     use: Omit<ToolUsedInput, "result" | "status">,
     step: () => Promise<Result> | Result,
   ): Promise<Result>;
-  /** Shows a piece of text to watchers while it is written; the answer or event that follows has the whole text. */
+  /**
+   * Shows a piece of text to watchers while it is written; the answer or event that follows has the whole
+   * text.
+   */
   write(piece: string, options?: WriteOptions): void;
   /** The bytes of a file of a message. */
   read(file: File): Promise<Uint8Array<ArrayBuffer>>;
-  /** Uploads a file, and returns its id for `say` and the answer. Larger content than 1 MiB is sent separately. */
-  upload(filename: string, content: string | Uint8Array<ArrayBuffer> | Blob, contentType?: string): Promise<string>;
+  /**
+   * Uploads a file, and returns its id for `say` and the answer. Larger content than 1 MiB is sent
+   * separately.
+   */
+  upload(
+    filename: string,
+    content: string | Uint8Array<ArrayBuffer> | Blob,
+    contentType?: string,
+  ): Promise<string>;
   /** Counts resources, which are reported with the next events or the ending. */
   use(usage: UsageInput): void;
 
-  /** Asks the user, and returns the answer. The agent's function runs again from its beginning with the answer. */
+  /**
+   * Asks the user, and returns the answer. The agent's function runs again from its beginning with the
+   * answer.
+   */
   ask(content: string, more?: Omit<AskInput, "content">): Promise<string>;
-  /** Requests an approval, and returns the decision. The agent's function runs again from its beginning with the decision. */
-  confirm<Kind extends keyof ActionInputs>(kind: Kind, more?: Omit<ConfirmInput, "kind">): Promise<Decided<Kind>>;
+  /**
+   * Requests an approval, and returns the decision. The agent's function runs again from its beginning with
+   * the decision.
+   */
+  confirm<Kind extends keyof ActionInputs>(
+    kind: Kind,
+    more?: Omit<ConfirmInput, "kind">,
+  ): Promise<Decided<Kind>>;
   /** Starts a subtask, once per key, and returns its id. */
   startSubtask(key: string, message: string): Promise<string>;
   /** Waits for subtasks, and returns their results. The agent's function runs again from its beginning. */
@@ -132,15 +164,25 @@ export const toEnding = (result: TurnResult): Ending => {
   return isEnding(result) ? result : { finish: result };
 };
 
-export function openTurn(http: Pick<Transport, "fetch">, call: WorkerCall, run: Run, over: AbortController): OpenTurn {
+export function openTurn(
+  http: Pick<Transport, "fetch">,
+  call: WorkerCall,
+  run: Run,
+  over: AbortController,
+): OpenTurn {
   const name = { taskId: run.taskId ?? "", fence: run.fence ?? 0 };
   const replay = replayOf(run);
   const written = (run.events ?? []).flatMap(({ event }) => event ?? []);
   const keys = new Set(written.flatMap(({ key }) => key || []));
-  /** Keys of lost runs and of the turns before a question. A model may write another text the second time: the first one stays. */
+  /**
+   * Keys of lost runs and of the turns before a question. A model may write another text the second time: the
+   * first one stays.
+   */
   const before: ReadonlySet<string> = new Set([...keys, ...replay.past.keys]);
   const results: Record<string, JsonValue> = Object.fromEntries(
-    written.flatMap(({ key = "", toolUsed }) => (toolUsed?.result === undefined ? [] : [[key, toolUsed.result]])),
+    written.flatMap(({ key = "", toolUsed }) =>
+      toolUsed?.result === undefined ? [] : [[key, toolUsed.result]],
+    ),
   );
   const newMessages: Message[] = [];
   const live = writer(call, name, over.signal);
@@ -148,7 +190,10 @@ export function openTurn(http: Pick<Transport, "fetch">, call: WorkerCall, run: 
   let usage: UsageInput | undefined;
   let suspended: Suspended | undefined;
 
-  /** A call of the run. A lost run aborts the signal, because frameworks report errors of tools to the model and continue. */
+  /**
+   * A call of the run. A lost run aborts the signal, because frameworks report errors of tools to the model
+   * and continue.
+   */
   const own: WorkerCall = async (method, request) => {
     over.signal.throwIfAborted();
     if (suspended) throw suspended;
@@ -191,7 +236,11 @@ export function openTurn(http: Pick<Transport, "fetch">, call: WorkerCall, run: 
     return result;
   }
 
-  async function upload(filename: string, content: string | Uint8Array<ArrayBuffer> | Blob, contentType?: string): Promise<string> {
+  async function upload(
+    filename: string,
+    content: string | Uint8Array<ArrayBuffer> | Blob,
+    contentType?: string,
+  ): Promise<string> {
     const blob = content instanceof Blob ? content : new Blob([content]);
     const type = contentType ?? blob.type;
     const request = { ...name, filename, ...(type === "" ? {} : { contentType: type }) };
@@ -251,7 +300,9 @@ export function openTurn(http: Pick<Transport, "fetch">, call: WorkerCall, run: 
   async function callTool(connectorId: string, tool: string, input: JsonObject): Promise<CallToolResponse> {
     const connector = run.connectors?.find(({ id }) => id === connectorId);
     if (connector?.tools?.find((each) => each.name === tool)?.asks) {
-      const { accepted } = await confirm("connectorAction", { params: { connector: connectorId, tool, input } });
+      const { accepted } = await confirm("connectorAction", {
+        params: { connector: connectorId, tool, input },
+      });
       if (!accepted) return { isError: true, result: "the user has refused this use" };
     }
     return await own("CallTool", { ...name, connectorId, tool, input });
@@ -277,7 +328,11 @@ export function openTurn(http: Pick<Transport, "fetch">, call: WorkerCall, run: 
     upload,
     use(more) {
       const sum = (member: keyof UsageInput) => (usage?.[member] ?? 0) + (more[member] ?? 0);
-      usage = { inputTokens: sum("inputTokens"), outputTokens: sum("outputTokens"), toolCalls: sum("toolCalls") };
+      usage = {
+        inputTokens: sum("inputTokens"),
+        outputTokens: sum("outputTokens"),
+        toolCalls: sum("toolCalls"),
+      };
     },
     ask,
     confirm,

@@ -7,26 +7,41 @@ import { RunLostError, workerCall } from "./calls.ts";
 import { sharePolls } from "./polls.ts";
 import { type OpenTurn, openTurn, type Turn, TurnFailure, type TurnResult } from "./turn.ts";
 
-/** Works on one turn. It runs again from its beginning after a crash, and after each question, approval and wait of the turn. */
+/**
+ * Works on one turn. It runs again from its beginning after a crash, and after each question, approval and
+ * wait of the turn.
+ */
 export type Agent = (turn: Turn) => Promise<TurnResult> | TurnResult;
 
-export interface WorkerOptions extends Pick<ClientOptions, "baseUrl" | "fetch" | "sleep" | "logger" | "logLevel"> {
+export interface WorkerOptions
+  extends Pick<ClientOptions, "baseUrl" | "fetch" | "sleep" | "logger" | "logLevel"> {
   /** The worker's credential (`wk-…`). Default: the environment variable `WORKER_KEY`. */
   readonly workerKey?: string | undefined;
-  /** How many runs this process works on at the same time, 1 by default. One call asks for runs for all free places. */
+  /**
+   * How many runs this process works on at the same time, 1 by default. One call asks for runs for all free
+   * places.
+   */
   readonly concurrency?: number | undefined;
   /** Labels of this machine; default: those of the credential. */
   readonly labels?: readonly string[] | undefined;
-  /** Milliseconds that runs have to finish when the worker stops; then they are released. 5,000 by default. */
+  /**
+   * Milliseconds that runs have to finish when the worker stops; then they are released. 5,000 by default.
+   */
   readonly drainMs?: number | undefined;
   /** Whether SIGTERM and SIGINT stop the worker, true by default. */
   readonly signals?: boolean | undefined;
-  /** Called with errors of the agent and of the platform, instead of the log. Users see the `reference` of an error of the agent. */
+  /**
+   * Called with errors of the agent and of the platform, instead of the log. Users see the `reference` of an
+   * error of the agent.
+   */
   readonly onError?: ((error: unknown, taskId: string, reference?: string) => void) | undefined;
 }
 
 export interface Worker {
-  /** Runs an agent for tasks of these profiles, until the worker is stopped. An empty list: all profiles of the credential. @throws ApiError when the credential is refused */
+  /**
+   * Runs an agent for tasks of these profiles, until the worker is stopped. An empty list: all profiles of
+   * the credential. @throws ApiError when the credential is refused
+   */
   run(profiles: string | readonly string[], agent: Agent): Promise<void>;
   /** Stops taking runs. `run` returns when the present ones have finished or are released. */
   stop(): void;
@@ -45,7 +60,10 @@ export function createWorker(options: WorkerOptions = {}): Worker {
   const baseUrl = options.baseUrl ?? environment("ATP_URL") ?? "";
   const retries = Number.POSITIVE_INFINITY;
   // The key of a user that the environment may have is not sent.
-  const http = transport({ ...options, baseUrl, apiKey: "", headers, retries }, { longestMs: longestPauseMs, logLevel: "info" });
+  const http = transport(
+    { ...options, baseUrl, apiKey: "", headers, retries },
+    { longestMs: longestPauseMs, logLevel: "info" },
+  );
   const call = batchAppends(workerCall(http));
   const leaving = new AbortController();
   const gone = new AbortController();
@@ -89,7 +107,11 @@ export function createWorker(options: WorkerOptions = {}): Worker {
     let known = 0;
     for (;;) {
       await sleep((leaseSeconds * 1000) / 3, ended);
-      const { stop: reason = "", newMessages = [] } = await call("Heartbeat", { taskId, fence }, { signal: ended });
+      const { stop: reason = "", newMessages = [] } = await call(
+        "Heartbeat",
+        { taskId, fence },
+        { signal: ended },
+      );
       turn.receive(newMessages.slice(known));
       known = newMessages.length;
       if (reason !== "") return over.abort(new RunLostError(`the run is over: ${reason}`));
@@ -142,7 +164,8 @@ export function createWorker(options: WorkerOptions = {}): Worker {
       if (!(error instanceof RunLostError)) report(error, turn.taskId);
       const { taskId = "", fence = 0 } = run;
       // Another worker continues at once.
-      if (leaving.signal.aborted) await call("Release", { taskId, fence }, { retries: 2 }).catch(() => undefined);
+      if (leaving.signal.aborted)
+        await call("Release", { taskId, fence }, { retries: 2 }).catch(() => undefined);
       return undefined;
     } finally {
       ended.abort();
@@ -163,7 +186,10 @@ export function createWorker(options: WorkerOptions = {}): Worker {
   async function run(profiles: string | readonly string[], agent: Agent): Promise<void> {
     const names = (typeof profiles === "string" ? [profiles] : profiles).filter(Boolean);
     const { process } = globalThis as {
-      readonly process?: { on?(name: string, listener: () => void): void; off?(name: string, listener: () => void): void };
+      readonly process?: {
+        on?(name: string, listener: () => void): void;
+        off?(name: string, listener: () => void): void;
+      };
     };
     const watched = options.signals === false ? [] : ["SIGTERM", "SIGINT"];
     for (const name of watched) process?.on?.(name, stop);

@@ -1,9 +1,15 @@
 import { sleep } from "../runtime.ts";
 import type { WorkerCall } from "./calls.ts";
 
-/** Shows texts to watchers while they are written. A text is a hint: nothing waits for it, and a failure ends it quietly. */
+/**
+ * Shows texts to watchers while they are written. A text is a hint: nothing waits for it, and a failure ends
+ * it quietly.
+ */
 export interface Writer {
-  /** Adds a piece. `key` is the key of the event that will have the text; without one it is the text of the answer. */
+  /**
+   * Adds a piece. `key` is the key of the event that will have the text; without one it is the text of the
+   * answer.
+   */
   write(piece: string, options?: WriteOptions): void;
   /** Ends when everything is sent. */
   settled(): Promise<void>;
@@ -22,7 +28,11 @@ const [watchedMs, unwatchedMs] = [100, 1000];
 /** The most UTF-16 units of a part: 64 KiB in any language. */
 const partLength = 16_000;
 
-export function writer(call: WorkerCall, run: { readonly taskId: string; readonly fence: number }, signal: AbortSignal): Writer {
+export function writer(
+  call: WorkerCall,
+  run: { readonly taskId: string; readonly fence: number },
+  signal: AbortSignal,
+): Writer {
   let attempt = 0;
   let offset = 0;
   let text = "";
@@ -36,7 +46,10 @@ export function writer(call: WorkerCall, run: { readonly taskId: string; readonl
       // A part does not end within a character.
       const part = text.slice(offset, offset + partLength).replace(/[\ud800-\udbff]$/, "");
       if (part === "") return;
-      const fields = { ...(of.key === undefined ? {} : { key: of.key }), ...(of.explanation ? { explanation: true } : {}) };
+      const fields = {
+        ...(of.key === undefined ? {} : { key: of.key }),
+        ...(of.explanation ? { explanation: true } : {}),
+      };
       const { nextOffset = 0, watched = false } = await call(
         "WriteText",
         { ...run, ...fields, attempt: number, offset, text: part },
@@ -49,7 +62,12 @@ export function writer(call: WorkerCall, run: { readonly taskId: string; readonl
 
   return {
     write(piece, more = {}) {
-      if (attempt === 0 || more.begins || more.key !== options.key || more.explanation !== options.explanation) {
+      if (
+        attempt === 0 ||
+        more.begins ||
+        more.key !== options.key ||
+        more.explanation !== options.explanation
+      ) {
         [attempt, offset, text, options] = [attempt + 1, 0, "", more];
       }
       text += piece;

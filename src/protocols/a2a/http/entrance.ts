@@ -16,7 +16,9 @@ export interface EntranceParts extends InProcessParts, Omit<PushEntranceParts, "
 
 /** The entrance of all bindings. */
 interface Entrance {
-  /** Requests are admitted as calls of this operation and counted apart. The calls of their methods follow. */
+  /**
+   * Requests are admitted as calls of this operation and counted apart. The calls of their methods follow.
+   */
   readonly entrance: Operation;
   /** Admits the head of a request. @throws Failure */
   admit(head: Request): Promise<Admission>;
@@ -30,10 +32,15 @@ export function createEntrance(parts: EntranceParts): Entrance {
   return {
     entrance,
     async admit(head) {
-      const admission = await admit(entrance, { ...head, credentials: { ...head.credentials, session: null } });
+      const admission = await admit(entrance, {
+        ...head,
+        credentials: { ...head.credentials, session: null },
+      });
       const { credential } = admission.caller;
-      const isAccepted = credential.kind === "token" || (credential.kind === "key" && credential.keyKind === "general");
-      if (!isAccepted) throw new Failure("permission_denied", "A2A takes a general API key or an access token");
+      const isAccepted =
+        credential.kind === "token" || (credential.kind === "key" && credential.keyKind === "general");
+      if (!isAccepted)
+        throw new Failure("permission_denied", "A2A takes a general API key or an access token");
       return admission;
     },
     use(admission, header, signal) {

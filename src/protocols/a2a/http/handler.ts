@@ -23,7 +23,8 @@ interface Binding {
 
 /** JSON-RPC: every answer to a request that was read has the status 200. */
 export const rpcBinding = (id: string | number | null, requestId: string): Binding => {
-  const body = (failure: Failure): string => JSON.stringify({ jsonrpc: "2.0", id, error: rpcError(failure, requestId) });
+  const body = (failure: Failure): string =>
+    JSON.stringify({ jsonrpc: "2.0", id, error: rpcError(failure, requestId) });
   return {
     answer: (json) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}`,
     error: (failure) => ({ status: 200, body: body(failure) }),
@@ -44,13 +45,22 @@ export const restBinding = (requestId: string): Binding => {
 export async function answerCall(
   { method, request }: MethodCall,
   use: Use,
-  { reply, binding, clock }: { readonly reply: FastifyReply; readonly binding: Binding; readonly clock: Clock },
+  {
+    reply,
+    binding,
+    clock,
+  }: { readonly reply: FastifyReply; readonly binding: Binding; readonly clock: Clock },
 ): Promise<void> {
-  if (!isStream(method)) return sendJson(reply, 200, binding.answer(jsonOf(method, await unary(method, request, use))));
+  if (!isStream(method))
+    return sendJson(reply, 200, binding.answer(jsonOf(method, await unary(method, request, use))));
   const items = stream(method, request, use)[Symbol.asyncIterator]();
   const first = await items.next();
   const frames = framesOf(method, first, items, binding);
-  reply.code(200).header("Content-Type", "text/event-stream").header("X-Accel-Buffering", "no").send(eventStream(frames, clock));
+  reply
+    .code(200)
+    .header("Content-Type", "text/event-stream")
+    .header("X-Accel-Buffering", "no")
+    .send(eventStream(frames, clock));
 }
 
 async function* framesOf(
@@ -71,8 +81,15 @@ async function* framesOf(
   }
 }
 
-/** The JSON of an answer. A page has all of its members (A2A 1.0, 3.1.4), which other messages leave out when they are empty. */
+/**
+ * The JSON of an answer. A page has all of its members (A2A 1.0, 3.1.4), which other messages leave out when
+ * they are empty.
+ */
 function jsonOf({ output }: DescMethod, message: Message): string {
   const json = toJson(output, message);
-  return JSON.stringify(output === ListTasksResponseSchema ? { tasks: [], nextPageToken: "", totalSize: 0, ...Object(json) } : json);
+  return JSON.stringify(
+    output === ListTasksResponseSchema
+      ? { tasks: [], nextPageToken: "", totalSize: 0, ...Object(json) }
+      : json,
+  );
 }

@@ -38,7 +38,10 @@ const {
   deleteTaskPushNotificationConfig,
 } = A2AService.method;
 
-/** The operation of the platform whose callers may call a method: who may write to a task, and who may read it. The scopes of a key are others. */
+/**
+ * The operation of the platform whose callers may call a method: who may write to a task, and who may read
+ * it. The scopes of a key are others.
+ */
 const accessOf = new Map<DescMethod, string>([
   [createTaskPushNotificationConfig, "task.sendMessage"],
   [deleteTaskPushNotificationConfig, "task.sendMessage"],
@@ -66,19 +69,32 @@ function operationOf(table: OperationTable, method: DescMethod): Operation {
 }
 
 /** The methods of push notifications for one request. */
-export function pushUse(parts: PushEntranceParts, { request, caller }: Admission, hasEvents: boolean, signal: AbortSignal): PushUse {
+export function pushUse(
+  parts: PushEntranceParts,
+  { request, caller }: Admission,
+  hasEvents: boolean,
+  signal: AbortSignal,
+): PushUse {
   const { pushes, store } = parts;
   const { body: _, observed, ...rest } = request;
   const head: Request = { ...rest, idempotencyKey: null };
 
-  async function perform<M extends DescMethod>(method: M, message: Message, handler: Handler<M>, isOwnCall = true) {
+  async function perform<M extends DescMethod>(
+    method: M,
+    message: Message,
+    handler: Handler<M>,
+    isOwnCall = true,
+  ) {
     const operation = operationOf(parts.operations, method);
     // The call of SendMessage counts as the operation that it was first.
     const own: Handler<DescMethod> = (tx, by, of) => handler(tx, by, messageOf<M["input"]>(method.input, of));
     return refusing(operation.rpc, request.requestId, async () => {
       const admission = await parts.admit(operation, isOwnCall && observed ? { ...head, observed } : head);
       const performer = parts.performWith(new Map([[operation.rpc, own]]));
-      return messageOf<M["output"]>(method.output, (await performer.perform(admission, message, signal)).answer);
+      return messageOf<M["output"]>(
+        method.output,
+        (await performer.perform(admission, message, signal)).answer,
+      );
     });
   }
 
@@ -93,7 +109,9 @@ export function pushUse(parts: PushEntranceParts, { request, caller }: Admission
 
   return {
     check: (config) =>
-      refusing(rpcName(createTaskPushNotificationConfig), request.requestId, async () => pushes.check(store, caller, inputOf(config))),
+      refusing(rpcName(createTaskPushNotificationConfig), request.requestId, async () =>
+        pushes.check(store, caller, inputOf(config)),
+      ),
     async create(config, afterSeq) {
       const input = inputOf(config, afterSeq);
       const handler = async (tx: Tx, by: Admission["caller"]) =>
@@ -101,19 +119,28 @@ export function pushUse(parts: PushEntranceParts, { request, caller }: Admission
       return perform(createTaskPushNotificationConfig, config, handler, afterSeq === undefined);
     },
     get: ({ taskId, id }) =>
-      perform(getTaskPushNotificationConfig, create(getTaskPushNotificationConfig.input, { taskId, id }), async (tx, by, of) =>
-        configOf(await pushes.get(tx, by, taskIn(of), of.id)),
+      perform(
+        getTaskPushNotificationConfig,
+        create(getTaskPushNotificationConfig.input, { taskId, id }),
+        async (tx, by, of) => configOf(await pushes.get(tx, by, taskIn(of), of.id)),
       ),
     list: (request) =>
       perform(listTaskPushNotificationConfigs, request, async (tx, by, of) => {
-        const { items, next } = await pushes.list(tx, by, taskIn(of), { size: of.pageSize, token: of.pageToken });
+        const { items, next } = await pushes.list(tx, by, taskIn(of), {
+          size: of.pageSize,
+          token: of.pageToken,
+        });
         return { configs: items.map(configOf), nextPageToken: next ?? "" };
       }),
     async remove(of) {
-      await perform(deleteTaskPushNotificationConfig, create(deleteTaskPushNotificationConfig.input, of), async (tx, by, { id }) => {
-        await pushes.remove(tx, by, taskIn(of), id);
-        return create(EmptySchema) as MessageInitShape<typeof EmptySchema>;
-      });
+      await perform(
+        deleteTaskPushNotificationConfig,
+        create(deleteTaskPushNotificationConfig.input, of),
+        async (tx, by, { id }) => {
+          await pushes.remove(tx, by, taskIn(of), id);
+          return create(EmptySchema) as MessageInitShape<typeof EmptySchema>;
+        },
+      );
     },
   };
 }
@@ -128,7 +155,10 @@ function taskIn({ taskId }: { readonly taskId: string }): string {
   return taskId;
 }
 
-/** Refuses as the calls of a client do. A configuration that is not found has the error of a task (A2A 1.0, 3.1.8). */
+/**
+ * Refuses as the calls of a client do. A configuration that is not found has the error of a task (A2A 1.0,
+ * 3.1.8).
+ */
 async function refusing<T>(operation: string, requestId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

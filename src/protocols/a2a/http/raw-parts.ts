@@ -19,7 +19,8 @@ interface Raw {
 const kept = new WeakMap<object, ReadonlyMap<string, Uint8Array>>();
 
 /**
- * Parses the body of a request. Long base64 in `raw` of a message's parts stays in the bytes: no text is made of it.
+ * Parses the body of a request. Long base64 in `raw` of a message's parts stays in the bytes: no text is made
+ * of it.
  *
  * @throws Failure as `parseBody`
  */
@@ -36,7 +37,11 @@ export function parseRequest(body: Uint8Array): JsonValue {
 /** Members `raw` with long plain base64: standard, padded, and without escapes. */
 function rawsIn(bytes: Buffer): readonly Raw[] {
   const found: Raw[] = [];
-  for (let at = bytes.indexOf(rawName); at >= 0 && bytes.length - at > leastBytes; at = bytes.indexOf(rawName, at)) {
+  for (
+    let at = bytes.indexOf(rawName);
+    at >= 0 && bytes.length - at > leastBytes;
+    at = bytes.indexOf(rawName, at)
+  ) {
     at += rawName.length;
     const [begin] = /^\s*:\s*"/.exec(bytes.toString("latin1", at, at + 100)) ?? [];
     if (begin === undefined) continue;
@@ -45,7 +50,10 @@ function rawsIn(bytes: Buffer): readonly Raw[] {
     if (to < 0) break;
     at = to;
     const length = to - from;
-    const isPlain = length >= leastBytes && length % 4 === 0 && others.every((byte) => !bytes.subarray(from, to).includes(byte));
+    const isPlain =
+      length >= leastBytes &&
+      length % 4 === 0 &&
+      others.every((byte) => !bytes.subarray(from, to).includes(byte));
     if (isPlain) found.push({ mark: randomBytes(33).toString("base64"), from, to });
   }
   return found;
@@ -55,9 +63,15 @@ const rawName = '"raw"';
 /** Of escapes, base64url and white space, which are decoded as text. */
 const others = ["\\", "-", "_", " "];
 
-/** Parses the body with marks instead of base64; null when one of them is not the `raw` of a part, or when it is not JSON. */
+/**
+ * Parses the body with marks instead of base64; null when one of them is not the `raw` of a part, or when it
+ * is not JSON.
+ */
 function parseMarked(bytes: Buffer, raws: readonly Raw[]): JsonObject | null {
-  const pieces = raws.flatMap(({ mark, from }, index) => [bytes.subarray(raws[index - 1]?.to ?? 0, from), Buffer.from(mark)]);
+  const pieces = raws.flatMap(({ mark, from }, index) => [
+    bytes.subarray(raws[index - 1]?.to ?? 0, from),
+    Buffer.from(mark),
+  ]);
   const text = Buffer.concat([...pieces, bytes.subarray(raws.at(-1)?.to)]).toString();
   try {
     const json: unknown = JSON.parse(text);

@@ -25,15 +25,18 @@ export interface A2aParts extends EntranceParts {
 const cardSeconds = 300;
 
 /**
- * Serves A2A 1.0: JSON-RPC at `/a2a`, HTTP+JSON below it, and public cards (spec/api.md 8.107). The methods are loaded with the first
- * request.
+ * Serves A2A 1.0: JSON-RPC at `/a2a`, HTTP+JSON below it, and public cards (spec/api.md 8.107). The methods
+ * are loaded with the first request.
  */
 export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<ProtocolRoutes> {
   boundedBodies(app);
   const { readRequest, report, bodyLimit, clock, agents } = parts;
   const entrance = createEntrance(parts);
   const frame = wire({ name: "a2a", readHead: readRequest, failureIn, report, refuse });
-  const steps = { admit: ({ head }: Call) => entrance.admit(head), bound: (call: Call) => boundOf(call, bodyLimit) };
+  const steps = {
+    admit: ({ head }: Call) => entrance.admit(head),
+    bound: (call: Call) => boundOf(call, bodyLimit),
+  };
   const decode = (_call: Call, body: Uint8Array) => parseRequest(body);
 
   const rpc = inSteps<Admission, ReturnType<typeof decode>>({
@@ -67,7 +70,11 @@ export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<Pro
       const { request, reply, gone, head } = call;
       setHeaders(reply, callHeaders(head.requestId));
       const use = entrance.use(admission, headerOf(call), gone);
-      await answerCall(restCall(request.method, request.url, body), use, { reply, binding: restBinding(head.requestId), clock });
+      await answerCall(restCall(request.method, request.url, body), use, {
+        reply,
+        binding: restBinding(head.requestId),
+        clock,
+      });
     },
   });
   const card = async ({ head, request, reply }: Call): Promise<void> => {
@@ -82,7 +89,8 @@ export function a2aRoutes(app: FastifyInstance, parts: A2aParts): ReturnType<Pro
   const text = (allowed: readonly string[]) => `the address accepts ${allowed.join(", ")}`;
   frame.route(app, basePath, { POST: rpc }, { text });
   frame.route(app, `${basePath}/*`, { GET: rest, POST: rest, DELETE: rest }, { text });
-  for (const path of ["", `${basePath}/:agent`]) frame.route(app, `${path}/.well-known/agent-card.json`, { GET: card }, { text });
+  for (const path of ["", `${basePath}/:agent`])
+    frame.route(app, `${path}/.well-known/agent-card.json`, { GET: card }, { text });
   return [
     { address: basePath, methods: ["POST"], refuse: frame.refuse },
     { address: `${basePath}/`, methods: ["GET", "POST", "DELETE"], refuse: frame.refuse },
@@ -93,7 +101,10 @@ function boundOf(call: Call, bodyLimit: number) {
   if (!hasBody(call)) return null;
   const type = call.request.headers["content-type"];
   if (type !== undefined && !/^application\/(?:a2a\+)?json\s*(?:;|$)/i.test(type))
-    throw new Failure("unsupported_media_type", "Content-Type: must be application/json or application/a2a+json");
+    throw new Failure(
+      "unsupported_media_type",
+      "Content-Type: must be application/json or application/a2a+json",
+    );
   return { maxBytes: Math.min(requestBytesMax, bodyLimit), name: basePath };
 }
 
@@ -116,7 +127,8 @@ function idIn(body: unknown): string | number | null {
 const headerOf = ({ request }: Call): ReadHeader => {
   const query = request.query as { readonly [name in "A2A-Version" | "a2a-version"]?: string };
   return (name) => {
-    const value = request.headers[name] ?? (name === "a2a-version" ? (query["A2A-Version"] ?? query[name]) : undefined);
+    const value =
+      request.headers[name] ?? (name === "a2a-version" ? (query["A2A-Version"] ?? query[name]) : undefined);
     return value === undefined ? undefined : String(value);
   };
 };

@@ -21,7 +21,10 @@ export function a2aService(parts: EntranceParts & { readonly bodyLimit: number }
     },
     async *stream(method, message, { admission, header, signal }) {
       const { stream } = await import("../methods.ts");
-      yield* mapIterable(stream(method, message, entrance.use(admission, header, signal)), (item) => item.message);
+      yield* mapIterable(
+        stream(method, message, entrance.use(admission, header, signal)),
+        (item) => item.message,
+      );
     },
   };
 }

@@ -25,19 +25,27 @@ export interface NotificationPlace extends Pick<PushConfig, "hasEvents">, TaskPl
 }
 
 /**
- * The bodies of the notifications of an event, each a `StreamResponse`: those that a stream has for it, and after the event with which
- * a turn ends the state of the task at that time.
+ * The bodies of the notifications of an event, each a `StreamResponse`: those that a stream has for it, and
+ * after the event with which a turn ends the state of the task at that time.
  */
-export async function notificationsOf(event: StoredEvent, place: NotificationPlace, parts: NotificationParts): Promise<readonly string[]> {
+export async function notificationsOf(
+  event: StoredEvent,
+  place: NotificationPlace,
+  parts: NotificationParts,
+): Promise<readonly string[]> {
   const { taskId, contextId, hasEvents, next } = place;
   const updates = [...updatesOf(parts.eventOf(event), { taskId, contextId }, hasEvents)];
   if (mayEndTurn(event, next)) updates.push(...(await restAfter(event, place, parts)));
   return updates.map(({ message }) => toJsonString(StreamResponseSchema, message));
 }
 
-/** A turn ends with a status, or with the structured output that was written together with it (spec/api.md 9.1). */
+/**
+ * A turn ends with a status, or with the structured output that was written together with it (spec/api.md
+ * 9.1).
+ */
 const mayEndTurn = (event: StoredEvent, next: StoredEvent | undefined): boolean =>
-  event.type === "structured_output_result" || (event.type === "status_update" && next?.type !== "structured_output_result");
+  event.type === "structured_output_result" ||
+  (event.type === "status_update" && next?.type !== "structured_output_result");
 
 /** The state of the task after an event; nothing when the task runs then. */
 async function restAfter(
@@ -49,12 +57,25 @@ async function restAfter(
   const known = (await events.list(taskId, window)).toReversed().map(eventOf);
   const status = known.findLast((one) => one.type === "status_update");
   if (!status || status.seq < seq - 1 || status.status_update.agent_status === "running") return [];
-  const facts = { id: taskId, metadata: { [contextKey]: contextId }, last_seq: seq, task_url: taskUrl(taskId) };
-  const before = await events.list(taskId, { afterSeq: status.seq - 2, order: "asc", limit: 1, verbose: true });
+  const facts = {
+    id: taskId,
+    metadata: { [contextKey]: contextId },
+    last_seq: seq,
+    task_url: taskUrl(taskId),
+  };
+  const before = await events.list(taskId, {
+    afterSeq: status.seq - 2,
+    order: "asc",
+    limit: 1,
+    verbose: true,
+  });
   return [restUpdate(taskAt([...before.map(eventOf), ...known], status, facts), known, seq, hasEvents)];
 }
 
-/** The task as `task.detail` would have returned it after this status. A stop by the user, or what it waits for, is directly before it. */
+/**
+ * The task as `task.detail` would have returned it after this status. A stop by the user, or what it waits
+ * for, is directly before it.
+ */
 function taskAt(
   known: readonly TaskEvent[],
   { seq, timestamp, status_update }: Extract<TaskEvent, { readonly type: "status_update" }>,
@@ -63,11 +84,16 @@ function taskAt(
   const { agent_status: agentStatus, status_detail } = status_update;
   const before = known.find(({ id }) => id === eventId(of.id, seq - 1));
   const facts = { ...of, status: agentStatus, updated_at: Math.floor(timestamp / 1000) };
-  if (before?.type === "user_stop") return { ...facts, outcome: "stopped", ...(status_detail && { status_detail }) };
-  if (before?.type !== "tool_used" || !status_detail) return { ...facts, ...(status_detail && { status_detail }) };
+  if (before?.type === "user_stop")
+    return { ...facts, outcome: "stopped", ...(status_detail && { status_detail }) };
+  if (before?.type !== "tool_used" || !status_detail)
+    return { ...facts, ...(status_detail && { status_detail }) };
   const { tool, description, params } = before.tool_used;
   return {
     ...facts,
-    status_detail: { ...status_detail, tool: { name: tool, ...(description && { description }), ...(params && { params }) } },
+    status_detail: {
+      ...status_detail,
+      tool: { name: tool, ...(description && { description }), ...(params && { params }) },
+    },
   };
 }

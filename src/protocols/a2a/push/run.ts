@@ -4,7 +4,12 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Random } from "../../../core/ids.ts";
 import type { Log } from "../../../core/log.ts";
 import type { Observe } from "../../../core/observe.ts";
-import { openPushSecrets, type PushConfig, type PushConfigRows, type PushSecrets } from "../../../core/push/push-config.ts";
+import {
+  openPushSecrets,
+  type PushConfig,
+  type PushConfigRows,
+  type PushSecrets,
+} from "../../../core/push/push-config.ts";
 import type { Repeats } from "../../../core/repeats.ts";
 import type { Store } from "../../../core/store.ts";
 import type { AttemptResult } from "../../../core/webhooks/delivery.ts";
@@ -33,10 +38,16 @@ export const leaseMs = 30_000;
 const eventsMax = 100;
 
 /**
- * Sends what a claimed configuration has not sent, event by event, until nothing is left, an attempt fails, the claim is lost, or it may no longer send. Each
- * event that was sent is noted before the next: after a crash at most one is sent twice.
+ * Sends what a claimed configuration has not sent, event by event, until nothing is left, an attempt fails,
+ * the claim is lost, or it may no longer send. Each event that was sent is noted before the next: after a
+ * crash at most one is sent twice.
  */
-export async function runPush(config: PushConfig, claim: string, parts: RunParts, signals: DispatchSignals): Promise<void> {
+export async function runPush(
+  config: PushConfig,
+  claim: string,
+  parts: RunParts,
+  signals: DispatchSignals,
+): Promise<void> {
   const { store, clock, observe } = parts;
   const headers = headersOf(openPushSecrets(parts.cipher, config), parts.userAgent);
   // Loaded with the first configuration of the process.
@@ -45,12 +56,17 @@ export async function runPush(config: PushConfig, claim: string, parts: RunParts
   const place = placeOf({ id: config.taskId, metadata: await parts.metadataOf(config.taskId) });
   let now: PushConfig = config;
   const write = <T>(work: (rows: PushConfigRows) => Promise<T>) => store.change((tx) => work(tx.pushConfigs));
-  const giveBack = () => write((rows) => rows.release(config, claim, { ...resultOf(now), nextAt: clock.now() }));
+  const giveBack = () =>
+    write((rows) => rows.release(config, claim, { ...resultOf(now), nextAt: clock.now() }));
 
   const window = { afterSeq: config.sentSeq, order: "asc", limit: eventsMax + 1, verbose: true } as const;
   const events = await parts.events.list(config.taskId, window);
   for (const [index, event] of events.slice(0, eventsMax).entries()) {
-    const bodies = await notificationsOf(event, { ...place, hasEvents: config.hasEvents, next: events[index + 1] }, parts);
+    const bodies = await notificationsOf(
+      event,
+      { ...place, hasEvents: config.hasEvents, next: events[index + 1] },
+      parts,
+    );
     for (const body of bodies) {
       const mayStart = !signals.stopping.aborted && (await store.pushConfigs.maySend(config, clock.now()));
       const sent = mayStart ? await sendOne(config, body, headers, parts, signals.aborting) : null;
@@ -60,16 +76,28 @@ export async function runPush(config: PushConfig, claim: string, parts: RunParts
       now = { ...now, attempts: 0, lastError: null };
     }
     now = { ...now, sentSeq: event.seq };
-    if (bodies.length > 0 && !(await write((rows) => rows.advance(config, claim, event.seq, clock.now() + leaseMs)))) return;
+    if (
+      bodies.length > 0 &&
+      !(await write((rows) => rows.advance(config, claim, event.seq, clock.now() + leaseMs)))
+    )
+      return;
   }
   if (events.length > eventsMax) await giveBack();
   else await write((rows) => rows.endOrRelease(config, claim, now.sentSeq, clock.now()));
 }
 
-const resultOf = ({ sentSeq, attempts, lastError }: PushConfig) => ({ sentSeq, attempts, lastError, state: "active" as const });
+const resultOf = ({ sentSeq, attempts, lastError }: PushConfig) => ({
+  sentSeq,
+  attempts,
+  lastError,
+  state: "active" as const,
+});
 
 /** The headers of a notification (A2A 1.0, 4.3.3). */
-const headersOf = ({ token, scheme, credentials }: PushSecrets, userAgent: string): Readonly<Record<string, string>> => ({
+const headersOf = (
+  { token, scheme, credentials }: PushSecrets,
+  userAgent: string,
+): Readonly<Record<string, string>> => ({
   "content-type": "application/a2a+json",
   "a2a-version": protocolVersion,
   "user-agent": userAgent,
@@ -89,7 +117,11 @@ async function sendOne(
 ): Promise<AttemptResult | null> {
   const holder = JSON.stringify([taskId, clientId, configId]);
   try {
-    const sent = await post({ url, holder, accountId }, { body: Buffer.from(body), headers, at: clock.now() }, aborting);
+    const sent = await post(
+      { url, holder, accountId },
+      { body: Buffer.from(body), headers, at: clock.now() },
+      aborting,
+    );
     if (sent.delivered) warnings.over(`push ${holder}`);
     else {
       const { status, failure } = sent;
@@ -112,11 +144,16 @@ async function fail(
 ): Promise<void> {
   const { taskId, configId, sentSeq } = config;
   const attempts = config.attempts + 1;
-  const next = nextStateOf({ type: "task_stopped", number: attempts, sent }, clock.now(), randomFraction(random));
+  const next = nextStateOf(
+    { type: "task_stopped", number: attempts, sent },
+    clock.now(),
+    randomFraction(random),
+  );
   const state = next.state === "pending" ? "active" : "failed";
   const lastError = sent.failure ?? `status ${sent.status}`;
   const result = { sentSeq, attempts, lastError, state, nextAt: next.nextAt ?? clock.now() } as const;
   const isHeld = await store.change((tx) => tx.pushConfigs.release(config, claim, result));
   observe.pushed(state === "active" ? "retried" : "failed", sent.latencyMs / 1000);
-  if (state === "failed" && isHeld) log("warn", "push notifications of a task were given up", { taskId, configId, attempts, lastError });
+  if (state === "failed" && isHeld)
+    log("warn", "push notifications of a task were given up", { taskId, configId, attempts, lastError });
 }

@@ -9,7 +9,9 @@ import { leaseMs, type RunParts, runPush } from "./run.ts";
 export interface PushSender {
   /** A task of this process has a new configuration. */
   watch(taskId: string): void;
-  /** Begins no more requests. Those in progress end, or are aborted after `ms`. Resolves when all is recorded. */
+  /**
+   * Begins no more requests. Those in progress end, or are aborted after `ms`. Resolves when all is recorded.
+   */
   drain(ms: number): Promise<void>;
 }
 
@@ -18,9 +20,14 @@ export interface PushSenderParts extends Omit<RunParts, "store" | "events"> {
   readonly ids: Pick<Ids, "short" | "request">;
 }
 
-/** How often all configurations are looked at: those of other processes, retries, and what news did not reach. */
+/**
+ * How often all configurations are looked at: those of other processes, retries, and what news did not reach.
+ */
 const everyMs = 2_000;
-/** Configurations that this process sends for at once, and of one account: a hanging receiver does not delay those of others. */
+/**
+ * Configurations that this process sends for at once, and of one account: a hanging receiver does not delay
+ * those of others.
+ */
 const limits = { max: 100, perHolder: 10 };
 /** Configurations that one look ends. */
 const lostMax = 1_000;
@@ -28,8 +35,9 @@ const lostMax = 1_000;
 const watchedMax = 10_000;
 
 /**
- * Sends push notifications, one request at a time for each configuration. A configuration is claimed with a lease, so that one of several
- * processes sends for it; the next one continues after the last event that was noted as sent.
+ * Sends push notifications, one request at a time for each configuration. A configuration is claimed with a
+ * lease, so that one of several processes sends for it; the next one continues after the last event that was
+ * noted as sent.
  */
 export function startPushSender({ store, ...rest }: PushSenderParts): PushSender {
   const { clock, log, ids } = rest;
@@ -83,7 +91,8 @@ export function startPushSender({ store, ...rest }: PushSenderParts): PushSender
     if (lost.length === 0) return;
     await store.change(async (tx) => {
       for (const { isTaskGone, ...config } of lost)
-        if ((await tx.pushConfigs.remove(config)) && !isTaskGone) await tx.audit.insert(endOf(config, ids, clock.now()));
+        if ((await tx.pushConfigs.remove(config)) && !isTaskGone)
+          await tx.audit.insert(endOf(config, ids, clock.now()));
     });
   }
 

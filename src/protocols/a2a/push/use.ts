@@ -23,9 +23,14 @@ export interface PushUse {
 
 /** The secrets of a requested configuration. @throws Failure `invalid_argument` */
 export function secretsOf({ token, authentication }: TaskPushNotificationConfig): PushSecrets {
-  if (authentication && authentication.scheme === "") throw invalidArgument("authentication.scheme", "is required");
+  if (authentication && authentication.scheme === "")
+    throw invalidArgument("authentication.scheme", "is required");
   const { scheme, credentials = "" } = authentication ?? {};
-  return { ...(token !== "" && { token }), ...(scheme !== undefined && { scheme }), ...(credentials !== "" && { credentials }) };
+  return {
+    ...(token !== "" && { token }),
+    ...(scheme !== undefined && { scheme }),
+    ...(credentials !== "" && { credentials }),
+  };
 }
 
 /** A configuration as it is answered: without its token and credentials (spec/decisions.md 148). */

@@ -24,16 +24,23 @@ export interface AgUiParts extends InProcessParts {
 const inputBytesMax = 4 * 1_048_576;
 
 /**
- * Serves the Agent-User Interaction protocol at `/ag-ui` by server-sent events (spec/api.md 8.110). The adapter is loaded at the first
- * request, so that a process without clients has none of it in memory.
+ * Serves the Agent-User Interaction protocol at `/ag-ui` by server-sent events (spec/api.md 8.110). The
+ * adapter is loaded at the first request, so that a process without clients has none of it in memory.
  */
 export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): ReturnType<ProtocolRoutes> {
   const { readRequest, report, bodyLimit } = parts;
   boundedBodies(app);
   const entrance = entranceOf(parts.operations, "ag-ui", "/ag-ui");
-  const ownWire = wire({ name: "ag-ui", readHead: readRequest, failureIn: failureOfError, report, refuse: refusalsOf(parts) });
+  const ownWire = wire({
+    name: "ag-ui",
+    readHead: readRequest,
+    failureIn: failureOfError,
+    report,
+    refuse: refusalsOf(parts),
+  });
   const post = inSteps<Admission, unknown>({
-    admit: ({ head }) => parts.admit(entrance, { ...head, credentials: { ...head.credentials, session: null } }),
+    admit: ({ head }) =>
+      parts.admit(entrance, { ...head, credentials: { ...head.credentials, session: null } }),
     bound: () => ({ maxBytes: Math.min(inputBytesMax, bodyLimit), name: "/ag-ui" }),
     decode: (_call, body) => parseBody(body),
     async encode(call, { caller }, message) {
@@ -45,7 +52,12 @@ export function agUiRoutes(app: FastifyInstance, parts: AgUiParts): ReturnType<P
   return [{ address: "/ag-ui", methods: ["POST"], refuse: ownWire.refuse }];
 }
 
-async function answer({ reply, head, gone }: Call, { clock, report }: AgUiParts, client: CallerClient, body: unknown): Promise<void> {
+async function answer(
+  { reply, head, gone }: Call,
+  { clock, report }: AgUiParts,
+  client: CallerClient,
+  body: unknown,
+): Promise<void> {
   const [{ run }, { readInput }] = await Promise.all([import("../run.ts"), import("../input.ts")]);
   const input = readInput(body);
   async function* frames(): AsyncGenerator<string> {

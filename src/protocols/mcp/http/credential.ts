@@ -5,12 +5,16 @@ import { mcpMetadataUrl } from "../../../oauth/metadata.ts";
 import type { RequestCredentials } from "../../../pipeline/credential.ts";
 
 /**
- * The credentials of a request to the MCP address: an API key, or an access token whose audience is this address. A session never
- * counts. Identify the caller with these, then check the caller with `checkMcpCredential`.
+ * The credentials of a request to the MCP address: an API key, or an access token whose audience is this
+ * address. A session never counts. Identify the caller with these, then check the caller with
+ * `checkMcpCredential`.
  *
  * @param resource the address, as `mcpResource` returns it.
  */
-export const mcpCredentials = ({ keys, bearer }: RequestCredentials, resource: string): RequestCredentials => ({
+export const mcpCredentials = (
+  { keys, bearer }: RequestCredentials,
+  resource: string,
+): RequestCredentials => ({
   keys,
   bearer,
   session: null,
@@ -20,18 +24,25 @@ export const mcpCredentials = ({ keys, bearer }: RequestCredentials, resource: s
 /**
  * Whether a caller may use the MCP address (spec/oauth.md 15.3).
  *
- * @throws Failure `permission_denied` for a session, a worker, an enterprise key, or a token for another resource.
+ * @throws Failure `permission_denied` for a session, a worker, an enterprise key, or a token for another
+ * resource.
  */
 export function checkMcpCredential(credential: CallerCredential, resource: string): void {
-  const isAccepted = credential.kind === "key" ? credential.keyKind === "general" : isTokenFor(credential, resource);
-  if (!isAccepted) throw new Failure("permission_denied", "the MCP address takes a general API key or an access token for it");
+  const isAccepted =
+    credential.kind === "key" ? credential.keyKind === "general" : isTokenFor(credential, resource);
+  if (!isAccepted)
+    throw new Failure(
+      "permission_denied",
+      "the MCP address takes a general API key or an access token for it",
+    );
 }
 
 const isTokenFor = (credential: CallerCredential, resource: string): boolean =>
   credential.kind === "token" && credential.resource === resource;
 
 /**
- * The `WWW-Authenticate` header of a refusal of the MCP address (RFC 9728 5.1, RFC 6750 3); null for a refusal that needs none.
+ * The `WWW-Authenticate` header of a refusal of the MCP address (RFC 9728 5.1, RFC 6750 3); null for a
+ * refusal that needs none.
  *
  * @param scopes the scopes that the request needs; by default those that a client begins with.
  */

@@ -12,13 +12,19 @@ export interface EntranceParts extends Omit<ServerParts, "listTools"> {
 }
 
 /**
- * Answers one request of a client of any revision of the protocol. No session is kept: the client's capabilities come with
- * each request since 2026-07-28, and are unknown in requests of earlier revisions.
+ * Answers one request of a client of any revision of the protocol. No session is kept: the client's
+ * capabilities come with each request since 2026-07-28, and are unknown in requests of earlier revisions.
  */
 export const answerMcp = (request: Request, message: object, parts: EntranceParts): Promise<Response> =>
-  answerWith(request, message, { ...parts, listTools: async (client) => selectTools(parts.selection, await client.rights()) });
+  answerWith(request, message, {
+    ...parts,
+    listTools: async (client) => selectTools(parts.selection, await client.rights()),
+  });
 
-/** The scopes of which the caller's token needs one for the tool that a message calls; null if the message is not refused for it. */
+/**
+ * The scopes of which the caller's token needs one for the tool that a message calls; null if the message is
+ * not refused for it.
+ */
 export function scopesNeeded({ method, params }: JsonObject, caller: Rights): readonly string[] | null {
   const { name } = method === "tools/call" && isObject(params) ? params : {};
   return typeof name === "string" ? scopesFor(name, caller) : null;

@@ -14,8 +14,8 @@ export interface OriginRule {
 const loopback = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Creates the check of Host and Origin, which the protocol demands against DNS rebinding: a page of another site whose name
- * leads to this machine sends its own name. A request without Origin is not from a page.
+ * Creates the check of Host and Origin, which the protocol demands against DNS rebinding: a page of another
+ * site whose name leads to this machine sends its own name. A request without Origin is not from a page.
  *
  * @returns a function that throws Failure `permission_denied`.
  */
@@ -23,9 +23,20 @@ export function createOriginCheck({ urls, corsOrigins }: OriginRule): (request: 
   const hosts = new Set([...loopback, ...urls.map((url) => new URL(url).hostname)]);
   return (request) => {
     if (!hostNamesOf(request).every((name) => hosts.has(name)))
-      throw new Failure("permission_denied", "Host: is not a name of this installation; BASE_URL names it, and a proxy must pass it on");
+      throw new Failure(
+        "permission_denied",
+        "Host: is not a name of this installation; BASE_URL names it, and a proxy must pass it on",
+      );
     const { origin, host } = request.headers;
-    if (origin === undefined || corsOrigins.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host)) return;
-    throw new Failure("permission_denied", "Origin: pages of this origin may not call /mcp; CORS_ORIGINS allows origins");
+    if (
+      origin === undefined ||
+      corsOrigins.includes(origin) ||
+      (URL.canParse(origin) && new URL(origin).host === host)
+    )
+      return;
+    throw new Failure(
+      "permission_denied",
+      "Origin: pages of this origin may not call /mcp; CORS_ORIGINS allows origins",
+    );
   };
 }

@@ -37,8 +37,8 @@ const messageBytesMax = 2 * 1_048_576;
 const placeMs = 60 * 60 * 1000;
 
 /**
- * Serves the Model Context Protocol at `/mcp` by streamable HTTP (spec/api.md 8.103). It is loaded at the first request, so that
- * a process without clients has none of it in memory.
+ * Serves the Model Context Protocol at `/mcp` by streamable HTTP (spec/api.md 8.103). It is loaded at the
+ * first request, so that a process without clients has none of it in memory.
  */
 export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<ProtocolRoutes> {
   const { readRequest, report, bodyLimit, baseUrl } = parts;
@@ -59,7 +59,8 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Pro
     bound: () => ({ maxBytes: Math.min(messageBytesMax, bodyLimit), name: "/mcp" }),
     decode(_call, body) {
       const message = parseBody(body);
-      if (Array.isArray(message)) throw invalidArgument("", "the body must be one message: the protocol has no batches");
+      if (Array.isArray(message))
+        throw invalidArgument("", "the body must be one message: the protocol has no batches");
       if (!isObject(message)) throw invalidArgument("", "the body must be a message of JSON-RPC: an object");
       return message;
     },
@@ -74,7 +75,12 @@ export function mcpRoutes(app: FastifyInstance, parts: McpParts): ReturnType<Pro
       await send(call.reply, answer);
     },
   });
-  ownWire.route(app, "/mcp", { POST: post }, { text: () => "/mcp accepts POST: the server keeps no sessions" });
+  ownWire.route(
+    app,
+    "/mcp",
+    { POST: post },
+    { text: () => "/mcp accepts POST: the server keeps no sessions" },
+  );
   return [{ address: "/mcp", methods: ["POST"], refuse: ownWire.refuse }];
 }
 
@@ -84,17 +90,33 @@ const headFor = (resource: string, head: Call["head"]): Call["head"] => ({
   credentials: mcpCredentials(head.credentials, resource),
 });
 
-/** Answers a refusal before the message is read: the HTTP status, how to sign in (RFC 9728 5.1), and an error of JSON-RPC without id. */
+/**
+ * Answers a refusal before the message is read: the HTTP status, how to sign in (RFC 9728 5.1), and an error
+ * of JSON-RPC without id.
+ */
 const refusalsOf =
   ({ baseUrl, errorPages }: McpParts) =>
-  async ({ reply, head: { requestId, credentials } }: Call, failure: Failure, scopes?: readonly string[]): Promise<void> => {
+  async (
+    { reply, head: { requestId, credentials } }: Call,
+    failure: Failure,
+    scopes?: readonly string[],
+  ): Promise<void> => {
     setHeaders(reply, [...refusalHeaders(failure), ...callHeaders(requestId)]);
     const challenge = mcpChallenge(failure, baseUrl, credentials.bearer !== null, scopes);
     if (challenge !== null) reply.header("www-authenticate", challenge);
     const { reason, message, path } = failure;
     const { status, code } = v2Answers[reason];
-    const data = { code, request_id: requestId, doc_url: `${errorPages}/${reason}`, ...defined({ field: path }) };
-    sendJson(reply, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message, data } }));
+    const data = {
+      code,
+      request_id: requestId,
+      doc_url: `${errorPages}/${reason}`,
+      ...defined({ field: path }),
+    };
+    sendJson(
+      reply,
+      status,
+      JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message, data } }),
+    );
   };
 
 const lacking = (scopes: readonly string[]): Failure =>
@@ -109,9 +131,16 @@ function webRequest({ request, gone }: Call, baseUrl: string): Request {
 }
 
 /** Places of conversations. */
-type Places = SignedTokens<readonly [taskId: string, seq: number, seen: number, credentialId: string, until: number]>;
+type Places = SignedTokens<
+  readonly [taskId: string, seq: number, seen: number, credentialId: string, until: number]
+>;
 
-function serverParts(parts: McpParts, tokens: Places, { head, request, gone }: Call, { caller }: Admission): EntranceParts {
+function serverParts(
+  parts: McpParts,
+  tokens: Places,
+  { head, request, gone }: Call,
+  { caller }: Admission,
+): EntranceParts {
   const { clock, version } = parts;
   const { tools } = request.query as { readonly tools?: unknown };
   return {
@@ -121,7 +150,8 @@ function serverParts(parts: McpParts, tokens: Places, { head, request, gone }: C
     gone,
     sleep: clock.sleep,
     places: {
-      seal: ({ taskId, seq, seen }) => tokens.create([taskId, seq, seen, caller.credential.id, clock.now() + placeMs]),
+      seal: ({ taskId, seq, seen }) =>
+        tokens.create([taskId, seq, seen, caller.credential.id, clock.now() + placeMs]),
       open(text): Resumed | null {
         const [taskId = "", seq = 0, seen = 0, credentialId, until = 0] = tokens.read(text) ?? [];
         return credentialId === caller.credential.id && clock.now() < until ? { taskId, seq, seen } : null;
@@ -132,7 +162,8 @@ function serverParts(parts: McpParts, tokens: Places, { head, request, gone }: C
 
 async function send(reply: FastifyReply, answer: Response): Promise<void> {
   // Node sets the first one, over HTTP/1.1 only; the second one is set for every call.
-  for (const [name, value] of answer.headers) if (name !== "connection" && name !== "cache-control") reply.header(name, value);
+  for (const [name, value] of answer.headers)
+    if (name !== "connection" && name !== "cache-control") reply.header(name, value);
   reply.code(answer.status);
   if (answer.body === null) reply.send();
   // Node's types distinguish its own streams from those of `fetch`.

@@ -12,7 +12,8 @@ const offsetMax = 2_000_000;
 /** Pages of a task's files that are searched for a file. */
 const pagesMax = 5;
 /** Media types that a model reads as text. */
-const textual = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh|x-ndjson)\b|[^;]*\+(json|xml)\b)/;
+const textual =
+  /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh|x-ndjson)\b|[^;]*\+(json|xml)\b)/;
 
 const limit = { minimum: 1, maximum: 100, default: 20, description: "Number of files on the page." };
 
@@ -21,7 +22,8 @@ const list = toolOf(
     name: "file_list",
     operation: "file.detail",
     title: "List files",
-    description: "Lists your uploaded files, or with task_id the files that the agents of a task made. Newest first.",
+    description:
+      "Lists your uploaded files, or with task_id the files that the agents of a task made. Newest first.",
     members: {
       task_id: optional(text("Id of the task.")),
       limit: optional(whole(limit.minimum, limit.maximum, limit), limit.default),
@@ -31,7 +33,11 @@ const list = toolOf(
     annotations: { readOnlyHint: true },
   },
   async (client, { task_id: taskId, limit: most, cursor }) => {
-    const page = await listFiles(client, { limit: most, ...(taskId && { taskId }), ...(cursor && { cursor }) });
+    const page = await listFiles(client, {
+      limit: most,
+      ...(taskId && { taskId }),
+      ...(cursor && { cursor }),
+    });
     return jsonResult({ ...page, data: page.data.map(shown) });
   },
 );
@@ -45,7 +51,14 @@ const read = toolOf(
     members: {
       file_id: text("Id of the file, from file_list."),
       task_id: optional(text("Id of the task whose agents made the file; absent for an uploaded file.")),
-      offset: optional(whole(0, offsetMax, { minimum: 0, default: 0, description: "Position of the first character of a text." }), 0),
+      offset: optional(
+        whole(0, offsetMax, {
+          minimum: 0,
+          default: 0,
+          description: "Position of the first character of a text.",
+        }),
+        0,
+      ),
     },
     required: ["file_id"],
     annotations: { readOnlyHint: true },
@@ -60,8 +73,11 @@ const read = toolOf(
         `the file has ${file.bytes} bytes, a tool returns at most ${fileBytesMax}; atp file download takes all`,
       );
     const data = Buffer.from(await client.bytesOf(file, fileBytesMax)).toString("base64");
-    if (/^image\/(png|jpeg|gif|webp)$/.test(type)) return { content: [{ type: "image", data, mimeType: type }] };
-    return { content: [{ type: "resource", resource: { uri: fileUri(file.id), mimeType: type, blob: data } }] };
+    if (/^image\/(png|jpeg|gif|webp)$/.test(type))
+      return { content: [{ type: "image", data, mimeType: type }] };
+    return {
+      content: [{ type: "resource", resource: { uri: fileUri(file.id), mimeType: type, blob: data } }],
+    };
   },
 );
 
@@ -79,7 +95,8 @@ const upload = toolOf(
     required: ["filename"],
     annotations: { readOnlyHint: false, destructiveHint: false },
   },
-  async (client, { filename, ...given }) => jsonResult(shown(await client.files.upload(bytesIn(given), { filename }))),
+  async (client, { filename, ...given }) =>
+    jsonResult(shown(await client.files.upload(bytesIn(given), { filename }))),
 );
 
 export const fileTools: readonly Tool[] = [list, read, upload];
@@ -97,13 +114,26 @@ function content(description: string) {
 }
 
 /** A file without its address, which works without a credential. */
-const shown = ({ id, filename, status, bytes, content_type }: StoredFile) => ({ id, filename, status, bytes, content_type });
+const shown = ({ id, filename, status, bytes, content_type }: StoredFile) => ({
+  id,
+  filename,
+  status,
+  bytes,
+  content_type,
+});
 
-function bytesIn({ text: plain, base64 }: { readonly text?: string | undefined; readonly base64?: string | undefined }) {
+function bytesIn({
+  text: plain,
+  base64,
+}: {
+  readonly text?: string | undefined;
+  readonly base64?: string | undefined;
+}) {
   const field = plain === undefined ? "base64" : "text";
   if ((plain === undefined) === (base64 === undefined))
     throw new Failure("invalid_argument", "either text or base64 is required", { path: field });
-  if (base64 !== undefined && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(base64)) throw invalidArgument("base64", "must be base64");
+  if (base64 !== undefined && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(base64))
+    throw invalidArgument("base64", "must be base64");
   const bytes = plain === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.from(plain, "utf8");
   if (bytes.length > fileBytesMax)
     throw invalidArgument(
@@ -119,9 +149,16 @@ interface FilePage {
   readonly next_cursor?: string;
 }
 
-/** The caller's files, newest first: the list has no name in v2, so its answer gets the form of v2 here. @throws ApiError */
+/**
+ * The caller's files, newest first: the list has no name in v2, so its answer gets the form of v2 here.
+ * @throws ApiError
+ */
 export async function listFiles(client: CallerClient, request: rpc.ListFilesRequest): Promise<FilePage> {
-  const { data = [], hasMore = false, nextCursor } = await client.rpc("file.v2.FileService/ListFiles", request);
+  const {
+    data = [],
+    hasMore = false,
+    nextCursor,
+  } = await client.rpc("file.v2.FileService/ListFiles", request);
   return { data: data.map(fileIn), has_more: hasMore, ...(nextCursor && { next_cursor: nextCursor }) };
 }
 
@@ -142,7 +179,11 @@ const fileIn = ({
 });
 
 /** An uploaded file, or one that the agents of a task made. @throws ApiError, Failure `not_found` */
-export async function findFile(client: CallerClient, id: string, taskId: string | undefined): Promise<StoredFile> {
+export async function findFile(
+  client: CallerClient,
+  id: string,
+  taskId: string | undefined,
+): Promise<StoredFile> {
   if (taskId === undefined) return (await client.files.detail({ file_id: id })).file;
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax; page += 1) {

@@ -18,10 +18,11 @@ let read: ReadonlyMap<string, Generated> | undefined;
 /** The operations of v2 that answer once, by their names. They are read at the first use. */
 export function generatedTools(): ReadonlyMap<string, Generated> {
   read ??= new Map(
-    (JSON.parse(readFileSync(new URL("../../../gen/tools/operations.json", import.meta.url), "utf8")) as Generated[]).map((tool) => [
-      tool.operation,
-      tool,
-    ]),
+    (
+      JSON.parse(
+        readFileSync(new URL("../../../gen/tools/operations.json", import.meta.url), "utf8"),
+      ) as Generated[]
+    ).map((tool) => [tool.operation, tool]),
   );
   return read;
 }

@@ -20,13 +20,19 @@ type ValueOf<M> = M extends Member<infer T> ? T : never;
 /** The object that members read. A member whose value can be undefined can be absent. */
 export type InputOf<M extends Members> = {
   readonly [Name in keyof M as undefined extends ValueOf<M[Name]> ? never : Name]: ValueOf<M[Name]>;
-} & { readonly [Name in keyof M as undefined extends ValueOf<M[Name]> ? Name : never]?: Exclude<ValueOf<M[Name]>, undefined> };
+} & {
+  readonly [Name in keyof M as undefined extends ValueOf<M[Name]> ? Name : never]?: Exclude<
+    ValueOf<M[Name]>,
+    undefined
+  >;
+};
 
 /** A text. */
 export const text = (description: string, more: object = {}): Member<string> => ({
   schema: { type: "string", ...more, description },
   read(value, field) {
-    if (typeof value !== "string" || value === "") throw invalidArgument(field, "must be a text that is not empty");
+    if (typeof value !== "string" || value === "")
+      throw invalidArgument(field, "must be a text that is not empty");
     return value;
   },
 });
@@ -39,7 +45,8 @@ export const texts = (description: string): Member<readonly string[]> => ({
   schema: { type: "array", items: { type: "string" }, description },
   read(value, field) {
     const list: unknown = value ?? [];
-    if (!Array.isArray(list) || !list.every((one) => typeof one === "string")) throw invalidArgument(field, "must be a list of texts");
+    if (!Array.isArray(list) || !list.every((one) => typeof one === "string"))
+      throw invalidArgument(field, "must be a list of texts");
     return list;
   },
 });
@@ -68,25 +75,34 @@ export function membersOf<Name extends OperationName, Member extends keyof Reque
 ) {
   const { properties = {} } = generatedTools().get(operation)?.inputSchema ?? {};
   const members = names.map((name) => [name, { schema: properties[name], read: (value: unknown) => value }]);
-  return Object.fromEntries(members) as { readonly [N in Member]: { schema: object; read(value: unknown): RequestOf<Name>[N] } };
+  return Object.fromEntries(members) as {
+    readonly [N in Member]: { schema: object; read(value: unknown): RequestOf<Name>[N] };
+  };
 }
 
 /** The schema of an input with these members and no others. */
 export const schemaOf = (members: Members, required: readonly string[]): InputSchema => ({
   type: "object",
   // JSON Schemas, written in this folder or made of the descriptors.
-  properties: Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema])) as NonNullable<
-    InputSchema["properties"]
-  >,
+  properties: Object.fromEntries(
+    Object.entries(members).map(([name, { schema }]) => [name, schema]),
+  ) as NonNullable<InputSchema["properties"]>,
   required: [...required],
   additionalProperties: false,
 });
 
-/** @throws Failure `invalid_argument` for a member that the tool does not have, or whose value does not fit. */
-export function readInput<M extends Members>(members: M, input: { readonly [name: string]: unknown }): InputOf<M> {
+/**
+ * @throws Failure `invalid_argument` for a member that the tool does not have, or whose value does not fit.
+ */
+export function readInput<M extends Members>(
+  members: M,
+  input: { readonly [name: string]: unknown },
+): InputOf<M> {
   const unknown = Object.keys(input).find((name) => !Object.hasOwn(members, name));
   if (unknown !== undefined) throw notMember(unknown, Object.keys(members));
-  const read = Object.entries(members).map(([name, member]) => [name, member.read(input[name], name)] as const);
+  const read = Object.entries(members).map(
+    ([name, member]) => [name, member.read(input[name], name)] as const,
+  );
   // Members that are undefined are absent.
   return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as InputOf<M>;
 }
@@ -96,6 +112,9 @@ const notMember = (name: string, names: readonly string[]): Failure =>
 
 /** Calls an operation with the input of its tool, which the operation reads. */
 export async function callWith(client: Client, operation: string, input: object): Promise<object> {
-  const { request_id, ...answer } = await client.call(operation as OperationName, input as RequestOf<OperationName>);
+  const { request_id, ...answer } = await client.call(
+    operation as OperationName,
+    input as RequestOf<OperationName>,
+  );
   return answer;
 }

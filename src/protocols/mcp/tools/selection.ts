@@ -37,8 +37,8 @@ const selectionMax = 1_000;
 /**
  * The tools of a caller: the usual ones, or those of a selection, within what the credential may do.
  *
- * @param selection names separated by commas: `default`, `all`, a subject such as `project`, or one operation such as
- * `project.create`; null for the usual tools.
+ * @param selection names separated by commas: `default`, `all`, a subject such as `project`, or one operation
+ * such as `project.create`; null for the usual tools.
  * @throws Failure `invalid_argument` for a name that selects nothing.
  */
 export function selectTools(selection: string | null, caller: Rights): readonly Tool[] {
@@ -50,8 +50,8 @@ export function selectTools(selection: string | null, caller: Rights): readonly 
 }
 
 /**
- * The scopes of which a token needs one for a tool that it lacks. Null for a tool that the token has, that no token has, or
- * that does not exist, and for the decision on an action, which no client is led to.
+ * The scopes of which a token needs one for a tool that it lacks. Null for a tool that the token has, that no
+ * token has, or that does not exist, and for the decision on an action, which no client is led to.
  */
 export function scopesFor(tool: string, caller: Rights): readonly string[] | null {
   if (caller.credential.kind !== "token") return null;
@@ -92,24 +92,30 @@ function allTools(): AllTools {
 function makeTools(): AllTools {
   const composed = [...taskTools(), ...fileTools];
   const taken = new Set(composed.map(({ name }) => name));
-  const others = [...generatedTools().keys()].filter((name) => !taken.has(toolName(name)) && name !== approval).map(operationTool);
+  const others = [...generatedTools().keys()]
+    .filter((name) => !taken.has(toolName(name)) && name !== approval)
+    .map(operationTool);
   return {
     selectable: [...composed, ...others],
     decision: approvalTool(),
-    usual: new Set([...composed, ...others.filter(({ operation }) => usual.includes(operation))].map(({ name }) => name)),
+    usual: new Set(
+      [...composed, ...others.filter(({ operation }) => usual.includes(operation))].map(({ name }) => name),
+    ),
   };
 }
 
 function chosen(all: readonly Named[], selection: string | null): ReadonlySet<string> {
   const byDefault = allTools().usual;
   if (selection === null || selection === "") return byDefault;
-  if (selection.length > selectionMax) throw invalidArgument("tools", `must be at most ${selectionMax} characters`);
+  if (selection.length > selectionMax)
+    throw invalidArgument("tools", `must be at most ${selectionMax} characters`);
   const words = selection.split(",").map((word) => word.trim());
   return new Set(
     words.flatMap((word) => {
       if (word === "default") return [...byDefault];
       const found = all.filter(
-        ({ name, operation }) => word === "all" || word === operation || word === name || operation.startsWith(`${word}.`),
+        ({ name, operation }) =>
+          word === "all" || word === operation || word === name || operation.startsWith(`${word}.`),
       );
       if (found.length > 0) return found.map(({ name }) => name);
       throw invalidArgument("tools", `"${word.slice(0, 64)}" is not a tool, an operation or a subject`);

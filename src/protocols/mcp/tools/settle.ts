@@ -12,10 +12,15 @@ import type { ToolAnswer, Use } from "./tool.ts";
 const messagesMax = 20;
 
 /**
- * Waits for the end of a turn, and asks the client's user when the task waits for a person. A client that continues calls as
- * tasks gets the task at once.
+ * Waits for the end of a turn, and asks the client's user when the task waits for a person. A client that
+ * continues calls as tasks gets the task at once.
  */
-export async function settle(client: CallerClient, turn: Turn, use: Use, seconds: number): Promise<ToolAnswer> {
+export async function settle(
+  client: CallerClient,
+  turn: Turn,
+  use: Use,
+  seconds: number,
+): Promise<ToolAnswer> {
   if (use.takesTasks) return startedTask(turn, await readTask(client, turn.taskId));
   const undecided = use.resumed !== undefined && !(await respond(client, turn.taskId, use));
   const progress = await waitFor(client, turn, use, undecided ? 0 : seconds);
@@ -32,17 +37,26 @@ export async function settle(client: CallerClient, turn: Turn, use: Use, seconds
 
 /** The action with its line breaks, after the JSON in which they are escaped. */
 const withAct = ({ content }: ToolResult, { waiting }: Progress): ToolResult =>
-  waiting && !isQuestion(waiting) ? { content: [...content, { type: "text", text: showAct(waiting).text }] } : { content };
+  waiting && !isQuestion(waiting)
+    ? { content: [...content, { type: "text", text: showAct(waiting).text }] }
+    : { content };
 
 /** Applies the response of the user to the present wait. False when it decided nothing. */
 async function respond(client: CallerClient, taskId: string, { responses = {} }: Use): Promise<boolean> {
   const waiting = waitingOf(await readTask(client, taskId));
   // Another client has decided before.
   if (waiting === null) return true;
-  return (await applyResponse(client, taskId, waiting, responses[waiting.waiting_for_event_id])) === "decided";
+  return (
+    (await applyResponse(client, taskId, waiting, responses[waiting.waiting_for_event_id])) === "decided"
+  );
 }
 
-async function waitFor(client: CallerClient, turn: Turn, { report, resumed, sleep }: Use, seconds: number): Promise<Progress> {
+async function waitFor(
+  client: CallerClient,
+  turn: Turn,
+  { report, resumed, sleep }: Use,
+  seconds: number,
+): Promise<Progress> {
   const enough = new AbortController();
   const done = new AbortController();
   sleep(seconds * 1000, done.signal).then(
@@ -83,7 +97,8 @@ export function turnView(taskId: string, { task, events, waiting, lastSeq }: Pro
 
 function messageOf(event: TaskEvent) {
   const { seq } = event;
-  if (event.type === "error_message") return { seq, content: event.error_message.content, error: event.error_message.error_type };
+  if (event.type === "error_message")
+    return { seq, content: event.error_message.content, error: event.error_message.error_type };
   if (event.type !== "assistant_message") return undefined;
   const { content, delivery_kind: deliveryKind, attachments } = event.assistant_message;
   const files = attachments.map(({ filename, content_type }) => ({ filename, content_type }));
@@ -92,7 +107,8 @@ function messageOf(event: TaskEvent) {
 
 function nextStep({ status, task_url }: Task, waitsFor: "question" | "approval" | null): string {
   if (waitsFor === "question") return "The agent asks a question: answer it with task_answer.";
-  if (waitsFor === "approval") return `The agent waits for an approval, which only a person can give: at ${task_url}`;
+  if (waitsFor === "approval")
+    return `The agent waits for an approval, which only a person can give: at ${task_url}`;
   if (status === "running") return "The task still runs: wait for it with task_wait.";
   return "The turn has ended: task_send_message starts the next one.";
 }

@@ -1,4 +1,9 @@
-import { type ContentPartInput, isQuestion, type MessageInput, type Task } from "../../../../packages/client/src/index.ts";
+import {
+  type ContentPartInput,
+  isQuestion,
+  type MessageInput,
+  type Task,
+} from "../../../../packages/client/src/index.ts";
 import { Failure } from "../../../core/failure.ts";
 import { readTask, waitingOf } from "../../shared/turn.ts";
 import { jsonResult } from "../results.ts";
@@ -14,7 +19,8 @@ const bounds = { minimum: 0, maximum: 600, default: usualSeconds };
 const waitSeconds = optional(
   whole(bounds.minimum, bounds.maximum, {
     ...bounds,
-    description: "Seconds to wait for the end of the turn. The task continues after that; task_wait waits again.",
+    description:
+      "Seconds to wait for the end of the turn. The task continues after that; task_wait waits again.",
   }),
   usualSeconds,
 );
@@ -23,11 +29,19 @@ const messageMembers = {
   message: filled("Text of the message."),
   file_ids: texts("Ids of uploaded files to attach, from file_upload or file_list."),
   force_skills: optional(texts("Ids of skills that the agent must use, from skill_list.")),
-  connectors: optional(texts("Ids of connectors that the task can use. Default: those of the project or the account.")),
+  connectors: optional(
+    texts("Ids of connectors that the task can use. Default: those of the project or the account."),
+  ),
 };
 
 /** The tools that create tasks, steer them and wait for them. */
-export const taskTools = (): readonly Tool[] => [createTask(), sendMessage, answerQuestion, waitForTask, searchTasks()];
+export const taskTools = (): readonly Tool[] => [
+  createTask(),
+  sendMessage,
+  answerQuestion,
+  waitForTask,
+  searchTasks(),
+];
 
 const createTask = (): Tool =>
   toolOf(
@@ -39,7 +53,14 @@ const createTask = (): Tool =>
         "Gives work to an autonomous agent and waits for the result. The agent works alone, with its own tools and files. The result has the messages of the agent, the state of the task, and the next step.",
       members: {
         ...messageMembers,
-        ...membersOf("task.create", ["title", "project_id", "agent_profile", "interactive_mode", "structured_output_schema", "metadata"]),
+        ...membersOf("task.create", [
+          "title",
+          "project_id",
+          "agent_profile",
+          "interactive_mode",
+          "structured_output_schema",
+          "metadata",
+        ]),
         wait_seconds: waitSeconds,
       },
       required: ["message"],
@@ -48,7 +69,11 @@ const createTask = (): Tool =>
     async (client, { message, file_ids, force_skills, connectors, wait_seconds, ...more }, use) => {
       if (use.resumed) return settle(client, use.resumed, use, wait_seconds);
       const lists = { ...(force_skills && { force_skills }), ...(connectors && { connectors }) };
-      const request = { interactive_mode: true, ...more, message: messageOf({ message, file_ids, ...lists }) };
+      const request = {
+        interactive_mode: true,
+        ...more,
+        message: messageOf({ message, file_ids, ...lists }),
+      };
       const { task_id: id } = await client.call("task.create", request);
       return settle(client, { taskId: id, seq: 0 }, use, wait_seconds);
     },
@@ -78,7 +103,8 @@ const answerQuestion = toolOf(
     name: "task_answer",
     operation: "task.sendMessage",
     title: "Answer the question of a task",
-    description: "Answers the question for which a task waits, and waits for the result. It does not decide approvals.",
+    description:
+      "Answers the question for which a task waits, and waits for the result. It does not decide approvals.",
     members: { task_id: taskId, answer: filled("The answer."), wait_seconds: waitSeconds },
     required: ["task_id", "answer"],
     annotations: { readOnlyHint: false, destructiveHint: false },
@@ -88,7 +114,11 @@ const answerQuestion = toolOf(
     const task = await readTask(client, task_id);
     const waiting = waitingOf(task);
     if (!waiting || !isQuestion(waiting))
-      throw new Failure("failed_precondition", "task_id: the task does not wait for an answer to a question", { path: "task_id" });
+      throw new Failure(
+        "failed_precondition",
+        "task_id: the task does not wait for an answer to a question",
+        { path: "task_id" },
+      );
     await client.tasks.sendMessage({ task_id: task.id, message: { content: answer } });
     return settle(client, turnAfter(task), use, wait_seconds);
   },
@@ -99,11 +129,15 @@ const waitForTask = toolOf(
     name: "task_wait",
     operation: "task.watch",
     title: "Wait for a task",
-    description: "Waits until a task has finished, failed or waits for its user. Progress is sent as notifications.",
+    description:
+      "Waits until a task has finished, failed or waits for its user. Progress is sent as notifications.",
     members: {
       task_id: taskId,
       after_seq: optional(
-        whole(0, 2 ** 31 - 1, { minimum: 0, description: "Only messages after this event: last_seq of an earlier result." }),
+        whole(0, 2 ** 31 - 1, {
+          minimum: 0,
+          description: "Only messages after this event: last_seq of an earlier result.",
+        }),
       ),
       wait_seconds: waitSeconds,
     },
@@ -113,7 +147,12 @@ const waitForTask = toolOf(
   async (client, { task_id, after_seq, wait_seconds }, use) => {
     if (use.resumed) return settle(client, use.resumed, use, wait_seconds);
     const { id, last_seq } = await readTask(client, task_id);
-    return settle(client, { taskId: id, seq: after_seq ?? Math.max(0, last_seq - shownBefore) }, use, wait_seconds);
+    return settle(
+      client,
+      { taskId: id, seq: after_seq ?? Math.max(0, last_seq - shownBefore) },
+      use,
+      wait_seconds,
+    );
   },
 );
 
@@ -139,7 +178,10 @@ function messageOf({
   message,
   file_ids,
   ...more
-}: Pick<MessageInput, "force_skills" | "connectors"> & { readonly message: string; readonly file_ids: readonly string[] }): MessageInput {
+}: Pick<MessageInput, "force_skills" | "connectors"> & {
+  readonly message: string;
+  readonly file_ids: readonly string[];
+}): MessageInput {
   const files = file_ids.map((id): ContentPartInput => ({ type: "file", file_id: id }));
   return { content: files.length === 0 ? message : [{ type: "text", text: message }, ...files], ...more };
 }

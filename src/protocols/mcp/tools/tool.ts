@@ -50,7 +50,11 @@ export interface Tool extends ToolFacts {
 
 /** A tool of one function, which gets an input of the type of its members. */
 export const toolOf = <M extends Members>(
-  { members, required, ...facts }: ToolFacts & { readonly members: M; readonly required: readonly (keyof M & string)[] },
+  {
+    members,
+    required,
+    ...facts
+  }: ToolFacts & { readonly members: M; readonly required: readonly (keyof M & string)[] },
   run: (client: CallerClient, input: InputOf<M>, use: Use) => Promise<ToolAnswer>,
 ): Tool => ({
   ...facts,
@@ -60,4 +64,6 @@ export const toolOf = <M extends Members>(
 
 /** The name of an operation's tool: `task.sendMessage` is `task_send_message`. Some clients take no dots. */
 export const toolName = (operation: string): string =>
-  operation.replaceAll(".", "_").replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before}_${after.toLowerCase()}`);
+  operation
+    .replaceAll(".", "_")
+    .replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before}_${after.toLowerCase()}`);

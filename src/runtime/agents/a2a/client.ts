@@ -24,7 +24,15 @@ export interface A2aClient {
 
 const jsonMax = 64 * 1_048_576;
 
-export function createA2aClient({ url, tenant, headers, idleSeconds, clock, fetch, signal }: ClientParts): A2aClient {
+export function createA2aClient({
+  url,
+  tenant,
+  headers,
+  idleSeconds,
+  clock,
+  fetch,
+  signal,
+}: ClientParts): A2aClient {
   /** Waits for a step of an answer, for at most `idleSeconds`. */
   async function inTime<T>(work: Promise<T>): Promise<T> {
     const done = new AbortController();
@@ -72,8 +80,10 @@ export function createA2aClient({ url, tenant, headers, idleSeconds, clock, fetc
     async *stream(method, params) {
       const answer = await post(method, params, "text/event-stream, application/json");
       const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
-      if (!isStream || answer.body === null) return void (yield messageIn(StreamResponseSchema, await readJson(answer)));
-      for await (const data of readEvents(answer.body, inTime, jsonMax)) yield messageIn(StreamResponseSchema, resultIn(data));
+      if (!isStream || answer.body === null)
+        return void (yield messageIn(StreamResponseSchema, await readJson(answer)));
+      for await (const data of readEvents(answer.body, inTime, jsonMax))
+        yield messageIn(StreamResponseSchema, resultIn(data));
     },
   };
 }
@@ -85,7 +95,9 @@ function resultIn(text: string): JsonValue {
   const { result, error } = answer as { result?: JsonValue; error?: JsonValue };
   if (isObject(error)) {
     const { code, message } = error as { code?: JsonValue; message?: JsonValue };
-    throw new AgentFault(`it refused: ${String(message).slice(0, 500)} (${String(code).slice(0, 20)})`, { isLost: false });
+    throw new AgentFault(`it refused: ${String(message).slice(0, 500)} (${String(code).slice(0, 20)})`, {
+      isLost: false,
+    });
   }
   if (result === undefined) throw strange();
   return result;

@@ -3,7 +3,9 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { isObject, type Json } from "../../../core/json.ts";
 import type { AgentEvent, AttachedFile, Turn } from "../../agent.ts";
 
-/** The task of an agent that a turn gave to it; without an id when the agent answered with a message alone. */
+/**
+ * The task of an agent that a turn gave to it; without an id when the agent answered with a message alone.
+ */
 export interface Place {
   readonly taskId: string;
   readonly contextId: string;
@@ -32,12 +34,19 @@ export interface Known {
 
 /** Reads what the events of the task record about an agent. */
 export function knownIn(turn: Turn, agent: string): Known {
-  const written = turn.written.flatMap((event) => (event.type === "tool_used" && event.payload.tool === callName ? [event.payload] : []));
-  const before = turn.earlier.findLast((entry) => entry.role === "tool" && entry.name === callName && entry.arguments["agent"] === agent);
+  const written = turn.written.flatMap((event) =>
+    event.type === "tool_used" && event.payload.tool === callName ? [event.payload] : [],
+  );
+  const before = turn.earlier.findLast(
+    (entry) => entry.role === "tool" && entry.name === callName && entry.arguments["agent"] === agent,
+  );
   const asked = placeIn(turn.memo);
   return {
     sent: placeIn(written.at(-1)?.result ?? null),
-    asked: asked && { ...asked, isOutside: isObject(turn.memo) && (turn.memo as { outside?: unknown }).outside === true },
+    asked: asked && {
+      ...asked,
+      isOutside: isObject(turn.memo) && (turn.memo as { outside?: unknown }).outside === true,
+    },
     contextId: (before?.role === "tool" && placeIn(before.result)?.contextId) || "",
   };
 }
@@ -69,7 +78,10 @@ export const callEvent = (agent: string, { taskId, contextId }: Place, messageId
   },
 });
 
-/** The id of the turn's message: the same in each run of the turn, so that an agent that knows it does not begin again. */
+/**
+ * The id of the turn's message: the same in each run of the turn, so that an agent that knows it does not
+ * begin again.
+ */
 export const messageIdOf = ({ taskId, earlier, messages }: Turn): string =>
   createHash("sha256")
     .update(JSON.stringify([taskId, earlier, messages]))
@@ -81,7 +93,11 @@ export async function messageOf(turn: Turn, { asked, contextId }: Known): Promis
   // The agent knows the project's instruction from the beginning of the conversation.
   const instruction = asked || contextId !== "" ? turn.ownInstruction : turn.instruction;
   const texts = [instruction ?? "", ...turn.messages].filter((text) => text !== "").map((text) => ({ text }));
-  const place = asked ? { taskId: asked.taskId, contextId: asked.contextId } : contextId === "" ? {} : { contextId };
+  const place = asked
+    ? { taskId: asked.taskId, contextId: asked.contextId }
+    : contextId === ""
+      ? {}
+      : { contextId };
   const parts = [...texts, ...(await filesOf(turn.attachments))];
   return { messageId: messageIdOf(turn), role: "ROLE_USER", parts, ...place };
 }
@@ -92,7 +108,12 @@ async function filesOf(files: readonly AttachedFile[]): Promise<JsonValue[]> {
   for (const { filename, contentType, bytes, read } of files) {
     left -= bytes;
     if (left < 0) parts.push({ text: `The file ${filename} is too large to be sent.` });
-    else parts.push({ raw: Buffer.concat(await Array.fromAsync(read())).toString("base64"), filename, mediaType: contentType });
+    else
+      parts.push({
+        raw: Buffer.concat(await Array.fromAsync(read())).toString("base64"),
+        filename,
+        mediaType: contentType,
+      });
   }
   return parts;
 }

@@ -1,8 +1,8 @@
 import { AgentFault } from "./fault.ts";
 
 /**
- * Reads the data of server-sent events (WHATWG HTML, 9.2.6). Other fields and comments are ignored. The time grows with the bytes, not
- * with the number of pieces in which an event arrives.
+ * Reads the data of server-sent events (WHATWG HTML, 9.2.6). Other fields and comments are ignored. The time
+ * grows with the bytes, not with the number of pieces in which an event arrives.
  *
  * @param inTime waits for a step.
  * @param max characters of one event. @throws AgentFault for a longer one
@@ -35,7 +35,10 @@ export async function* readEvents(
   }
 }
 
-/** Collects the lines of an event. The reader takes a line, or null for a part of one, and returns the data at the end of an event that has any. */
+/**
+ * Collects the lines of an event. The reader takes a line, or null for a part of one, and returns the data at
+ * the end of an event that has any.
+ */
 function eventReader(max: number): (line: string | null, added: number) => string | undefined {
   let [data, length]: [string[], number] = [[], 0];
   return (line, added) => {

@@ -15,15 +15,22 @@ const fileMax = 100 * 1_048_576;
 
 /** The text of parts; JSON when there is no text. */
 export function textOf(parts: readonly Part[]): string {
-  const texts = parts.flatMap(({ content }) => (content.case === "text" && content.value.trim() !== "" ? [content.value] : []));
+  const texts = parts.flatMap(({ content }) =>
+    content.case === "text" && content.value.trim() !== "" ? [content.value] : [],
+  );
   const data = texts.length > 0 ? [] : dataIn(parts).map((value) => JSON.stringify(value));
   return [...texts, ...data].join("\n\n").slice(0, textMax);
 }
 
 export const dataIn = (parts: readonly Part[]): readonly Json[] =>
-  parts.flatMap(({ content }) => (content.case === "data" ? [toJson(ValueSchema, content.value) as Json] : []));
+  parts.flatMap(({ content }) =>
+    content.case === "data" ? [toJson(ValueSchema, content.value) as Json] : [],
+  );
 
-/** The files of parts, and a text about those that could not be fetched. Their addresses are as hostile as a user's. */
+/**
+ * The files of parts, and a text about those that could not be fetched. Their addresses are as hostile as a
+ * user's.
+ */
 export async function filesIn(
   parts: readonly Part[],
   fetchFile: FetchFile,
@@ -36,14 +43,17 @@ export async function filesIn(
     const contentType = /^[\w.+-]+\/[\w.+-]+$/.test(mediaType) ? { contentType: mediaType } : {};
     const named = tidyFilename(filename || `file-${index + 1}`);
     if (isExecutable(named) || index >= filesMax) missing.push(`${named}: was not accepted`);
-    else if (content.case === "raw") files.push({ filename: named, ...contentType, content: [content.value] });
+    else if (content.case === "raw")
+      files.push({ filename: named, ...contentType, content: [content.value] });
     else if (content.case === "url") {
       try {
         const { bytes } = await fetchFile(content.value, { ...by, max: fileMax });
         files.push({ filename: named, ...contentType, content: bytes });
       } catch (thrown) {
         by.signal.throwIfAborted();
-        missing.push(`${named}: ${thrown instanceof Failure ? thrown.message.replace(/^file_url: /, "") : "could not be fetched"}`);
+        missing.push(
+          `${named}: ${thrown instanceof Failure ? thrown.message.replace(/^file_url: /, "") : "could not be fetched"}`,
+        );
       }
     }
   }

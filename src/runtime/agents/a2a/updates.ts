@@ -10,7 +10,12 @@ import {
 import type { Place } from "./conversation.ts";
 import { textOf } from "./result.ts";
 
-const over: readonly TaskState[] = [TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED, TaskState.REJECTED];
+const over: readonly TaskState[] = [
+  TaskState.COMPLETED,
+  TaskState.FAILED,
+  TaskState.CANCELED,
+  TaskState.REJECTED,
+];
 const waiting: readonly TaskState[] = [TaskState.INPUT_REQUIRED, TaskState.AUTH_REQUIRED];
 
 /** The most texts of a turn that become events. */
@@ -64,7 +69,11 @@ export function seenOf(known: Place | undefined, spoken: readonly string[]): See
     if (payload.case === "statusUpdate") return setStatus(payload.value.status);
     if (payload.case === "artifactUpdate") {
       const { artifact, append } = payload.value;
-      if (artifact) artifacts.set(artifact.artifactId, [...(append ? (artifacts.get(artifact.artifactId) ?? []) : []), ...artifact.parts]);
+      if (artifact)
+        artifacts.set(artifact.artifactId, [
+          ...(append ? (artifacts.get(artifact.artifactId) ?? []) : []),
+          ...artifact.parts,
+        ]);
     }
     if (payload.case === "message") {
       answer = payload.value;

@@ -5,8 +5,9 @@ import type { Decision, Turn } from "../../agent.ts";
 import type { FinishedUse } from "./conversation.ts";
 import type { CheckRequest, ToolResult } from "./tool.ts";
 
-// The rule for requests to addresses that a model chooses (docs/guides/models.md#fetch-policy). It is computed from the
-// messages and events of the task alone, so a run that continues decides as the run before it.
+// The rule for requests to addresses that a model chooses (docs/guides/models.md#fetch-policy). It is
+// computed from the messages and events of the task alone, so a run that continues decides as the run before
+// it.
 
 /** The request is not sent: the use ends with `result`. */
 export class Unapproved extends Error {
@@ -32,7 +33,13 @@ interface Using {
 /** The most approvals that one use requests: a page can redirect to another address each time. */
 const asksMax = 5;
 /** The tools whose results are pages. Texts of files and other tasks are not: a model can write them. */
-export const pageTools: readonly string[] = ["fetch_url", "browser_open", "browser_read", "browser_click", "browser_type"];
+export const pageTools: readonly string[] = [
+  "fetch_url",
+  "browser_open",
+  "browser_read",
+  "browser_click",
+  "browser_type",
+];
 
 /** The tools that a model does not have where it may send no request. */
 export const requestTools: readonly string[] = [...pageTools, "browser_screenshot"];
@@ -44,7 +51,8 @@ export const requestChecks =
     if (policy.mode === "off") throw refused("Requests to addresses are switched off for this profile.");
     if (policy.mode === "allow" || isListed(policy, url.hostname)) return;
     // Its server has the request already, and chose this address.
-    if (from && from.host === url.host && (from.protocol === url.protocol || url.protocol === "https:")) return;
+    if (from && from.host === url.host && (from.protocol === url.protocol || url.protocol === "https:"))
+      return;
     const answers = decisions.filter(({ kind }) => kind === "fetchUrl");
     const answer = answers.findLast(({ params }) => params?.["url"] === url.href && params["text"] === text);
     if (answer?.accepted) return;
@@ -57,18 +65,25 @@ export const requestChecks =
 const refused = (value: string): Unapproved => new Unapproved({ kind: "result", value, isError: true });
 
 /** Whether the address is in a message of the user, or as a link of a page that was read. */
-async function isFree({ href }: URL, sources: Turn["sources"], uses: readonly FinishedUse[]): Promise<boolean> {
+async function isFree(
+  { href }: URL,
+  sources: Turn["sources"],
+  uses: readonly FinishedUse[],
+): Promise<boolean> {
   if (!sources) return false;
-  for await (const text of sources.messages()) if (hasAddress(text, href) || hasAddress(withSchemes(text), href)) return true;
+  for await (const text of sources.messages())
+    if (hasAddress(text, href) || hasAddress(withSchemes(text), href)) return true;
   const read = uses.filter(({ tool, isError }) => pageTools.includes(tool) && !isError);
   if (read.some(({ result }) => leavesOf(result).some((text) => hasAddress(text, href)))) return true;
-  for await (const result of sources.results(pageTools)) if (leavesOf(result).some((text) => hasAddress(text, href))) return true;
+  for await (const result of sources.results(pageTools))
+    if (leavesOf(result).some((text) => hasAddress(text, href))) return true;
   return false;
 }
 
 /**
- * Whether a text has exactly this address, compared as parsed URLs. A mark at its end may belong to the address or to the
- * text, and an address without its fragment says less than with it. One with user information never counts.
+ * Whether a text has exactly this address, compared as parsed URLs. A mark at its end may belong to the
+ * address or to the text, and an address without its fragment says less than with it. One with user
+ * information never counts.
  *
  * @param href the `href` of a URL.
  */
@@ -86,7 +101,10 @@ export function hasAddress(text: string, href: string): boolean {
 /** The beginning of a host name that is part of no longer word or address. */
 const bareAddress = /(?<![\p{L}\p{N}_@/.:%-])(?=(?:[\p{L}\p{N}-]+\.)+\p{L}{2,})/gu;
 
-/** A text whose addresses without a scheme have https: a person who writes "look at example.com" means `https://example.com/`. */
+/**
+ * A text whose addresses without a scheme have https: a person who writes "look at example.com" means
+ * `https://example.com/`.
+ */
 export const withSchemes = (text: string): string => text.replace(bareAddress, "https://");
 
 export function withoutFragment(url: URL): URL {
@@ -104,8 +122,15 @@ const leavesOf = (value: Json): readonly string[] =>
         ? Object.values(value).flatMap(leavesOf)
         : [];
 
-/** The request for the user's approval: it shows the complete address, also with its percent-encoded characters decoded. */
-function approvalOf(url: URL, from: URL | undefined, text: string | undefined): Extract<ToolResult, { kind: "end" }>["outcome"] {
+/**
+ * The request for the user's approval: it shows the complete address, also with its percent-encoded
+ * characters decoded.
+ */
+function approvalOf(
+  url: URL,
+  from: URL | undefined,
+  text: string | undefined,
+): Extract<ToolResult, { kind: "end" }>["outcome"] {
   const decoded = decode(url.href);
   const params: JsonObject = {
     url: url.href,
@@ -114,7 +139,9 @@ function approvalOf(url: URL, from: URL | undefined, text: string | undefined): 
     ...(from === undefined ? {} : { redirected_from: from.href }),
   };
   const lines = [
-    text === undefined ? `Send a request to ${url.host}.` : `Type a text into a page of ${url.host}, which can send it.`,
+    text === undefined
+      ? `Send a request to ${url.host}.`
+      : `Type a text into a page of ${url.host}, which can send it.`,
     `Address: ${url.href}`,
     ...(decoded === url.href ? [] : [`Decoded: ${decoded}`]),
     ...(text === undefined ? [] : [`Text: ${text}`]),

@@ -38,12 +38,14 @@ export interface AnswerLimits {
   readonly charactersMax: number;
 }
 
-type Part = Awaited<ReturnType<LanguageModel["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never;
+type Part =
+  Awaited<ReturnType<LanguageModel["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never;
 
 /**
  * Calls the model once. Yields the pieces of the answer, then the full answer.
  *
- * @throws ModelFault when the call fails, Ended `timeout` at the deadline, the signal's reason once it is aborted.
+ * @throws ModelFault when the call fails, Ended `timeout` at the deadline, the signal's reason once it is
+ * aborted.
  */
 export async function* callModel(
   model: LanguageModel,
@@ -76,7 +78,10 @@ export async function* callModel(
   }
 }
 
-/** Aborts the call when the endpoint is silent or the time is over. Call the result for each part that arrives. */
+/**
+ * Aborts the call when the endpoint is silent or the time is over. Call the result for each part that
+ * arrives.
+ */
 function watchSilence({ clock, idleMs, deadline }: AnswerLimits, stop: AbortController): () => void {
   let last = clock.monotonic();
   const wait = async (): Promise<void> => {
@@ -104,7 +109,10 @@ interface PartialAnswer {
   end: Extract<Part, { type: "finish" }> | undefined;
 }
 
-/** Adds a part to the answer. Returns its piece of text, if any. @throws ModelFault `endless`, and the error of an error part. */
+/**
+ * Adds a part to the answer. Returns its piece of text, if any. @throws ModelFault `endless`, and the error
+ * of an error part.
+ */
 function addPart(answer: PartialAnswer, part: Part, charactersMax: number): Piece | undefined {
   if ("delta" in part) answer.characters += part.delta.length;
   if (answer.characters > charactersMax) throw new ModelFault("endless");
@@ -131,7 +139,10 @@ function addPart(answer: PartialAnswer, part: Part, charactersMax: number): Piec
   }
 }
 
-/** Returns the full answer. @throws ModelFault `broken` for an answer without an end, `empty` for an empty one. */
+/**
+ * Returns the full answer. @throws ModelFault `broken` for an answer without an end, `empty` for an empty
+ * one.
+ */
 function fullAnswer({ text, calls, end }: PartialAnswer): Answer {
   const reason = end?.finishReason.unified;
   if (!end || reason === "interrupted" || reason === "error") throw new ModelFault("broken");
@@ -139,5 +150,12 @@ function fullAnswer({ text, calls, end }: PartialAnswer): Answer {
   if (text.trim() === "" && calls.length === 0 && !filtered) throw new ModelFault("empty");
   const { inputTokens, outputTokens } = end.usage;
   const finish = filtered ? "filtered" : reason === "length" ? "length" : "stop";
-  return { kind: "answer", text, calls, finish, inputTokens: inputTokens.total ?? null, outputTokens: outputTokens.total ?? null };
+  return {
+    kind: "answer",
+    text,
+    calls,
+    finish,
+    inputTokens: inputTokens.total ?? null,
+    outputTokens: outputTokens.total ?? null,
+  };
 }

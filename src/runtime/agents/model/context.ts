@@ -15,23 +15,39 @@ export const countTokens = (text: string): number => Math.ceil(Buffer.byteLength
 
 const jsonTokens = (value: Json): number => countTokens(JSON.stringify(value));
 
-export function conversationTokens({ system, earlier, recalled, request, steps, tail }: Conversation): number {
+export function conversationTokens({
+  system,
+  earlier,
+  recalled,
+  request,
+  steps,
+  tail,
+}: Conversation): number {
   const messages = [...earlier, ...tail].map(partTokens);
-  const used = [{ text: "", uses: recalled }, ...steps].flatMap(({ text, uses }) => [countTokens(text), ...uses.map(useTokens)]);
-  return [countTokens(system), countTokens(request), ...messages, ...used].reduce((sum, tokens) => sum + tokens, 0);
+  const used = [{ text: "", uses: recalled }, ...steps].flatMap(({ text, uses }) => [
+    countTokens(text),
+    ...uses.map(useTokens),
+  ]);
+  return [countTokens(system), countTokens(request), ...messages, ...used].reduce(
+    (sum, tokens) => sum + tokens,
+    0,
+  );
 }
 
-const partTokens = (part: EarlierPart): number => (part.role === "tool" ? useTokens(part) : countTokens(part.content) + messageTokens);
+const partTokens = (part: EarlierPart): number =>
+  part.role === "tool" ? useTokens(part) : countTokens(part.content) + messageTokens;
 
-const useTokens = ({ input, result }: FinishedUse): number => jsonTokens(input) + jsonTokens(result) + 4 * messageTokens;
+const useTokens = ({ input, result }: FinishedUse): number =>
+  jsonTokens(input) + jsonTokens(result) + 4 * messageTokens;
 
 /** Shortens one part of a conversation; undefined when that saves nothing. */
 type Cut = (conversation: Conversation) => Conversation | undefined;
 
 /**
- * Shortens a conversation until it fits. The uses of tools in earlier turns are left out first, the oldest first. Then outlines
- * replace the oldest parts: results of tools, their inputs, the agent's texts, and its texts in earlier turns. The results of the
- * last step are shortened last. The instruction and the messages of users are never shortened.
+ * Shortens a conversation until it fits. The uses of tools in earlier turns are left out first, the oldest
+ * first. Then outlines replace the oldest parts: results of tools, their inputs, the agent's texts, and its
+ * texts in earlier turns. The results of the last step are shortened last. The instruction and the messages
+ * of users are never shortened.
  *
  * @param tokensMax the tokens that the conversation may have.
  * @throws TurnError `context_limit` when it still does not fit.
@@ -75,7 +91,9 @@ function withUse(
 ): Conversation | undefined {
   const original = all.steps[step];
   const shorter = original?.uses[use] && outline(original.uses[use]);
-  return original && shorter ? { ...all, steps: all.steps.with(step, { ...original, uses: original.uses.with(use, shorter) }) } : undefined;
+  return original && shorter
+    ? { ...all, steps: all.steps.with(step, { ...original, uses: original.uses.with(use, shorter) }) }
+    : undefined;
 }
 
 /** Without the oldest use of a tool in earlier turns. */
@@ -103,7 +121,10 @@ function withText(all: Conversation, at: number): Conversation | undefined {
 function withEarlier(all: Conversation, at: number): Conversation | undefined {
   const said = all.earlier[at];
   if (said?.role !== "assistant" || said.content.length <= shortMax) return undefined;
-  return { ...all, earlier: all.earlier.with(at, { ...said, content: `${head(said.content, outlineMax)} …` }) };
+  return {
+    ...all,
+    earlier: all.earlier.with(at, { ...said, content: `${head(said.content, outlineMax)} …` }),
+  };
 }
 
 /** A use with outlines instead of a long input and a long result. */

@@ -5,14 +5,24 @@ import type { EventPayloads, NewEvent, PlanStep } from "../../../core/tasks/even
 import { type ChatMessage, messagesOf, type Turn } from "../../agent.ts";
 import { planTool } from "./plan.ts";
 
-/** The position of a tool use in its turn: the model's step that requested it, and the position in the step, both from 1. */
+/**
+ * The position of a tool use in its turn: the model's step that requested it, and the position in the step,
+ * both from 1.
+ */
 export interface CallPosition {
   readonly step: number;
   readonly position: number;
 }
 
-/** Ids for the tool uses of a turn. They differ from those of other turns, and are the same when the turn resumes. */
-export function callIds({ taskId, earlier, messages }: Pick<Turn, "taskId" | "earlier" | "messages">): (at: CallPosition) => string {
+/**
+ * Ids for the tool uses of a turn. They differ from those of other turns, and are the same when the turn
+ * resumes.
+ */
+export function callIds({
+  taskId,
+  earlier,
+  messages,
+}: Pick<Turn, "taskId" | "earlier" | "messages">): (at: CallPosition) => string {
   const digest = createHash("sha256")
     .update(JSON.stringify([taskId, messagesOf(earlier), messages]))
     .digest();
@@ -23,10 +33,15 @@ export function callIds({ taskId, earlier, messages }: Pick<Turn, "taskId" | "ea
 /** The position in an id of `callIds`; undefined for any other id. */
 function positionOf(callId: string): CallPosition | undefined {
   const [, step, place] = /^[^_]+_(\d{1,4})_(\d{1,4})$/.exec(callId) ?? [];
-  return step === undefined || place === undefined ? undefined : { step: Number(step), position: Number(place) };
+  return step === undefined || place === undefined
+    ? undefined
+    : { step: Number(step), position: Number(place) };
 }
 
-/** The id of the nth use for the model: nine letters and digits, which every API accepts (some accept no longer ids). */
+/**
+ * The id of the nth use for the model: nine letters and digits, which every API accepts (some accept no
+ * longer ids).
+ */
 export const wireId = (nth: number): string => `c${String(nth).padStart(8, "0")}`;
 
 export interface FinishedUse {
@@ -71,8 +86,8 @@ export interface TurnProgress {
 }
 
 /**
- * Reads a turn from its events. All conversations are built this way: a run that continues and a run that resumes read
- * the same events, so the model receives the same conversation.
+ * Reads a turn from its events. All conversations are built this way: a run that continues and a run that
+ * resumes read the same events, so the model receives the same conversation.
  *
  * | Event | In the conversation |
  * | --- | --- |
@@ -89,7 +104,14 @@ export function readEvents(events: readonly NewEvent[]): TurnProgress {
   for (const event of events) readEvent(reading, event);
   const { steps, open, begun, asked, plan } = reading;
   const current = steps.at(-1)?.uses.length === 0 ? steps.pop() : undefined;
-  return { steps, open, openText: current?.text ?? "", hasBegun: begun || current !== undefined, approvals: asked, plan };
+  return {
+    steps,
+    open,
+    openText: current?.text ?? "",
+    hasBegun: begun || current !== undefined,
+    approvals: asked,
+    plan,
+  };
 }
 
 /** The state while events are read. */
@@ -123,7 +145,10 @@ function readEvent(reading: Reading, event: NewEvent): void {
   }
 }
 
-function readUse(reading: Reading, { actionId, tool, status, params = {}, result = null }: EventPayloads["tool_used"]): void {
+function readUse(
+  reading: Reading,
+  { actionId, tool, status, params = {}, result = null }: EventPayloads["tool_used"],
+): void {
   if (status === "pending_confirmation") {
     reading.asked.set(actionId, [...(reading.asked.get(actionId) ?? []), reading.questions]);
     reading.questions += 1;
@@ -131,7 +156,11 @@ function readUse(reading: Reading, { actionId, tool, status, params = {}, result
     return;
   }
   if (reading.open?.callId === actionId) reading.open = null;
-  addUse(reading, { tool, input: params, result, isError: status === "error" }, positionOf(actionId)?.step ?? reading.steps.length + 1);
+  addUse(
+    reading,
+    { tool, input: params, result, isError: status === "error" },
+    positionOf(actionId)?.step ?? reading.steps.length + 1,
+  );
 }
 
 /** Adds a use to its step. @param number the step's number, from 1; it decides whether a new step begins. */

@@ -1,7 +1,15 @@
 import { APICallError } from "ai";
 
 /** Why a call of the model failed, as our own classes: texts of the endpoint are never passed on. */
-export type FaultKind = "busy" | "down" | "broken" | "silent" | "empty" | "endless" | "refused_key" | "refused";
+export type FaultKind =
+  | "busy"
+  | "down"
+  | "broken"
+  | "silent"
+  | "empty"
+  | "endless"
+  | "refused_key"
+  | "refused";
 
 /** A failed call of the model. */
 export class ModelFault extends Error {
@@ -48,11 +56,15 @@ export function toModelFault(thrown: unknown, now: number): ModelFault {
 /** The status of an error. An error within a stream has its own status when the SDK knows it. */
 function statusOf(thrown: unknown): number | null {
   if (APICallError.isInstance(thrown)) return thrown.statusCode ?? null;
-  const status = thrown !== null && typeof thrown === "object" && "statusCode" in thrown ? thrown.statusCode : null;
+  const status =
+    thrown !== null && typeof thrown === "object" && "statusCode" in thrown ? thrown.statusCode : null;
   return typeof status === "number" ? status : null;
 }
 
-/** Reads seconds or a date (RFC 9110 10.2.3), or milliseconds, which some endpoints send in addition; null if none is valid. */
+/**
+ * Reads seconds or a date (RFC 9110 10.2.3), or milliseconds, which some endpoints send in addition; null if
+ * none is valid.
+ */
 function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | null {
   const { "retry-after-ms": ms = "", "retry-after": text = "" } = headers;
   if (/^\d{1,9}$/.test(ms)) return Number(ms);
@@ -68,9 +80,9 @@ const longestMs = 30_000;
 const patienceMs = 300_000;
 
 /**
- * The wait after a failed attempt, in milliseconds; null to stop. A wait that the endpoint requests is followed, up to
- * five minutes. Otherwise the wait doubles from 1 s to 30 s, minus a random part of up to half, so that many runs do not
- * retry at the same time.
+ * The wait after a failed attempt, in milliseconds; null to stop. A wait that the endpoint requests is
+ * followed, up to five minutes. Otherwise the wait doubles from 1 s to 30 s, minus a random part of up to
+ * half, so that many runs do not retry at the same time.
  *
  * @param attempt the number of the attempt, from 1.
  * @param chance a random number from 0 to 1.
@@ -108,20 +120,29 @@ export function toTurnError({ kind, status }: ModelFault): TurnError {
     case "busy":
       return new TurnError("model_unavailable", `The model is overloaded${answered}. Try again later.`);
     case "down":
-      return new TurnError("model_unavailable", `The model's service is not available${answered}. Try again later.`);
+      return new TurnError(
+        "model_unavailable",
+        `The model's service is not available${answered}. Try again later.`,
+      );
     case "broken":
       return new TurnError(
         "model_unavailable",
         "The model's service could not be reached, or its answer was interrupted, several times. Try again later.",
       );
     case "silent":
-      return new TurnError("model_unavailable", "The model's service did not answer in time. Try again later.");
+      return new TurnError(
+        "model_unavailable",
+        "The model's service did not answer in time. Try again later.",
+      );
     case "empty":
       return new TurnError("model_failed", "The model returned no answer.");
     case "endless":
       return new TurnError("model_failed", "The model's answer was too long.");
     case "refused_key":
-      return new TurnError("model_refused", `The model's service refused the platform's key${answered}. The operator has to check it.`);
+      return new TurnError(
+        "model_refused",
+        `The model's service refused the platform's key${answered}. The operator has to check it.`,
+      );
     case "refused":
       return new TurnError("model_refused", `The model's service refused the request${answered}.`);
   }

@@ -7,9 +7,10 @@ import type { EarlierPart, EarlierUse, FinishedUse } from "./conversation.ts";
 const usesMax = 30;
 
 /**
- * The earlier turns for the model: all messages, and the newest uses of tools, with outlines instead of long inputs and
- * results. They are calls of tools like those of this turn, not texts: a model imitates texts instead of using the tool, and
- * results stay data. Uses of tools that the model has no more are left out, and so are the newest ones that a memo has in full.
+ * The earlier turns for the model: all messages, and the newest uses of tools, with outlines instead of long
+ * inputs and results. They are calls of tools like those of this turn, not texts: a model imitates texts
+ * instead of using the tool, and results stay data. Uses of tools that the model has no more are left out,
+ * and so are the newest ones that a memo has in full.
  *
  * @param stored the uses that the memo has.
  */

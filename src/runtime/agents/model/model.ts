@@ -11,13 +11,17 @@ import { useSkillName } from "./tools/use-skill.ts";
 import { recordWaits, runUse, useTool } from "./use.ts";
 
 /**
- * Invokes forced skills (spec/api.md 9.10) before the first call of the model: so none is missed, an event shows each,
- * and the model begins with their content. A resumed run skips invoked skills. A skill that was forced in the meantime
- * gets a new step, so that no two uses have the same id.
+ * Invokes forced skills (spec/api.md 9.10) before the first call of the model: so none is missed, an event
+ * shows each, and the model begins with their content. A resumed run skips invoked skills. A skill that was
+ * forced in the meantime gets a new step, so that no two uses have the same id.
  */
 async function* invokeForced(run: Run): AsyncGenerator<Progress, void, void> {
   const { steps } = run.progress();
-  const used = new Set(steps.flatMap(({ uses }) => uses.filter(({ tool }) => tool === useSkillName).map(({ input }) => input["skill"])));
+  const used = new Set(
+    steps.flatMap(({ uses }) =>
+      uses.filter(({ tool }) => tool === useSkillName).map(({ input }) => input["skill"]),
+    ),
+  );
   const pending = run.turn.skills.filter(({ id, forced }) => forced && !used.has(id));
   for (const [index, { id }] of pending.entries()) {
     const callId = run.callId({ step: steps.length + 1, position: index + 1 });
@@ -26,10 +30,15 @@ async function* invokeForced(run: Run): AsyncGenerator<Progress, void, void> {
 }
 
 /**
- * Extracts the value of the requested output schema (spec/api.md 9.5) from the conversation: one attempt, and a second one when the
- * value does not conform. Undefined when the model returns none: the answer is kept, and the extraction counts as failed.
+ * Extracts the value of the requested output schema (spec/api.md 9.5) from the conversation: one attempt, and
+ * a second one when the value does not conform. Undefined when the model returns none: the answer is kept,
+ * and the extraction counts as failed.
  */
-async function* extract(run: Run, schema: JsonObject, answer: string): AsyncGenerator<Progress, Json | undefined, void> {
+async function* extract(
+  run: Run,
+  schema: JsonObject,
+  answer: string,
+): AsyncGenerator<Progress, Json | undefined, void> {
   const request: ChatMessage = {
     role: "user",
     content: `Now return the resulting value, as JSON only. Its schema is: ${JSON.stringify(schema)}`,
@@ -43,13 +52,21 @@ async function* extract(run: Run, schema: JsonObject, answer: string): AsyncGene
     value = parsed ?? value;
     if (structuredResult(schema, parsed).success) return parsed;
     const wrong = parsed === undefined ? "That is not JSON." : "That does not conform to the schema.";
-    tail = [...tail, { role: "assistant", content: text }, { role: "user", content: `${wrong} Return the value again, as JSON only.` }];
+    tail = [
+      ...tail,
+      { role: "assistant", content: text },
+      { role: "user", content: `${wrong} Return the value again, as JSON only.` },
+    ];
   }
   return value;
 }
 
 /** Returns the model's text; undefined when there is no answer. */
-async function* askForText(run: Run, tail: readonly ChatMessage[], format: JsonObject): AsyncGenerator<Progress, string | undefined, void> {
+async function* askForText(
+  run: Run,
+  tail: readonly ChatMessage[],
+  format: JsonObject,
+): AsyncGenerator<Progress, string | undefined, void> {
   try {
     return (yield* runStep(run, { tail, format, quiet: true })).text;
   } catch (thrown) {
@@ -59,17 +76,19 @@ async function* askForText(run: Run, tail: readonly ChatMessage[], format: JsonO
 }
 
 /** Parses the JSON in a text, also between code fences, which some models add; undefined without JSON. */
-const valueIn = (text: string): Json | undefined => parseJson(/^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim())?.[1] ?? text);
+const valueIn = (text: string): Json | undefined =>
+  parseJson(/^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim())?.[1] ?? text);
 
 /** The most times that an answer that was cut at its token limit is continued. */
 const continuationsMax = 4;
 
 /**
- * An agent that uses a language model. In each step the model writes text and uses tools, until it answers without tools.
- * A model does not repeat itself exactly, so a resumed run relies on the events of the turn (`conversation.ts`): it yields
- * the written events unchanged, and calls the model for the steps after them.
+ * An agent that uses a language model. In each step the model writes text and uses tools, until it answers
+ * without tools. A model does not repeat itself exactly, so a resumed run relies on the events of the turn
+ * (`conversation.ts`): it yields the written events unchanged, and calls the model for the steps after them.
  */
-export const modelAgent = (parts: ModelParts): Agent => Object.assign(agentOf(parts), { reserves: true } as const);
+export const modelAgent = (parts: ModelParts): Agent =>
+  Object.assign(agentOf(parts), { reserves: true } as const);
 
 const agentOf = (parts: ModelParts): Agent =>
   async function* (turn) {
@@ -102,8 +121,15 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
   }
 }
 
-/** Runs a step's tool calls. Calls after a question or a confirmation are dropped: the model may request them again. */
-async function* useAll(run: Run, { calls }: Answer, step: number): AsyncGenerator<Progress, Outcome | null, void> {
+/**
+ * Runs a step's tool calls. Calls after a question or a confirmation are dropped: the model may request them
+ * again.
+ */
+async function* useAll(
+  run: Run,
+  { calls }: Answer,
+  step: number,
+): AsyncGenerator<Progress, Outcome | null, void> {
   for (const [index, call] of calls.entries()) {
     const end = yield* useTool(run, run.callId({ step, position: index + 1 }), call);
     if (end) return end;
@@ -120,9 +146,13 @@ async function* conclude(run: Run, answer: Answer): AsyncGenerator<Progress, Out
   return { kind: "finish", content, ...defined({ output }) };
 }
 
-/** Returns the full text, with continuations. @throws TurnError `model_refused` when the endpoint's filter removed all text. */
+/**
+ * Returns the full text, with continuations. @throws TurnError `model_refused` when the endpoint's filter
+ * removed all text.
+ */
 async function* wholeText(run: Run, first: Answer): AsyncGenerator<Progress, string, void> {
-  if (first.text.trim() === "") throw new TurnError("model_refused", "The model's service withheld the answer: its filter refused it.");
+  if (first.text.trim() === "")
+    throw new TurnError("model_refused", "The model's service withheld the answer: its filter refused it.");
   let { text, finish } = first;
   for (let times = 0; finish === "length" && times < continuationsMax; times += 1) {
     const tail: ChatMessage[] = [

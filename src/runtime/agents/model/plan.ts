@@ -4,7 +4,9 @@ import { conformsTo } from "./tool.ts";
 
 export const statuses = ["todo", "doing", "done", "failed"] as const;
 
-/** The tool with which the model shows its plan. It costs nothing, and its events are a plan's, not a tool's. */
+/**
+ * The tool with which the model shows its plan. It costs nothing, and its events are a plan's, not a tool's.
+ */
 export const planTool = {
   name: "update_plan",
   description:
@@ -18,7 +20,10 @@ export const planTool = {
         maxItems: 50,
         items: {
           type: "object",
-          properties: { title: { type: "string", minLength: 1, maxLength: 200 }, status: { type: "string", enum: [...statuses] } },
+          properties: {
+            title: { type: "string", minLength: 1, maxLength: 200 },
+            status: { type: "string", enum: [...statuses] },
+          },
           required: ["title", "status"],
           additionalProperties: false,
         },
@@ -34,35 +39,56 @@ interface PlanInput {
 }
 
 /**
- * The events of a plan update: the full plan, and each step that begins. A step keeps its times from the previous plan
- * when the title is the same.
+ * The events of a plan update: the full plan, and each step that begins. A step keeps its times from the
+ * previous plan when the title is the same.
  *
  * @param input conforms to the schema of `planTool`.
  * @param now Unix milliseconds.
  */
 export function planEvents(input: JsonObject, before: readonly PlanStep[], now: number): readonly NewEvent[] {
-  if (!conformsTo<PlanInput>(planTool.inputSchema, input)) throw new Error("the plan does not conform to its schema");
+  if (!conformsTo<PlanInput>(planTool.inputSchema, input))
+    throw new Error("the plan does not conform to its schema");
   const at = Math.floor(now / 1000);
   const known = new Map(before.map((step) => [step.title, step]));
   const steps = input.steps.map((step) => withTimes(step, known.get(step.title), at));
-  const started = steps.flatMap((step, index) => (step.status === "doing" && known.get(step.title)?.status !== "doing" ? [index] : []));
+  const started = steps.flatMap((step, index) =>
+    step.status === "doing" && known.get(step.title)?.status !== "doing" ? [index] : [],
+  );
   return [
     { type: "plan_update", payload: { steps } },
     ...started.map(
-      (index): NewEvent => ({ type: "new_plan_step", payload: { stepId: `step_${index + 1}`, title: steps[index]?.title ?? "" } }),
+      (index): NewEvent => ({
+        type: "new_plan_step",
+        payload: { stepId: `step_${index + 1}`, title: steps[index]?.title ?? "" },
+      }),
     ),
   ];
 }
 
-function withTimes({ title, status }: Pick<PlanStep, "title" | "status">, known: PlanStep | undefined, at: number): PlanStep {
+function withTimes(
+  { title, status }: Pick<PlanStep, "title" | "status">,
+  known: PlanStep | undefined,
+  at: number,
+): PlanStep {
   if (status === "todo") return { status, title };
   const startedAt = known?.startedAt ?? at;
-  return status === "doing" ? { status, title, startedAt } : { status, title, startedAt, endAt: known?.endAt ?? at };
+  return status === "doing"
+    ? { status, title, startedAt }
+    : { status, title, startedAt, endAt: known?.endAt ?? at };
 }
 
 /** The event that ends the plan's current step with its turn; none without a current step. */
-export function closePlan(steps: readonly PlanStep[], status: "done" | "failed", now: number): readonly NewEvent[] {
+export function closePlan(
+  steps: readonly PlanStep[],
+  status: "done" | "failed",
+  now: number,
+): readonly NewEvent[] {
   if (!steps.some((step) => step.status === "doing")) return [];
   const endAt = Math.floor(now / 1000);
-  return [{ type: "plan_update", payload: { steps: steps.map((step) => (step.status === "doing" ? { ...step, status, endAt } : step)) } }];
+  return [
+    {
+      type: "plan_update",
+      payload: { steps: steps.map((step) => (step.status === "doing" ? { ...step, status, endAt } : step)) },
+    },
+  ];
 }

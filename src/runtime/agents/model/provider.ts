@@ -16,9 +16,9 @@ const connectMs = 10_000;
 const answerBytesMax = 64 * 1024 * 1024;
 
 /**
- * A model that the operator has configured. The egress guard does not check its address (spec/decisions.md 39). The caller
- * limits the time of an answer, so only the connection has a timeout here. A redirect is a fault: it would send the key to
- * another address.
+ * A model that the operator has configured. The egress guard does not check its address (spec/decisions.md
+ * 39). The caller limits the time of an answer, so only the connection has a timeout here. A redirect is a
+ * fault: it would send the key to another address.
  */
 export function languageModel(config: ModelConfig): LanguageModel {
   const { reasoningTag } = config;
@@ -29,7 +29,8 @@ export function languageModel(config: ModelConfig): LanguageModel {
 function providerModel({ api, baseUrl: baseURL, model, apiKey, headers, structuredOutputs }: ModelConfig) {
   const shared = { baseURL, headers: { ...headers }, fetch: fetcher() };
   // Without a key the SDK would read one from the environment.
-  if (api === "anthropic") return createAnthropic({ ...shared, apiKey: apiKey ?? "none" }).languageModel(model);
+  if (api === "anthropic")
+    return createAnthropic({ ...shared, apiKey: apiKey ?? "none" }).languageModel(model);
   const name = providerName;
   const provider = createOpenAICompatible({
     ...shared,
@@ -47,13 +48,18 @@ export const providerName = "endpoint";
 function fetcher(): typeof fetch {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs } });
   return async (url, { method = "GET", headers: sent, body = null, signal = null } = {}) => {
-    if (typeof url !== "string" || (body !== null && typeof body !== "string")) throw new TypeError("the SDK sends text to a URL");
+    if (typeof url !== "string" || (body !== null && typeof body !== "string"))
+      throw new TypeError("the SDK sends text to a URL");
     const headers = { ...Object.fromEntries(new Headers(sent)), ...traceHeaders() };
     const response = await request(url, { method, headers, body, signal, dispatcher, redirect: "error" });
     const { status, statusText } = response;
     // undici and Node declare separate types for the same stream.
     const bytes = response.body as ReadableStream<Uint8Array> | null;
-    return new Response(bytes?.pipeThrough(limitBytes(answerBytesMax)) ?? null, { status, statusText, headers: [...response.headers] });
+    return new Response(bytes?.pipeThrough(limitBytes(answerBytesMax)) ?? null, {
+      status,
+      statusText,
+      headers: [...response.headers],
+    });
   };
 }
 

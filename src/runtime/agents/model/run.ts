@@ -15,7 +15,9 @@ import { type Conversation, requestText, systemPrompt } from "./prompt.ts";
 import type { LanguageModel } from "./provider.ts";
 import { conformsTo, type Tool, type ToolsFor } from "./tool.ts";
 
-/** What a turn with a question stores for the turn that is answered: its plan, and the results of its tools. */
+/**
+ * What a turn with a question stores for the turn that is answered: its plan, and the results of its tools.
+ */
 export interface Memo {
   readonly used: readonly FinishedUse[];
   readonly plan: readonly PlanStep[];
@@ -65,7 +67,8 @@ const memoSchema: JsonObject = {
 };
 
 /** Reads a memo; any other value, for example another agent's memo, is read as an empty one. */
-export const readMemo = (memo: Json): Memo => (conformsTo<Memo>(memoSchema, memo) ? memo : { used: [], plan: [] });
+export const readMemo = (memo: Json): Memo =>
+  conformsTo<Memo>(memoSchema, memo) ? memo : { used: [], plan: [] };
 
 /** The limits of a run, and how much of them it has used. */
 interface Limits {
@@ -85,17 +88,22 @@ interface Limits {
 }
 
 /**
- * Opens the limits of one run. Steps count over all runs of a turn, because they are counted from its events. Time, tokens
- * and credits count from the start of the run. The cost of a call is the part of its hold that its tokens used.
+ * Opens the limits of one run. Steps count over all runs of a turn, because they are counted from its events.
+ * Time, tokens and credits count from the start of the run. The cost of a call is the part of its hold that
+ * its tokens used.
  */
-function openLimits({ steps: stepsMax, minutes, tokens: tokensMax, credits: creditsMax }: RunLimits, clock: Clock): Limits {
+function openLimits(
+  { steps: stepsMax, minutes, tokens: tokensMax, credits: creditsMax }: RunLimits,
+  clock: Clock,
+): Limits {
   const deadline = clock.monotonic() + minutes * 60_000;
   let tokens = 0;
   let credits = 0;
   return {
     deadline,
     check(steps) {
-      if (steps >= stepsMax) throw new TurnError("step_limit", `The run reached its limit of ${stepsMax} steps.`);
+      if (steps >= stepsMax)
+        throw new TurnError("step_limit", `The run reached its limit of ${stepsMax} steps.`);
       if (clock.monotonic() >= deadline) throw timeoutError();
       if (tokens >= tokensMax) throw new TurnError("quota_limit", "The run has used up its tokens.");
     },
@@ -143,7 +151,9 @@ export function openRun(parts: ModelParts, turn: Turn): Run {
   const events: NewEvent[] = [...turn.written];
   const mark = Buffer.from(parts.random(9)).toString("base64url").replaceAll(/[-_]/g, "x");
   const memo = readMemo(turn.memo);
-  const tools = new Map(parts.toolsFor(turn).flatMap((tool) => (tool.name === planTool.name ? [] : [[tool.name, tool] as const])));
+  const tools = new Map(
+    parts.toolsFor(turn).flatMap((tool) => (tool.name === planTool.name ? [] : [[tool.name, tool] as const])),
+  );
   const earlier = earlierParts(turn.earlier, memo.used, tools);
   const system = systemPrompt(turn, mark);
   const asked = requestText(turn, mark);
@@ -164,7 +174,14 @@ export function openRun(parts: ModelParts, turn: Turn): Run {
     limits,
     callId: callIds(turn),
     progress,
-    conversation: () => ({ system, earlier, recalled: memo.used, request: asked, steps: progress().steps, tail: [] }),
+    conversation: () => ({
+      system,
+      earlier,
+      recalled: memo.used,
+      request: asked,
+      steps: progress().steps,
+      tail: [],
+    }),
     record(added) {
       events.push(...added);
       const costs = { usage, settles };
@@ -184,5 +201,10 @@ export function openRun(parts: ModelParts, turn: Turn): Run {
   };
 }
 
-const hasCosts = ({ usage, settles }: { readonly usage: Usage; readonly settles: readonly Hold[] }): boolean =>
-  settles.length > 0 || Object.values(usage).some((used) => used > 0);
+const hasCosts = ({
+  usage,
+  settles,
+}: {
+  readonly usage: Usage;
+  readonly settles: readonly Hold[];
+}): boolean => settles.length > 0 || Object.values(usage).some((used) => used > 0);

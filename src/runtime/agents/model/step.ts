@@ -31,9 +31,9 @@ export interface ExplanationStream {
 }
 
 /**
- * Streams an answer as explanations: the reasoning, and a long text while it grows, by sentences instead of tokens.
- * Explanations appear in streams and verbose lists only. The full text is written once, when its role is known: progress
- * before tools are used, the result at the end.
+ * Streams an answer as explanations: the reasoning, and a long text while it grows, by sentences instead of
+ * tokens. Explanations appear in streams and verbose lists only. The full text is written once, when its role
+ * is known: progress before tools are used, the result at the end.
  */
 function openExplanations(): ExplanationStream {
   let open: Piece["kind"] = "text";
@@ -77,9 +77,11 @@ function cutAt(text: string): number {
 }
 
 /** Moves a cut before a surrogate pair that it would split. */
-const avoidSurrogates = (text: string, at: number): number => (/[\ud800-\udbff]/.test(text[at - 1] ?? "") ? at - 1 : at);
+const avoidSurrogates = (text: string, at: number): number =>
+  /[\ud800-\udbff]/.test(text[at - 1] ?? "") ? at - 1 : at;
 
-const explain = (text: string): NewEvent[] => (text.trim() === "" ? [] : [{ type: "explanation", payload: { content: text.trim() } }]);
+const explain = (text: string): NewEvent[] =>
+  text.trim() === "" ? [] : [{ type: "explanation", payload: { content: text.trim() } }];
 
 export interface StepOptions {
   /** Additional messages at the end of the conversation. */
@@ -88,11 +90,16 @@ export interface StepOptions {
   readonly format?: JsonObject | "text";
   /** True when no explanations are written: the step has written some before. */
   readonly quiet: boolean;
-  /** The text before the answer in its message. Watchers see the answer while it arrives; absent: they do not. */
+  /**
+   * The text before the answer in its message. Watchers see the answer while it arrives; absent: they do not.
+   */
   readonly live?: string;
 }
 
-/** Shows an answer to watchers while it arrives, after the text before it. The blanks at the start of a message are left out. */
+/**
+ * Shows an answer to watchers while it arrives, after the text before it. The blanks at the start of a
+ * message are left out.
+ */
 function openLive({ turn: { live } }: Run, before: string): (text: string) => void {
   let hasBegun = false;
   return (text) => {
@@ -114,8 +121,8 @@ const margin = 0.95;
 const shrinksMax = 2;
 
 /**
- * Runs one step of the model, with retries. Its usage is reported with the next events. A retry after an interrupted
- * answer writes no explanations, so that no text is written twice.
+ * Runs one step of the model, with retries. Its usage is reported with the next events. A retry after an
+ * interrupted answer writes no explanations, so that no text is written twice.
  *
  * @throws TurnError when the model does not answer, or a limit is reached.
  */
@@ -127,7 +134,10 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
   let hold: Hold | undefined;
   for (let attempt = 1, shrinks = 0; ; attempt += 1) {
     const conversation = fitConversation({ ...run.conversation(), tail: asking.tail ?? [] }, tokensMax);
-    const atMost = { inputTokens: conversationTokens(conversation) + toolTokens(run), outputTokens: run.config.maxOutputTokens };
+    const atMost = {
+      inputTokens: conversationTokens(conversation) + toolTokens(run),
+      outputTokens: run.config.maxOutputTokens,
+    };
     hold ??= await reserve(run, { ...atMost, toolCalls: 0 });
     const result = yield* attemptOnce(run, { conversation, asking: { ...asking, quiet }, hold });
     if ("answer" in result) return result.answer;
@@ -135,7 +145,12 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
     quiet ||= hasWritten;
     // A hold without any payment is used for the next attempt.
     if (paid) hold = undefined;
-    run.log("warn", "a call of the model failed", { taskId: turn.taskId, attempt, fault: fault.kind, status: fault.status });
+    run.log("warn", "a call of the model failed", {
+      taskId: turn.taskId,
+      attempt,
+      fault: fault.kind,
+      status: fault.status,
+    });
     if (isTooLong(fault, conversation, tokensMax) && shrinks < shrinksMax) {
       shrinks += 1;
       tokensMax = Math.floor(tokensMax / 2);
@@ -143,7 +158,10 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
     }
     const wait = retryDelay(attempt, fault, (run.random(1)[0] ?? 0) / 255);
     if (wait === null) throw releaseHold(run, hold, toTurnError(fault));
-    await turn.clock.sleep(Math.min(wait, Math.max(0, limits.deadline - turn.clock.monotonic())), turn.signal);
+    await turn.clock.sleep(
+      Math.min(wait, Math.max(0, limits.deadline - turn.clock.monotonic())),
+      turn.signal,
+    );
     if (turn.clock.monotonic() >= limits.deadline) throw releaseHold(run, hold, timeoutError());
   }
 }
@@ -167,13 +185,18 @@ function releaseHold(run: Run, hold: Hold | undefined, ended: TurnError): TurnEr
 const isTooLong = ({ status }: ModelFault, conversation: Conversation, tokensMax: number): boolean =>
   (status === 400 || status === 413 || status === 422) && conversationTokens(conversation) > tokensMax / 2;
 
-/** Reserves the cost of a call. @throws TurnError `quota_limit` when a budget, or the run's limit, has too little left. */
+/**
+ * Reserves the cost of a call. @throws TurnError `quota_limit` when a budget, or the run's limit, has too
+ * little left.
+ */
 export async function reserve(run: Run, atMost: Usage): Promise<Hold> {
   const hold = await run.turn.reserve(atMost).catch((thrown: unknown) => {
-    if (thrown instanceof Failure && thrown.reason === "resource_exhausted") throw new TurnError("quota_limit", tooFewCredits);
+    if (thrown instanceof Failure && thrown.reason === "resource_exhausted")
+      throw new TurnError("quota_limit", tooFewCredits);
     throw thrown;
   });
-  if (!run.limits.covers(hold)) throw releaseHold(run, hold, new TurnError("quota_limit", "The run has used up its credits."));
+  if (!run.limits.covers(hold))
+    throw releaseHold(run, hold, new TurnError("quota_limit", "The run has used up its credits."));
   return hold;
 }
 
@@ -184,10 +207,18 @@ interface Attempt {
 }
 
 /** The result of an attempt. `hasWritten` is true when it has written explanations. */
-type AttemptResult = { readonly answer: Answer } | { readonly fault: ModelFault; readonly hasWritten: boolean; readonly paid: boolean };
+type AttemptResult =
+  | { readonly answer: Answer }
+  | { readonly fault: ModelFault; readonly hasWritten: boolean; readonly paid: boolean };
 
-/** Runs one attempt and charges it. Usage is estimated from the texts' lengths when the endpoint does not report it. */
-async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): AsyncGenerator<Progress, AttemptResult, void> {
+/**
+ * Runs one attempt and charges it. Usage is estimated from the texts' lengths when the endpoint does not
+ * report it.
+ */
+async function* attemptOnce(
+  run: Run,
+  { conversation, asking, hold }: Attempt,
+): AsyncGenerator<Progress, AttemptResult, void> {
   const explanations = openExplanations();
   const showLive = asking.live === undefined ? null : openLive(run, asking.live);
   const start = performance.now();
@@ -201,8 +232,14 @@ async function* attemptOnce(run: Run, { conversation, asking, hold }: Attempt): 
   const pay = (input: number | null, output: number | null) =>
     charge({ run, conversation, hold, span }, { input, output: output ?? Math.ceil(characters / 4) });
   try {
-    for await (const piece of iterateInSpan(span, () => callModel(run.model, callOf(run, conversation, asking), patienceOf(run)))) {
-      const events = asking.quiet ? [] : piece.kind === "answer" ? explanations.rest() : explanations.take(piece);
+    for await (const piece of iterateInSpan(span, () =>
+      callModel(run.model, callOf(run, conversation, asking), patienceOf(run)),
+    )) {
+      const events = asking.quiet
+        ? []
+        : piece.kind === "answer"
+          ? explanations.rest()
+          : explanations.take(piece);
       if (piece.kind === "text") showLive?.(piece.text);
       if (piece.kind !== "answer") characters += piece.text.length;
       else pay(piece.inputTokens, piece.outputTokens);
@@ -256,8 +293,15 @@ const patienceOf = ({ turn, config, limits }: Run) => ({
   charactersMax: config.maxOutputTokens * charactersPerToken,
 });
 
-/** Builds a call. It has a schema only when the endpoint is configured to accept one: others refuse such a call. */
-function callOf({ config, tools, mark }: Run, conversation: Conversation, { format }: StepOptions): ModelCall {
+/**
+ * Builds a call. It has a schema only when the endpoint is configured to accept one: others refuse such a
+ * call.
+ */
+function callOf(
+  { config, tools, mark }: Run,
+  conversation: Conversation,
+  { format }: StepOptions,
+): ModelCall {
   const { api, temperature, maxOutputTokens, extraBody, structuredOutputs } = config;
   // The configuration is JSON, which is the type that the SDK accepts here.
   const providerOptions = { [providerName]: extraBody } as NonNullable<ModelCall["providerOptions"]>;
@@ -271,10 +315,13 @@ function callOf({ config, tools, mark }: Run, conversation: Conversation, { form
     prompt: toPrompt(conversation, mark),
     maxOutputTokens,
     ...(temperature === null ? {} : { temperature }),
-    // Anthropic's API requires the conversation's tools in every call; others accept no schema together with tools.
+    // Anthropic's API requires the conversation's tools in every call; others accept no schema together with
+    // tools.
     ...(format === undefined || api === "anthropic" ? { tools: described } : {}),
     ...(format !== undefined && api === "anthropic" ? { toolChoice: { type: "none" } } : {}),
-    ...(typeof format === "object" && structuredOutputs ? { responseFormat: { type: "json", schema: format } } : {}),
+    ...(typeof format === "object" && structuredOutputs
+      ? { responseFormat: { type: "json", schema: format } }
+      : {}),
     providerOptions,
   };
 }

@@ -7,15 +7,24 @@ import type { Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../a
 export interface PlannedRequest {
   /** The address before, which redirects to this one; absent for the first one. */
   readonly from?: URL;
-  /** What is typed into the page at the address. It needs an approval on each host that is not listed: no message and no page can have it. */
+  /**
+   * What is typed into the page at the address. It needs an approval on each host that is not listed: no
+   * message and no page can have it.
+   */
   readonly text?: string;
 }
 
-/** Checks a request before it is sent. @throws Unapproved when the user has to approve it, or has refused it, or it is forbidden. */
+/**
+ * Checks a request before it is sent. @throws Unapproved when the user has to approve it, or has refused it,
+ * or it is forbidden.
+ */
 export type CheckRequest = (url: URL, planned?: PlannedRequest) => Promise<void>;
 
 export type ToolResult =
-  /** Data for the model, never an instruction. With `isError` the use failed, and `value` has the reason without internals. */
+  /**
+   * Data for the model, never an instruction. With `isError` the use failed, and `value` has the reason
+   * without internals.
+   */
   | {
       readonly kind: "result";
       readonly value: Json;
@@ -25,8 +34,9 @@ export type ToolResult =
       readonly site?: NewSite;
     }
   /**
-   * The run ends here. After a confirmation the use is repeated, with the decision. After a wait for subtasks the use gets its result. A question begins another turn, in
-   * which the model has the results of its tools (so the agent sets the `memo` of a question, not the tool).
+   * The run ends here. After a confirmation the use is repeated, with the decision. After a wait for subtasks
+   * the use gets its result. A question begins another turn, in which the model has the results of its tools
+   * (so the agent sets the `memo` of a question, not the tool).
    */
   | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" | "wait" }> };
 
@@ -44,10 +54,11 @@ export interface ToolUse {
 /**
  * A tool of the model agent.
  *
- * A use is complete when its `tool_used` event is written. A use that had begun when the run was lost, or that waits for
- * a decision, is repeated with the same `callId` and input. So effects outside the platform happen at least once: they
- * must be safe to repeat, or be deduplicated by `callId`. To the model an error that a use throws is a failed use without
- * the error's text. A Failure `unavailable` ends the run, which is retried.
+ * A use is complete when its `tool_used` event is written. A use that had begun when the run was lost, or
+ * that waits for a decision, is repeated with the same `callId` and input. So effects outside the platform
+ * happen at least once: they must be safe to repeat, or be deduplicated by `callId`. To the model an error
+ * that a use throws is a failed use without the error's text. A Failure `unavailable` ends the run, which is
+ * retried.
  */
 export interface Tool {
   /** Snake case, the same in the events. */
@@ -65,7 +76,9 @@ export interface Tool {
 export type ToolsFor = (turn: Turn) => readonly Tool[];
 
 const ajvPackage = lazyPackage<typeof import("ajv")>("ajv");
-const ajv = lazy(() => new (ajvPackage().Ajv)({ strict: false, allErrors: false, ownProperties: true, logger: false }));
+const ajv = lazy(
+  () => new (ajvPackage().Ajv)({ strict: false, allErrors: false, ownProperties: true, logger: false }),
+);
 /** Validators by schema object: there are as many as tools. */
 const validators = new WeakMap<JsonObject, ValidateFunction>();
 
@@ -83,7 +96,9 @@ export const conformsTo = <T>(schema: JsonObject, value: unknown): value is T =>
 /** Describes for the model why an input does not conform; null when it conforms. */
 export function describeMismatch(schema: JsonObject, input: JsonObject): string | null {
   const validate = validatorOf(schema);
-  return validate(input) ? null : `The input does not fit: ${ajv().errorsText(validate.errors, { dataVar: "input" })}.`;
+  return validate(input)
+    ? null
+    : `The input does not fit: ${ajv().errorsText(validate.errors, { dataVar: "input" })}.`;
 }
 
 /** The most characters of JSON of a tool's result in its event. */
@@ -95,7 +110,11 @@ const textMax = 4_000;
 export function boundResult(value: Json): Json {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text.length <= resultMax) return value;
-  return { beginning: head(text, resultMax), characters: text.length, note: "Too long to show in full. Request a part of it." };
+  return {
+    beginning: head(text, resultMax),
+    characters: text.length,
+    note: "Too long to show in full. Request a part of it.",
+  };
 }
 
 /** A tool's input for its event: long texts are cut. */
@@ -104,7 +123,8 @@ export const boundInput = (input: JsonObject): JsonObject =>
   cut(input, 0) as JsonObject;
 
 function cut(value: Json, depth: number): Json {
-  if (typeof value === "string") return value.length <= textMax ? value : `${head(value, textMax)} … (${value.length} characters)`;
+  if (typeof value === "string")
+    return value.length <= textMax ? value : `${head(value, textMax)} … (${value.length} characters)`;
   if (value === null || typeof value !== "object") return value;
   if (depth >= 20) return "…";
   if (Array.isArray(value)) return value.slice(0, 200).map((item) => cut(item, depth + 1));

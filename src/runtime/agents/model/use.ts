@@ -10,7 +10,15 @@ import type { FinishedUse, OpenUse } from "./conversation.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { createMemo, type Run, readMemo } from "./run.ts";
 import { reserve } from "./step.ts";
-import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult, type ToolUse } from "./tool.ts";
+import {
+  boundInput,
+  boundResult,
+  describeMismatch,
+  head,
+  type Tool,
+  type ToolResult,
+  type ToolUse,
+} from "./tool.ts";
 import { waitedStates, waitName } from "./tools/subtasks.ts";
 
 /** The most characters of a tool's input. The full input is stored while the use waits for a decision. */
@@ -25,10 +33,16 @@ export async function* useTool(
 ): AsyncGenerator<Progress, Outcome | null, void> {
   const input = parseInput(text);
   const tool = run.tools.get(name);
-  const fault = input ? inputFault(name === planTool.name ? planTool : tool, input) : "The input is not a JSON object, or too large.";
+  const fault = input
+    ? inputFault(name === planTool.name ? planTool : tool, input)
+    : "The input is not a JSON object, or too large.";
   if (fault !== null || !input) {
     yield run.record([
-      usedEvent({ callId, tool: name, input: input ?? {} }, "The tool could not be used", { kind: "result", value: fault, isError: true }),
+      usedEvent({ callId, tool: name, input: input ?? {} }, "The tool could not be used", {
+        kind: "result",
+        value: fault,
+        isError: true,
+      }),
     ]);
     return null;
   }
@@ -63,7 +77,11 @@ export async function* runUse(run: Run, use: OpenUse): AsyncGenerator<Progress, 
 
 const noTool: ToolResult = { kind: "result", value: "The tool no longer exists.", isError: true };
 
-async function resultOf(run: Run, tool: Tool, { callId, input, decisions }: OpenUse & Pick<ToolUse, "decisions">): Promise<ToolResult> {
+async function resultOf(
+  run: Run,
+  tool: Tool,
+  { callId, input, decisions }: OpenUse & Pick<ToolUse, "decisions">,
+): Promise<ToolResult> {
   const { turn, log, policy } = run;
   const uses = run.progress().steps.flatMap((step) => step.uses);
   const check = requestChecks({ policy, turn, uses, decisions });
@@ -87,19 +105,33 @@ function resultIfUnapproved(thrown: unknown): ToolResult {
 }
 
 /** The event with a use's files. It is written before the event of the use, in the same transaction. */
-const fileEvents = ({ files = [] }: Extract<ToolResult, { kind: "result" }>, content: string): AgentEvent[] =>
-  files.length === 0 ? [] : [{ type: "assistant_message", payload: { content, deliveryKind: "progress" }, files }];
+const fileEvents = (
+  { files = [] }: Extract<ToolResult, { kind: "result" }>,
+  content: string,
+): AgentEvent[] =>
+  files.length === 0
+    ? []
+    : [{ type: "assistant_message", payload: { content, deliveryKind: "progress" }, files }];
 
 /**
- * Records the results of waits for subtasks, which have ended earlier runs of this turn, as those of the uses that requested them. The
- * events before a wait have its step, or else its use begins a step.
+ * Records the results of waits for subtasks, which have ended earlier runs of this turn, as those of the uses
+ * that requested them. The events before a wait have its step, or else its use begins a step.
  */
-export async function* recordWaits({ turn, record, callId, progress }: Run): AsyncGenerator<Progress, void, void> {
+export async function* recordWaits({
+  turn,
+  record,
+  callId,
+  progress,
+}: Run): AsyncGenerator<Progress, void, void> {
   const { waits = [] } = turn;
   const isWait = ({ tool, isError }: FinishedUse) => tool === waitName && !isError;
   const recorded = progress().steps.flatMap(({ uses }) => uses.filter(isWait)).length;
   for (const wait of waits.slice(recorded)) {
-    const use = { callId: callId({ step: progress().steps.length + 1, position: 1 }), tool: waitName, input: { mode: wait.mode } };
+    const use = {
+      callId: callId({ step: progress().steps.length + 1, position: 1 }),
+      tool: waitName,
+      input: { mode: wait.mode },
+    };
     const value = waitedStates(wait.reason, await wait.results());
     yield record([usedEvent(use, "Waited for subtasks", { kind: "result", value })]);
   }
@@ -111,12 +143,24 @@ function usedEvent(
   { value, isError = false, subtask, site }: Extract<ToolResult, { kind: "result" }>,
 ): AgentEvent {
   const bounded = { params: boundInput(input), result: boundResult(value) };
-  const payload = { tool, actionId: callId, status: isError ? "error" : "success", brief, ...bounded } as const;
+  const payload = {
+    tool,
+    actionId: callId,
+    status: isError ? "error" : "success",
+    brief,
+    ...bounded,
+  } as const;
   return { type: "tool_used", payload, ...(subtask ? { subtask } : {}), ...(site ? { site } : {}) };
 }
 
 function pendingEvent({ callId, tool, input }: OpenUse, brief: string): AgentEvent {
-  const payload: EventPayloads["tool_used"] = { tool, actionId: callId, status: "pending_confirmation", brief, params: input };
+  const payload: EventPayloads["tool_used"] = {
+    tool,
+    actionId: callId,
+    status: "pending_confirmation",
+    brief,
+    params: input,
+  };
   return { type: "tool_used", payload };
 }
 
@@ -135,5 +179,7 @@ function parseInput(text: string): JsonObject | undefined {
 }
 
 /** Describes for the model why an input is invalid; null when it is valid. */
-const inputFault = (tool: { readonly inputSchema: JsonObject } | undefined, input: JsonObject): string | null =>
-  tool ? describeMismatch(tool.inputSchema, input) : "There is no tool of this name.";
+const inputFault = (
+  tool: { readonly inputSchema: JsonObject } | undefined,
+  input: JsonObject,
+): string | null => (tool ? describeMismatch(tool.inputSchema, input) : "There is no tool of this name.");

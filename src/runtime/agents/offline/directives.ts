@@ -7,7 +7,17 @@ import { titleMax as siteTitleMax } from "../../../core/websites/checkpoint.ts";
 import type { Outcome, Progress } from "../../agent.ts";
 import { decide, propose, sampleApproval } from "./approvals.ts";
 import { createMemo } from "./memo.ts";
-import { explain, fileMessage, fileOf, message, never, type RunState, showWords, sleep, toolUse } from "./run.ts";
+import {
+  explain,
+  fileMessage,
+  fileOf,
+  message,
+  never,
+  type RunState,
+  showWords,
+  sleep,
+  toolUse,
+} from "./run.ts";
 import { saveSite, startSubtask, waitForSubtasks } from "./subtasks.ts";
 import { readJson } from "./text.ts";
 
@@ -77,7 +87,13 @@ const table = {
     rule: "needs a name in snake case, and may have success, error, rollback after |",
     run({ first, second, work: { nextActionId } }) {
       const status = isStatus(second) ? second : "success";
-      return toolUse({ tool: first, actionId: nextActionId(), status, brief: briefs[status], message: { action: "Using", param: first } });
+      return toolUse({
+        tool: first,
+        actionId: nextActionId(),
+        status,
+        brief: briefs[status],
+        message: { action: "Using", param: first },
+      });
     },
   },
   credits: {
@@ -92,7 +108,9 @@ const table = {
     rule: "needs a name, and its content after |",
     check: filenameFault,
     run: ({ first, parts }) => ({
-      events: [{ type: "assistant_message", payload: { content: fileMessage(first) }, files: [fileOf(parts)] }],
+      events: [
+        { type: "assistant_message", payload: { content: fileMessage(first) }, files: [fileOf(parts)] },
+      ],
     }),
   },
   subtask: text(({ first, work }) => startSubtask(first, work)),
@@ -103,7 +121,10 @@ const table = {
     run: ({ first, second, work }) => saveSite(first, second, work),
   },
   value: {
-    check: (first) => (readJson(first) ? undefined : "value needs one JSON value that every wire can carry, at most 100 levels deep"),
+    check: (first) =>
+      readJson(first)
+        ? undefined
+        : "value needs one JSON value that every wire can carry, at most 100 levels deep",
     run({ first, work }) {
       work.value = readJson(first)?.value;
       return undefined;
@@ -154,7 +175,11 @@ const table = {
     bars: 1,
     pattern: new RegExp(`^${snakeCase}(?:\\|.*)?$`, "s"),
     rule: "needs an error type in snake case, and may have a text after |",
-    run: ({ first, second }) => ({ kind: "fail", errorType: first, content: second || "Failed as requested." }),
+    run: ({ first, second }) => ({
+      kind: "fail",
+      errorType: first,
+      content: second || "Failed as requested.",
+    }),
   },
   forever: bare(async ({ work: { turn } }) => {
     for (;;) await turn.clock.sleep(60_000, turn.signal);
@@ -176,17 +201,24 @@ const isName = (name: string): name is DirectiveName => Object.hasOwn(table, nam
 export function parseDirective(body: string): Pick<Directive, "name" | "parts"> | { rule: string } {
   const [, name = "", rest = ""] = /^\s*(\S*)\s*(.*)$/s.exec(body) ?? [];
   if (!isName(name))
-    return { rule: `${excerpt(name, "an empty directive")} is not a directive: use one of ${Object.keys(table).join(", ")}` };
+    return {
+      rule: `${excerpt(name, "an empty directive")} is not a directive: use one of ${Object.keys(table).join(", ")}`,
+    };
   const { bars = 0, pattern, most, rule, check } = rows[name];
   const all = rest.split("|");
-  const parts = (all.length > bars + 1 ? [...all.slice(0, bars), all.slice(bars).join("|")] : all).map((part) => part.trim());
+  const parts = (all.length > bars + 1 ? [...all.slice(0, bars), all.slice(bars).join("|")] : all).map(
+    (part) => part.trim(),
+  );
   const fits = (pattern?.test(parts.join("|")) ?? true) && !(Number(parts.at(-1)) > (most ?? never));
   const broken = fits ? check?.(parts[0] ?? "", parts[1] ?? "") : `${name} ${rule}`;
   return broken === undefined ? { name, parts } : { rule: broken };
 }
 
 /** Executes directives in order until one of them ends the turn. Returns undefined when none does. */
-export async function* execute(directives: readonly Directive[], work: RunState): AsyncGenerator<Progress, Outcome | undefined, void> {
+export async function* execute(
+  directives: readonly Directive[],
+  work: RunState,
+): AsyncGenerator<Progress, Outcome | undefined, void> {
   for (const [i, { name, parts }] of directives.entries()) {
     const [first = "", second = ""] = parts;
     const effect = await rows[name].run({ first, second, parts, work, left: directives.slice(i + 1) });
@@ -207,7 +239,12 @@ async function causeFault(words: URLSearchParams, work: RunState): Promise<Effec
   if (nth < 1 || nth > number("times", 1)) return undefined;
   await sleep(number("delay", 0), work);
   const status = number("status", 0);
-  if (status > 0) return { kind: "fail", errorType: errorTypes[status] ?? "internal", content: `A fault of the test: status ${status}.` };
+  if (status > 0)
+    return {
+      kind: "fail",
+      errorType: errorTypes[status] ?? "internal",
+      content: `A fault of the test: status ${status}.`,
+    };
   const events = work.events + number("cut-event", never);
   work.loss = { events, bytes: number("cut", never), atEnd: words.has("after-commit") };
   return words.has("reset") || events === work.events ? { kind: "abandon" } : undefined;
@@ -235,11 +272,15 @@ function filenameFault(name: string): string | undefined {
 
 function kindFault(kind: string, variant: string): string | undefined {
   const confirmable = Object.keys(kinds).filter((each) => isKind(each) && !isQuestion(each));
-  if (!isKind(kind)) return `${excerpt(kind, "nothing")} is not a kind of confirmation: use one of ${confirmable.join(", ")}`;
+  if (!isKind(kind))
+    return `${excerpt(kind, "nothing")} is not a kind of confirmation: use one of ${confirmable.join(", ")}`;
   if (isQuestion(kind)) return `${kind} is a question: use ask`;
   const variants = variantsOf(kind);
   if (variant === "" || variants.includes(variant)) return undefined;
-  return variants.length === 0 ? `${kind} has no variants` : `${kind} has the variants ${variants.join(", ")}`;
+  return variants.length === 0
+    ? `${kind} has no variants`
+    : `${kind} has the variants ${variants.join(", ")}`;
 }
 
-const excerpt = (word: string, nothing: string): string => (word === "" ? nothing : [...word].slice(0, 40).join(""));
+const excerpt = (word: string, nothing: string): string =>
+  word === "" ? nothing : [...word].slice(0, 40).join("");

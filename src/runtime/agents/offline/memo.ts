@@ -18,9 +18,14 @@ export interface Request {
   readonly files: string;
   /** The user's last message before them; empty in the first turn. */
   readonly previous: string;
-  /** True when the messages have directives: then only the directives decide what is done before the answer. */
+  /**
+   * True when the messages have directives: then only the directives decide what is done before the answer.
+   */
   readonly ordered: boolean;
-  /** True when the messages before any question had only directives: the answers to questions do not change that. */
+  /**
+   * True when the messages before any question had only directives: the answers to questions do not change
+   * that.
+   */
   readonly script?: boolean;
   /** True after `[[plain]]`: the answer leaves out the user's own text and the available skills. */
   readonly plain?: boolean;
@@ -34,7 +39,11 @@ const textMax = 20_000;
 const truncate = (text: string): string => text.slice(0, textMax).toWellFormed();
 
 export function createMemo({ request, ...memo }: Memo): Json {
-  const [text, files, previous] = [truncate(request.text), truncate(request.files), truncate(request.previous)];
+  const [text, files, previous] = [
+    truncate(request.text),
+    truncate(request.files),
+    truncate(request.previous),
+  ];
   return JSON.parse(JSON.stringify({ form, ...memo, request: { ...request, text, files, previous } }));
 }
 

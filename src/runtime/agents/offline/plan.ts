@@ -18,7 +18,9 @@ export type PlanKeeper = ReturnType<typeof planKeeper>;
 
 /** Keeps the plan of a turn. A resumed turn repeats the same times: a written snapshot replaces a new one. */
 export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, left: Plan | undefined) {
-  const snapshots = written.flatMap((event) => (event.type === "plan_update" ? [event.payload.steps] : [])).values();
+  const snapshots = written
+    .flatMap((event) => (event.type === "plan_update" ? [event.payload.steps] : []))
+    .values();
   let plan = left;
 
   function planEvent(change: (step: PlanStep, i: number, at: number) => PlanStep): NewEvent {
@@ -41,11 +43,16 @@ export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, 
     /** Ends the current step and begins the next one. */
     next(): readonly NewEvent[] {
       const todo = plan?.steps.findIndex(({ status }) => status === "todo");
-      const event = planEvent((step, i, at) => (i === todo ? { ...step, status: "doing", startedAt: at } : end(step, "done", at)));
+      const event = planEvent((step, i, at) =>
+        i === todo ? { ...step, status: "doing", startedAt: at } : end(step, "done", at),
+      );
       const current = plan?.steps.find(isCurrent);
       if (!plan || !current) return [event];
       plan = { ...plan, begun: plan.begun + 1 };
-      return [event, { type: "new_plan_step", payload: { stepId: `step_${plan.begun}`, title: current.title } }];
+      return [
+        event,
+        { type: "new_plan_step", payload: { stepId: `step_${plan.begun}`, title: current.title } },
+      ];
     },
     /** Ends the current step. No event without one. */
     close: (status: "done" | "failed"): readonly NewEvent[] =>
@@ -55,4 +62,5 @@ export function planKeeper({ written, clock }: Pick<Turn, "written" | "clock">, 
 
 const isCurrent = ({ status }: PlanStep): boolean => status === "doing";
 
-const end = (step: PlanStep, status: "done" | "failed", endAt: number): PlanStep => (isCurrent(step) ? { ...step, status, endAt } : step);
+const end = (step: PlanStep, status: "done" | "failed", endAt: number): PlanStep =>
+  isCurrent(step) ? { ...step, status, endAt } : step;

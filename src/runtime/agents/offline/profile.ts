@@ -7,13 +7,16 @@ import { count, itemsMax, shorten } from "./text.ts";
 const bytesMax = 1024 * 1024;
 
 /** Types that may be text. Archives, documents and pictures are not opened. */
-const textual = /^(?:text\/.*|application\/(?:.*\+)?(?:json|xml|yaml|toml|javascript|sql|octet-stream|x-.*))$/;
+const textual =
+  /^(?:text\/.*|application\/(?:.*\+)?(?:json|xml|yaml|toml|javascript|sql|octet-stream|x-.*))$/;
 
 /** Describes the first files of a turn; empty without any. The same bytes give the same text. */
 export async function describeFiles(files: readonly AttachedFile[]): Promise<string> {
   const lines: string[] = [];
   for (const file of files.slice(0, itemsMax))
-    lines.push(`File ${shorten(file.filename)} (${file.contentType}, ${count(file.bytes, "byte")}): ${await factsOf(file)}`);
+    lines.push(
+      `File ${shorten(file.filename)} (${file.contentType}, ${count(file.bytes, "byte")}): ${await factsOf(file)}`,
+    );
   if (files.length > itemsMax) lines.push(`… and ${count(files.length - itemsMax, "file")} more`);
   return lines.join("\n");
 }

@@ -14,7 +14,10 @@ interface Fault {
   readonly fault: { position: number; rule: string };
 }
 
-/** Reads `[[NAME PART | PART]]` anywhere in a text: all of them before the first is executed, so that an invalid one at the end is found at the start. */
+/**
+ * Reads `[[NAME PART | PART]]` anywhere in a text: all of them before the first is executed, so that an
+ * invalid one at the end is found at the start.
+ */
 export function readDirectives(text: string): Directives | Fault {
   const directives: Directive[] = [];
   let prose = "";
@@ -24,7 +27,10 @@ export function readDirectives(text: string): Directives | Fault {
     const close = endOf(text, position, nesting);
     if (close === -1) return { fault: { position, rule: "a directive ends with ]]" } };
     const body = text.slice(position + 2, close);
-    const parsed = nesting === undefined && body.includes("[[") ? { rule: "a directive cannot be inside another" } : parseDirective(body);
+    const parsed =
+      nesting === undefined && body.includes("[[")
+        ? { rule: "a directive cannot be inside another" }
+        : parseDirective(body);
     if ("rule" in parsed) return { fault: { position, rule: parsed.rule } };
     prose += text.slice(from, position);
     from = close + 2;
@@ -33,7 +39,10 @@ export function readDirectives(text: string): Directives | Fault {
   return { prose: (prose + text.slice(from)).trim(), directives };
 }
 
-/** The name of the directive that begins here, if it may contain brackets: in its JSON, or in the directives of its message. */
+/**
+ * The name of the directive that begins here, if it may contain brackets: in its JSON, or in the directives
+ * of its message.
+ */
 function nestingName(text: string, position: number): string | undefined {
   const start = /\[\[\s*(value|subtask)\s/y;
   start.lastIndex = position;
@@ -57,7 +66,10 @@ function endOf(text: string, position: number, nesting: string | undefined): num
 /** The most characters of a turn's directives, so that the memos of successive questions stay bounded. */
 const lengthMax = 100_000;
 
-/** Reads the directives left by an earlier turn, then the messages. On a fault, returns its place and the broken rule. */
+/**
+ * Reads the directives left by an earlier turn, then the messages. On a fault, returns its place and the
+ * broken rule.
+ */
 export function readTurn(messages: readonly string[], memo: Memo | null): Directives | { fault: string } {
   const directives: Directive[] = [];
   const prose: string[] = [];

@@ -18,13 +18,19 @@ export interface RunState {
   /** The numbers of decided confirmations and of ended waits that were passed. */
   confirmed: number;
   waited: number;
-  /** Where a `fault` loses the run: after that many events, after more bytes of streamed texts, or instead of its end. */
+  /**
+   * Where a `fault` loses the run: after that many events, after more bytes of streamed texts, or instead of
+   * its end.
+   */
   loss: { events: number; bytes: number; atEnd: boolean };
 }
 
 export const never = Number.POSITIVE_INFINITY;
 
-/** Ids for the tool uses of a turn. They differ from those of other turns, and are the same when the turn resumes. */
+/**
+ * Ids for the tool uses of a turn. They differ from those of other turns, and are the same when the turn
+ * resumes.
+ */
 export function actionIds({ taskId, earlier, messages }: Turn): () => string {
   let used = 0;
   return () => {
@@ -34,21 +40,33 @@ export function actionIds({ taskId, earlier, messages }: Turn): () => string {
   };
 }
 
-export const message = (payload: EventPayloads["assistant_message"]): Progress => ({ events: [{ type: "assistant_message", payload }] });
+export const message = (payload: EventPayloads["assistant_message"]): Progress => ({
+  events: [{ type: "assistant_message", payload }],
+});
 
 /** An explanation, which only verbose lists show. */
-export const explain = (content: string): Progress => ({ events: [{ type: "explanation", payload: { content } }] });
+export const explain = (content: string): Progress => ({
+  events: [{ type: "explanation", payload: { content } }],
+});
 
-export const toolUse = (payload: EventPayloads["tool_used"]): Progress => ({ events: [{ type: "tool_used", payload }] });
+export const toolUse = (payload: EventPayloads["tool_used"]): Progress => ({
+  events: [{ type: "tool_used", payload }],
+});
 
 export const fileMessage = (filename: string): string => `Here is ${filename}.`;
 
-export const fileOf = ([filename = "", content = ""]: readonly string[]): NewFile => ({ filename, content: [Buffer.from(content)] });
+export const fileOf = ([filename = "", content = ""]: readonly string[]): NewFile => ({
+  filename,
+  content: [Buffer.from(content)],
+});
 
 /** The pause after each word of a streamed text. */
 const wordMs = 100;
 
-/** Shows a text to watchers word by word, unless an earlier run has shown it. Returns an outcome where a fault loses the run. */
+/**
+ * Shows a text to watchers word by word, unless an earlier run has shown it. Returns an outcome where a fault
+ * loses the run.
+ */
 export async function showWords(text: string, work: RunState): Promise<Outcome | undefined> {
   const { live, clock, signal } = work.turn;
   const isShown = live && !isOver(work);

@@ -9,8 +9,8 @@ const phraseLengthMax = 80;
 const numeral = /(?<![\p{L}\p{N}.-])-?\d{1,15}(?:\.\d{1,6})?/gu;
 
 /**
- * The sentences and the numbers of a text, each round-robin. Without sentences a string is the name, without numbers a number
- * is 0; a boolean is true when the text has the name.
+ * The sentences and the numbers of a text, each round-robin. Without sentences a string is the name, without
+ * numbers a number is 0; a boolean is true when the text has the name.
  */
 function createWording(text: string): Readonly<Record<ScalarType, (name: string) => Json>> {
   const start = text.slice(0, textLengthMax).toWellFormed();
@@ -30,7 +30,8 @@ function createWording(text: string): Readonly<Record<ScalarType, (name: string)
   };
 }
 
-const toPhrase = (text: string): string => [...text.trim().replaceAll(/\s+/g, " ")].slice(0, phraseLengthMax).join("").trim();
+const toPhrase = (text: string): string =>
+  [...text.trim().replaceAll(/\s+/g, " ")].slice(0, phraseLengthMax).join("").trim();
 
 /** Returns the values in order, then again from the first; undefined when there are none. */
 function roundRobin<T>(values: readonly T[]): () => T | undefined {
@@ -42,9 +43,10 @@ const levelsMax = 5;
 const spareBytesMax = 16 * 1024;
 
 /**
- * A value that conforms to the schema, made from the sentences and numbers of a text: the extraction of the offline agent. An
- * enum is its first entry, arrays have one or two items, nullable values are not null, and recursion ends after the fifth level
- * or where the value gets too long. The same input gives the same value. The schema must be one that `checkSchema` accepts.
+ * A value that conforms to the schema, made from the sentences and numbers of a text: the extraction of the
+ * offline agent. An enum is its first entry, arrays have one or two items, nullable values are not null, and
+ * recursion ends after the fifth level or where the value gets too long. The same input gives the same value.
+ * The schema must be one that `checkSchema` accepts.
  */
 export function sampleValue(schema: JsonObject, text: string): JsonObject {
   const model = readSchema(schema);
@@ -73,7 +75,8 @@ function sampler(wording: ReturnType<typeof createWording>, zero: (node: SchemaN
       return branch && spend(node, zero(branch).bytes) ? sample(branch, name, level) : zero(node).value;
     }
     if (isDeep && !isPlain(node)) return zero(node).value;
-    if (kind === "object") return Object.fromEntries([...parts].map(([name, part]) => [name, sample(part, name, level + 1)]));
+    if (kind === "object")
+      return Object.fromEntries([...parts].map(([name, part]) => [name, sample(part, name, level + 1)]));
     if (kind === "array")
       return [...parts.values()].flatMap((items) => {
         const counts = isPlain(items) && items.kind !== "null" && items.kind !== "enum" ? [2, 1] : [1];

@@ -13,7 +13,12 @@ export async function startSubtask(message: string, { nextActionId, turn }: RunS
   if (!turn.subtask) return toolUse({ ...use, ...tooDeep });
   try {
     const subtask = await turn.subtask(message);
-    const payload = { ...use, status: "success", brief: "Began a subtask", result: { task_id: subtask.id } } as const;
+    const payload = {
+      ...use,
+      status: "success",
+      brief: "Began a subtask",
+      result: { task_id: subtask.id },
+    } as const;
     return { events: [{ type: "tool_used", payload, subtask }] };
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.reason === "unavailable") throw thrown;
@@ -21,20 +26,51 @@ export async function startSubtask(message: string, { nextActionId, turn }: RunS
   }
 }
 
-/** Waits for all subtasks that have not ended. The results are the event of the run that continues. `seconds` is empty for a wait without a limit. */
-export async function waitForSubtasks(mode: WaitMode, seconds: string, work: RunState): Promise<Progress | Outcome> {
+/**
+ * Waits for all subtasks that have not ended. The results are the event of the run that continues. `seconds`
+ * is empty for a wait without a limit.
+ */
+export async function waitForSubtasks(
+  mode: WaitMode,
+  seconds: string,
+  work: RunState,
+): Promise<Progress | Outcome> {
   const use = { tool: "wait_for_subtasks", actionId: work.nextActionId(), params: { mode } };
   if (!work.turn.waitFor) return toolUse({ ...use, ...tooDeep });
-  const wait = await work.turn.waitFor({ mode, ...(seconds !== "" && { timeoutMs: Number(seconds) * 1000 }) });
+  const wait = await work.turn.waitFor({
+    mode,
+    ...(seconds !== "" && { timeoutMs: Number(seconds) * 1000 }),
+  });
   if ("kind" in wait) return wait;
   work.waited += 1;
-  const subtasks = wait.subtasks.map(({ id, title, status, lastMessage }) => ({ task_id: id, title, status, said: shorten(lastMessage) }));
-  return toolUse({ ...use, status: "success", brief: "Waited for subtasks", result: { reason: wait.reason, subtasks } });
+  const subtasks = wait.subtasks.map(({ id, title, status, lastMessage }) => ({
+    task_id: id,
+    title,
+    status,
+    said: shorten(lastMessage),
+  }));
+  return toolUse({
+    ...use,
+    status: "success",
+    brief: "Waited for subtasks",
+    result: { reason: wait.reason, subtasks },
+  });
 }
 
 /** The event that saves a website of one page. */
 export function saveSite(title: string, html: string, { nextActionId }: RunState): Progress {
-  const use = { tool: "save_site", actionId: nextActionId(), status: "success", brief: `Saved the website ${title}` } as const;
-  const site = { title, message: `Saved ${title}`, files: [{ path: "index.html", file: fileOf(["index.html", html]) }] };
-  return { events: [{ type: "tool_used", payload: { ...use, message: { action: "Saving", param: title } }, site }] };
+  const use = {
+    tool: "save_site",
+    actionId: nextActionId(),
+    status: "success",
+    brief: `Saved the website ${title}`,
+  } as const;
+  const site = {
+    title,
+    message: `Saved ${title}`,
+    files: [{ path: "index.html", file: fileOf(["index.html", html]) }],
+  };
+  return {
+    events: [{ type: "tool_used", payload: { ...use, message: { action: "Saving", param: title } }, site }],
+  };
 }

@@ -6,8 +6,8 @@ const charactersMax = 200;
 export const itemsMax = 20;
 
 /**
- * Scans JSON in a text, from an offset. `end` is the offset of the first `]]` outside its strings and brackets, -1 without one;
- * `depth` is its nesting. For invalid JSON both are arbitrary.
+ * Scans JSON in a text, from an offset. `end` is the offset of the first `]]` outside its strings and
+ * brackets, -1 without one; `depth` is its nesting. For invalid JSON both are arbitrary.
  */
 export function scanJson(text: string, from: number): { end: number; depth: number } {
   const token = /"[^"\\]*(?:\\.[^"\\]*)*"?|[[\]{}]/gs;
@@ -22,7 +22,10 @@ export function scanJson(text: string, from: number): { end: number; depth: numb
   return { end: -1, depth };
 }
 
-/** Parses JSON; undefined if it is invalid, or has what not every database and wire supports: deep nesting, infinity, U+0000, lone surrogates. */
+/**
+ * Parses JSON; undefined if it is invalid, or has what not every database and wire supports: deep nesting,
+ * infinity, U+0000, lone surrogates.
+ */
 export function readJson(text: string): { value: Json } | undefined {
   if (scanJson(text, 0).depth > depthMax) return undefined;
   try {
@@ -38,7 +41,9 @@ export function readJson(text: string): { value: Json } | undefined {
 }
 
 const canHold = (part: Json): boolean =>
-  typeof part === "string" ? part.isWellFormed() && !part.includes("\0") : typeof part !== "number" || Number.isFinite(part);
+  typeof part === "string"
+    ? part.isWellFormed() && !part.includes("\0")
+    : typeof part !== "number" || Number.isFinite(part);
 
 export function shorten(text: string): string {
   const characters = [...text.slice(0, 2 * charactersMax + 2)];

@@ -9,7 +9,11 @@ const loopbackRig: ToolRig = await toolRig({ env: { FETCH_ALLOW: "loopback" } })
 
 const use = (name: string, input = {}): Use => ({ name, input });
 const questionOf = (events: readonly V2Body[]): V2Body =>
-  events.flatMap(({ status_update: status }) => (status?.["agent_status"] === "waiting" ? [status["status_detail"]] : [])).at(-1) ?? {};
+  events
+    .flatMap(({ status_update: status }) =>
+      status?.["agent_status"] === "waiting" ? [status["status_detail"]] : [],
+    )
+    .at(-1) ?? {};
 
 describe("ask_user", () => {
   const question = use("ask_user", { question: "Red or blue?", options: ["Red", "Blue"] });
@@ -28,7 +32,9 @@ describe("ask_user", () => {
 
   test("does not ask without an interactive user, and the model must decide itself", async () => {
     const id = await rig.uses([question], "Paint it", { interactive_mode: false });
-    expect(await rig.useOutcomes(id)).toMatchObject([{ status: "success", result: expect.stringContaining("do your best") }]);
+    expect(await rig.useOutcomes(id)).toMatchObject([
+      { status: "success", result: expect.stringContaining("do your best") },
+    ]);
   });
 });
 
@@ -47,11 +53,20 @@ describe("request_confirmation", () => {
     const id = await rig.create("Mail it");
     await rig.reach(id, "waiting");
     const detail = questionOf(await rig.events(id));
-    expect(detail).toMatchObject({ waiting_for_event_type: "gmailSendAction", waiting_description: "Send the report to Bo" });
+    expect(detail).toMatchObject({
+      waiting_for_event_type: "gmailSendAction",
+      waiting_description: "Send the report to Bo",
+    });
     rig.plays();
-    await rig.ann.v2("task.confirmAction", { task_id: id, event_id: detail["waiting_for_event_id"], input: { accept } });
+    await rig.ann.v2("task.confirmAction", {
+      task_id: id,
+      event_id: detail["waiting_for_event_id"],
+      input: { accept },
+    });
     await rig.reach(id, "stopped");
-    expect((await rig.useOutcomes(id)).filter(({ tool }) => tool === "request_confirmation").at(-1)).toMatchObject({ status, result });
+    expect(
+      (await rig.useOutcomes(id)).filter(({ tool }) => tool === "request_confirmation").at(-1),
+    ).toMatchObject({ status, result });
   });
 
   test.each([
@@ -64,9 +79,14 @@ describe("request_confirmation", () => {
     ["secrets, which a model must not receive", { kind: "webdevRequestSecrets", description: "Your key" }],
     ["questions", { kind: "messageAskUser", description: "Well?" }],
     ["an unknown variant", { kind: "webdevRunAction", variant: "destroy", description: "Build" }],
-    ["more than a user can read", { kind: "deployAction", description: "Deploy", params: { text: "x".repeat(20_000) } }],
+    [
+      "more than a user can read",
+      { kind: "deployAction", description: "Deploy", params: { text: "x".repeat(20_000) } },
+    ],
   ])("is not for %s", async (_, input) => {
-    expect(await rig.useOutcomes(await rig.uses([use("request_confirmation", input)]))).toMatchObject([{ status: "error" }]);
+    expect(await rig.useOutcomes(await rig.uses([use("request_confirmation", input)]))).toMatchObject([
+      { status: "error" },
+    ]);
   });
 });
 
@@ -83,9 +103,15 @@ describe("propose_schedule", () => {
     const detail = questionOf(await rig.events(id));
     expect(detail["waiting_for_event_type"]).toBe("scheduleCreate");
     rig.plays();
-    await rig.ann.v2("task.confirmAction", { task_id: id, event_id: detail["waiting_for_event_id"], input: { accept } });
+    await rig.ann.v2("task.confirmAction", {
+      task_id: id,
+      event_id: detail["waiting_for_event_id"],
+      input: { accept },
+    });
     await rig.reach(id, "stopped");
-    expect((await rig.useOutcomes(id)).filter(({ tool }) => tool === "propose_schedule").at(-1)).toMatchObject({ status, result });
+    expect(
+      (await rig.useOutcomes(id)).filter(({ tool }) => tool === "propose_schedule").at(-1),
+    ).toMatchObject({ status, result });
     const schedules: { id: string }[] = (await rig.ann.v2("schedule.list")).body["data"];
     expect(schedules).toHaveLength(accept ? 1 : 0);
     for (const schedule of schedules) await rig.ann.v2("schedule.delete", { schedule_id: schedule.id });
@@ -93,12 +119,15 @@ describe("propose_schedule", () => {
 
   test("reports to the model why settings are refused", async () => {
     const id = await rig.uses([use("propose_schedule", { ...proposal, cron: "daily" })]);
-    expect(await rig.useOutcomes(id)).toMatchObject([{ status: "error", result: expect.stringContaining("schedule.cron: is not a cron") }]);
+    expect(await rig.useOutcomes(id)).toMatchObject([
+      { status: "error", result: expect.stringContaining("schedule.cron: is not a cron") },
+    ]);
   });
 });
 
 describe("browse_task", () => {
-  const browse = (id: string, action: string, more = {}) => use("browse_task", { task_id: id, action, ...more });
+  const browse = (id: string, action: string, more = {}) =>
+    use("browse_task", { task_id: id, action, ...more });
 
   test("returns outline, passages and texts of a referenced task", async () => {
     rig.server.play([{ text: `The harvest was 48 tons. ${"And so on. ".repeat(100)}` }]);
@@ -124,8 +153,13 @@ describe("browse_task", () => {
         ],
       },
     });
-    expect(found).toMatchObject({ entries: [{ by: "agent", text: expect.stringContaining("48 tons") }], next: null });
-    expect(whole).toMatchObject({ entries: [{ by: "user" }, { by: "agent", text: expect.stringMatching(/And so on\. ?$/) }] });
+    expect(found).toMatchObject({
+      entries: [{ by: "agent", text: expect.stringContaining("48 tons") }],
+      next: null,
+    });
+    expect(whole).toMatchObject({
+      entries: [{ by: "user" }, { by: "agent", text: expect.stringMatching(/And so on\. ?$/) }],
+    });
     expect(rest).toMatchObject({ entries: [{ by: "agent" }] });
   });
 
@@ -148,10 +182,16 @@ describe("browse_task", () => {
     });
     await rig.reach(id, "stopped");
     await rig.ann.v2("task.delete", { task_id: deleted });
-    rig.plays(...[foreign, deleted, unknown, unnamed, "agent-default-main_task", id].map((other) => browse(other, "outline")));
+    rig.plays(
+      ...[foreign, deleted, unknown, unnamed, "agent-default-main_task", id].map((other) =>
+        browse(other, "outline"),
+      ),
+    );
     await rig.send(id, "Look again");
     await rig.reach(id, "stopped");
-    expect(await rig.useOutcomes(id)).toMatchObject(Array.from({ length: 6 }, () => ({ status: "error", result: "task not found" })));
+    expect(await rig.useOutcomes(id)).toMatchObject(
+      Array.from({ length: 6 }, () => ({ status: "error", result: "task not found" })),
+    );
   });
 });
 
@@ -164,11 +204,13 @@ describe("fetch_url", () => {
       request.url === "/data.json"
         ? ["application/json", '{"a":1}']
         : ["text/html; charset=utf-8", "<title>Tea</title><p>Tea costs 3.<script>x()</script>"];
-    if (request.url === "/moved") response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data" }).end();
+    if (request.url === "/moved")
+      response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data" }).end();
     else if (request.url === "/cut") {
       response.writeHead(200, { "content-type": "text/plain" }).write("half of it");
       setImmediate(() => response.destroy());
-    } else if (request.url === "/huge") response.writeHead(200, { "content-length": String(1024 ** 3) }).end();
+    } else if (request.url === "/huge")
+      response.writeHead(200, { "content-length": String(1024 ** 3) }).end();
     else response.writeHead(request.url === "/gone" ? 404 : 200, { "content-type": type }).end(body);
   });
   beforeAll(async () => {

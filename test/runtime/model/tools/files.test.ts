@@ -4,7 +4,10 @@ import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig
 import { pdfOf } from "../../../support/pdf.ts";
 
 const rig: ToolRig = await toolRig();
-const restrictedRig: ToolRig = await toolRig({}, { without_tools: toolNames.filter((name) => name !== "list_files") });
+const restrictedRig: ToolRig = await toolRig(
+  {},
+  { without_tools: toolNames.filter((name) => name !== "list_files") },
+);
 
 const use = (name: string, input = {}): Use => ({ name, input });
 const write = (path: string, content = "x") => use("write_file", { path, content });
@@ -26,7 +29,12 @@ describe("the workspace's tools", () => {
       use("delete_file", { path: "b.txt" }),
     ]);
     expect(await rig.useOutcomes(id)).toMatchObject([
-      { tool: "write_file", status: "success", brief: "Write notes/a.md", result: { path: "notes/a.md", bytes: 7 } },
+      {
+        tool: "write_file",
+        status: "success",
+        brief: "Write notes/a.md",
+        result: { path: "notes/a.md", bytes: 7 },
+      },
       { status: "success" },
       { result: { workspace: [{ path: "b.txt", bytes: 1 }, { path: "notes/a.md" }], attachments: [] } },
       { brief: "Read notes/a.md", result: { text: "Grüße", next: null } },
@@ -49,12 +57,17 @@ describe("the workspace's tools", () => {
     ["invalid input", use("read_file", { file: "a" }), "The input does not fit"],
     ["unknown members", read("a", { encoding: "x" }), "The input does not fit"],
   ])("refuse %s, with our own error text", async (_, wrong, why) => {
-    expect(await rig.useOutcomes(await rig.uses([wrong]))).toMatchObject([{ status: "error", result: expect.stringContaining(why) }]);
+    expect(await rig.useOutcomes(await rig.uses([wrong]))).toMatchObject([
+      { status: "error", result: expect.stringContaining(why) },
+    ]);
   });
 
   test("see no files of another task, even of the same person", async () => {
     await rig.uses([write("mine.txt", "one task's")]);
-    expect(await results(await rig.uses([use("list_files"), read("mine.txt")]))).toMatchObject([{ workspace: [] }, "file not found"]);
+    expect(await results(await rig.uses([use("list_files"), read("mine.txt")]))).toMatchObject([
+      { workspace: [] },
+      "file not found",
+    ]);
   });
 
   test("are deleted with their task", async () => {
@@ -67,16 +80,30 @@ describe("the workspace's tools", () => {
 
 describe("attach_result", () => {
   test("delivers a file to the user, once, with unchanged bytes", async () => {
-    const id = await rig.uses([write("out/sums.csv", "a,b\n1,2\n"), use("attach_result", { path: "out/sums.csv" })]);
-    const attachments = (await rig.events(id)).flatMap(({ assistant_message: message }) => message?.["attachments"] ?? []);
-    expect(attachments).toMatchObject([{ filename: "sums.csv", content_type: "text/csv", url: expect.stringContaining("/") }]);
+    const id = await rig.uses([
+      write("out/sums.csv", "a,b\n1,2\n"),
+      use("attach_result", { path: "out/sums.csv" }),
+    ]);
+    const attachments = (await rig.events(id)).flatMap(
+      ({ assistant_message: message }) => message?.["attachments"] ?? [],
+    );
+    expect(attachments).toMatchObject([
+      { filename: "sums.csv", content_type: "text/csv", url: expect.stringContaining("/") },
+    ]);
   });
 
   test("refuses an invalid file name", async () => {
     const named = (filename: string) => use("attach_result", { path: "a.txt", filename });
     const id = await rig.uses([write("a.txt"), named("run.sh"), named("../a.txt"), named("a\u202etxt.exe")]);
-    expect((await rig.useOutcomes(id)).map(({ status }) => status)).toEqual(["success", "error", "error", "error"]);
-    expect((await rig.events(id)).flatMap(({ assistant_message: message }) => message?.["attachments"] ?? [])).toEqual([]);
+    expect((await rig.useOutcomes(id)).map(({ status }) => status)).toEqual([
+      "success",
+      "error",
+      "error",
+      "error",
+    ]);
+    expect(
+      (await rig.events(id)).flatMap(({ assistant_message: message }) => message?.["attachments"] ?? []),
+    ).toEqual([]);
   });
 });
 
@@ -135,5 +162,9 @@ test("a model can be without tools", async () => {
 test("every tool has a name by which it can be disabled", async () => {
   await rig.uses([]);
   const there = new Set(rig.server.requests.at(-1)?.tools);
-  expect([...toolNames].filter((name) => !there.has(name))).toEqual(["use_skill", "browse_task", "run_command"]);
+  expect([...toolNames].filter((name) => !there.has(name))).toEqual([
+    "use_skill",
+    "browse_task",
+    "run_command",
+  ]);
 });

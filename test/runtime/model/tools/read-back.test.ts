@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -56,7 +65,9 @@ describe.each(["linux", "darwin"])("on %s", (system) => {
   test("a folder that has become a link, or is below one, is not listed", async () => {
     mkdirSync(join(host, "inner"), { recursive: true });
     await expect(readFolder(join(folder, "swapped", "inner"))).rejects.toMatchObject(exchanged);
-    await expect(readFolder(join(folder, "swapped"))).rejects.toMatchObject({ code: expect.stringMatching(/^(ELOOP|ENOTDIR)$/) });
+    await expect(readFolder(join(folder, "swapped"))).rejects.toMatchObject({
+      code: expect.stringMatching(/^(ELOOP|ENOTDIR)$/),
+    });
     expect((await readFolder(join(folder, "real"))).map(({ name }) => name)).toEqual(["own"]);
   });
 });
@@ -83,7 +94,10 @@ test("a folder that cannot be removed does not fail the run, and the log names i
   expect(readdirSync(outer)).toHaveLength(3);
 });
 
-/** The read-back of `top/a/b/file`, with `top/a` a link to the same names on the host between two moments, counted over all opened paths. */
+/**
+ * The read-back of `top/a/b/file`, with `top/a` a link to the same names on the host between two moments,
+ * counted over all opened paths.
+ */
 async function copyWhileSwapped(from: number, to: number) {
   const top = mkdtempSync(join(outer, "swap-"));
   const [real, elsewhere, aside] = [join(top, "a"), join(host, "a"), join(outer, "aside")];

@@ -12,7 +12,12 @@ const test = sampledTest(2);
 const { signal } = new AbortController();
 
 /** Reads a file that arrives in pieces of this many bytes. */
-function reading(filename: string, content: string | Uint8Array, part: Partial<Part> = {}, pieceBytes = 1_000): Promise<Reading> {
+function reading(
+  filename: string,
+  content: string | Uint8Array,
+  part: Partial<Part> = {},
+  pieceBytes = 1_000,
+): Promise<Reading> {
   const bytes = Buffer.from(content as Uint8Array);
   async function* read() {
     for (let from = 0; from < bytes.length; from += pieceBytes) yield bytes.subarray(from, from + pieceBytes);
@@ -27,7 +32,8 @@ describe("a text", () => {
     ["UTF-16 with its mark", Buffer.from("\ufeffGrüße, 漢字", "utf16le")],
     ["big-endian UTF-16", Buffer.from("\ufeffGrüße, 漢字", "utf16le").swap16()],
   ])("in %s is decoded correctly, however it is split into pieces", async (_, bytes) => {
-    for (const pieces of [1, 3, 1_000]) expect(await reading("a.txt", bytes, {}, pieces)).toEqual({ text: "Grüße, 漢字", next: null });
+    for (const pieces of [1, 3, 1_000])
+      expect(await reading("a.txt", bytes, {}, pieces)).toEqual({ text: "Grüße, 漢字", next: null });
   });
 
   test("without a mark is UTF-16 by its zero bytes, and a legacy Western encoding where it is invalid UTF-8", async () => {
@@ -99,7 +105,9 @@ describe("a table", () => {
   });
 
   test("whose row never ends is refused, and a huge cell is cut", async () => {
-    await expect(reading("a.csv", `a,b\n"${"x".repeat(3_000_000)}`)).rejects.toMatchObject({ reason: "invalid_argument" });
+    await expect(reading("a.csv", `a,b\n"${"x".repeat(3_000_000)}`)).rejects.toMatchObject({
+      reason: "invalid_argument",
+    });
     const { rows } = await reading("a.csv", `a\n${"x".repeat(100_000)}\n`);
     expect((rows as string[][])[0]?.[0]).toHaveLength(2_000);
   });
@@ -110,9 +118,17 @@ describe("JSON", () => {
 
   test("is read by pointers (RFC 6901)", async () => {
     const file = JSON.stringify(value);
-    expect(await reading("a.json", file, { pointer: "/a~1b/1/~0" })).toEqual({ pointer: "/a~1b/1/~0", value: "deep", next: null });
-    await expect(reading("a.json", file, { pointer: "/no" })).rejects.toMatchObject({ reason: "invalid_argument" });
-    await expect(reading("a.json", file, { pointer: "/a~1b/constructor" })).rejects.toMatchObject({ reason: "invalid_argument" });
+    expect(await reading("a.json", file, { pointer: "/a~1b/1/~0" })).toEqual({
+      pointer: "/a~1b/1/~0",
+      value: "deep",
+      next: null,
+    });
+    await expect(reading("a.json", file, { pointer: "/no" })).rejects.toMatchObject({
+      reason: "invalid_argument",
+    });
+    await expect(reading("a.json", file, { pointer: "/a~1b/constructor" })).rejects.toMatchObject({
+      reason: "invalid_argument",
+    });
   });
 
   test("that is too large is outlined", async () => {
@@ -124,8 +140,12 @@ describe("JSON", () => {
 
   test("that is invalid is read as text, and deep nesting is harmless", async () => {
     expect(await reading("a.json", "{not json")).toMatchObject({ text: "{not json", next: null });
-    const nested = await reading("a.json", "[".repeat(1_000_000) + "]".repeat(1_000_000)).catch((thrown: unknown) => thrown);
-    expect(nested).toMatchObject(nested instanceof Error ? { reason: "invalid_argument" } : { next: expect.anything() });
+    const nested = await reading("a.json", "[".repeat(1_000_000) + "]".repeat(1_000_000)).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(nested).toMatchObject(
+      nested instanceof Error ? { reason: "invalid_argument" } : { next: expect.anything() },
+    );
   });
 });
 
@@ -137,7 +157,13 @@ describe("a page", () => {
   test("is its visible text with links, without scripts", async () => {
     const page = parsePage(html);
     expect(page.title).toBe("Prices & more");
-    expect(page.text.split("\n").filter(Boolean)).toEqual(["Prices", "Tea costs 3.", "one", "two", "More No"]);
+    expect(page.text.split("\n").filter(Boolean)).toEqual([
+      "Prices",
+      "Tea costs 3.",
+      "one",
+      "two",
+      "More No",
+    ]);
     expect(page.links).toEqual([{ text: "More", url: "/more" }]);
     expect(await reading("a.html", html)).toMatchObject({ title: "Prices & more", next: null });
   });
@@ -161,7 +187,8 @@ describe("a page", () => {
     "<svg>",
     " \n",
   ])("of endless %j takes a time linear in its length", async (piece) => {
-    const read = (length: number) => expect(parsePage(piece.repeat(length / piece.length)).text.length).toBeLessThan(length);
+    const read = (length: number) =>
+      expect(parsePage(piece.repeat(length / piece.length)).text.length).toBeLessThan(length);
     expect(await growthOf(read, 125_000)).toBeLessThan(linearGrowth);
   });
 });
@@ -197,9 +224,14 @@ describe("a document", () => {
 
   test("that grows without end is stopped before it uses up the machine's memory", async () => {
     // A gigabyte of blanks in a few megabytes: a piece that refers to no earlier data, so it can be repeated.
-    const blanks = deflateRawSync(Buffer.alloc(1024 ** 2 * 16, " "), { level: 1, finishFlush: constants.Z_FULL_FLUSH });
+    const blanks = deflateRawSync(Buffer.alloc(1024 ** 2 * 16, " "), {
+      level: 1,
+      finishFlush: constants.Z_FULL_FLUSH,
+    });
     const bomb = Buffer.concat([Buffer.of(0x78, 0x01), ...Array<Buffer>(64).fill(blanks)]);
-    await expect(reading("a.pdf", pdfOf([{ deflated: bomb }]), {}, 1_000_000)).rejects.toMatchObject({ reason: "invalid_argument" });
+    await expect(reading("a.pdf", pdfOf([{ deflated: bomb }]), {}, 1_000_000)).rejects.toMatchObject({
+      reason: "invalid_argument",
+    });
   });
 
   test("is stopped with its run", async () => {

@@ -28,7 +28,9 @@ const leftovers = () => readdirSync(folder).filter((name) => name.startsWith("wo
 
 async function decide(id: string, input: object, at: ToolRig = rig): Promise<void> {
   await at.reach(id, "waiting");
-  const detail = (await at.events(id)).findLast(({ status_update: status }) => status?.["agent_status"] === "waiting")?.["status_update"];
+  const detail = (await at.events(id)).findLast(
+    ({ status_update: status }) => status?.["agent_status"] === "waiting",
+  )?.["status_update"];
   const { body } = await at.ann.v2("task.confirmAction", {
     task_id: id,
     event_id: detail["status_detail"]["waiting_for_event_id"],
@@ -61,7 +63,9 @@ describe("run_command", () => {
     expect(commandsRun()).toBe(`${before}wc -w <in.txt >out.txt\n`);
     await decide(id, { accept: true });
     await rig.reach(id, "stopped");
-    const results = (await rig.useOutcomes(id)).filter(({ tool, status }) => tool === "run_command" && status === "success");
+    const results = (await rig.useOutcomes(id)).filter(
+      ({ tool, status }) => tool === "run_command" && status === "success",
+    );
     expect(results.map(({ result }) => result)).toMatchObject([
       { exit_code: 0, timed_out: false, changed: ["out.txt"], deleted: [], refused: [] },
       { exit_code: 0, output: expect.stringMatching(/^\s*2\s*$/), changed: [] },
@@ -100,14 +104,26 @@ describe("run_command", () => {
     await decide(id, { accept: true });
     await rig.reach(id, "stopped");
     const results = await rig.useOutcomes(id);
-    expect(results.at(-2)?.result).toMatchObject({ changed: ["a/b/c", "turn/in"].toSorted(), deleted: ["gone.txt", "turn"] });
-    expect(results.at(-1)?.result).toMatchObject({ workspace: [{ path: "a/b/c" }, { path: "keep.txt" }, { path: "turn/in" }] });
+    expect(results.at(-2)?.result).toMatchObject({
+      changed: ["a/b/c", "turn/in"].toSorted(),
+      deleted: ["gone.txt", "turn"],
+    });
+    expect(results.at(-1)?.result).toMatchObject({
+      workspace: [{ path: "a/b/c" }, { path: "keep.txt" }, { path: "turn/in" }],
+    });
   });
 
   test("accepts no link, pipe or device, with any target", async () => {
-    const [result] = await allowed(run("ln -s /etc/passwd l; mkfifo p; ln -s /etc d; printf x >ok"), run("cat l | wc -c"));
+    const [result] = await allowed(
+      run("ln -s /etc/passwd l; mkfifo p; ln -s /etc d; printf x >ok"),
+      run("cat l | wc -c"),
+    );
     expect(result).toMatchObject({ changed: ["ok"] });
-    expect((result?.["refused"] as { path: string }[]).map(({ path }) => path).toSorted()).toEqual(["d", "l", "p"]);
+    expect((result?.["refused"] as { path: string }[]).map(({ path }) => path).toSorted()).toEqual([
+      "d",
+      "l",
+      "p",
+    ]);
   });
 
   test("has no access to the platform's environment", async () => {
@@ -119,7 +135,9 @@ describe("run_command", () => {
 
   test("is ended after its time, with all processes that it has started", async () => {
     const [result, , after] = await allowed(
-      run("(sleep 3; echo late >late) & (trap '' TERM; sleep 3; echo later >later) & echo begun; sleep 100", { timeout_seconds: 1 }),
+      run("(sleep 3; echo late >late) & (trap '' TERM; sleep 3; echo later >later) & echo begun; sleep 100", {
+        timeout_seconds: 1,
+      }),
       run("sleep 4"),
       run("ls"),
     );
@@ -152,7 +170,8 @@ describe("run_command", () => {
 });
 
 const bwrap = "/usr/bin/bwrap";
-const [, line = ""] = /SANDBOX_COMMAND='(\/usr\/bin\/bwrap [^']*)'/.exec(readFileSync("docs/guides/models.md", "utf8")) ?? [];
+const [, line = ""] =
+  /SANDBOX_COMMAND='(\/usr\/bin\/bwrap [^']*)'/.exec(readFileSync("docs/guides/models.md", "utf8")) ?? [];
 
 test("docs/guides/models.md has the line for bubblewrap that atp doctor names", () => {
   expect(line).toBe(bubblewrapLine);
@@ -163,25 +182,32 @@ describe("the user of a sandbox", () => {
 
   test("is never root: commands are off, and the log says what to set", () => {
     expect(sandboxFault({ user: null }, 0)).toContain("set SANDBOX_UID and SANDBOX_GID");
-    expect([sandboxFault({ user: other }, 0), sandboxFault({ user: null }, 1000), sandboxFault({ user: other }, 65534)]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect([
+      sandboxFault({ user: other }, 0),
+      sandboxFault({ user: null }, 1000),
+      sandboxFault({ user: other }, 65534),
+    ]).toEqual([null, null, null]);
     expect(sandboxFault({ user: other }, 1000)).toContain("unset SANDBOX_UID");
   });
 
-  test.skipIf(process.getuid?.() !== 0)("without one the agent of a server that runs as root has no run_command", () => {
-    const logged: string[] = [];
-    const log = (level: string, text: string) => void logged.push(`${level}: ${text}`);
-    const sandbox = { command: ["/bin/sh", "{workspace}"], user: null };
-    modelTools({ fetchFile: () => Promise.reject(new Error("not called")), sandbox, log });
-    expect(logged).toEqual([expect.stringContaining("error: commands are not run: a sandbox must not start as root")]);
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    "without one the agent of a server that runs as root has no run_command",
+    () => {
+      const logged: string[] = [];
+      const log = (level: string, text: string) => void logged.push(`${level}: ${text}`);
+      const sandbox = { command: ["/bin/sh", "{workspace}"], user: null };
+      modelTools({ fetchFile: () => Promise.reject(new Error("not called")), sandbox, log });
+      expect(logged).toEqual([
+        expect.stringContaining("error: commands are not run: a sandbox must not start as root"),
+      ]);
+    },
+  );
 });
 
 // Machines without user namespaces use another sandbox.
-const hasBubblewrap = !lacks("bubblewrap") && spawnSync(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
+const hasBubblewrap =
+  !lacks("bubblewrap") &&
+  spawnSync(bwrap, ["--unshare-all", "--ro-bind", "/", "/", "/bin/true"]).status === 0;
 describe.skipIf(!hasBubblewrap)("the line of docs/guides/models.md for bubblewrap", async () => {
   const real: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: line, ...sandboxUser } });
 
@@ -201,12 +227,18 @@ describe.skipIf(!hasBubblewrap)("the line of docs/guides/models.md for bubblewra
 
   test("keeps the kernel's settings from a command, also where the server runs as root", async () => {
     // It opens the file for writing and writes nothing.
-    const command = "( : >>/proc/sys/kernel/core_pattern ) 2>&- && echo open; grep -E '^(Cap(Eff|Bnd)|NoNewPrivs)' /proc/self/status";
+    const command =
+      "( : >>/proc/sys/kernel/core_pattern ) 2>&- && echo open; grep -E '^(Cap(Eff|Bnd)|NoNewPrivs)' /proc/self/status";
     real.plays(run(command));
     const id = await real.create("Open it");
     await decide(id, { accept: true }, real);
     await real.reach(id, "stopped");
     const { output } = (await real.useOutcomes(id)).at(-1)?.result as { output: string };
-    expect(output.replaceAll(/\t0+/g, "\t0").split("\n")).toEqual(["CapEff:\t0", "CapBnd:\t0", "NoNewPrivs:\t1", ""]);
+    expect(output.replaceAll(/\t0+/g, "\t0").split("\n")).toEqual([
+      "CapEff:\t0",
+      "CapBnd:\t0",
+      "NoNewPrivs:\t1",
+      "",
+    ]);
   });
 });

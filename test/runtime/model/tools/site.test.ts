@@ -19,7 +19,9 @@ async function filesOf(id: string, paths: readonly string[]): Promise<readonly s
   const { store } = rig.service;
   const site = await store.websites.ofTask(id);
   const checkpoint = site && (await store.checkpoints.latest(site.id));
-  const found = await Promise.all(paths.map(async (path) => (checkpoint ? store.checkpoints.file(checkpoint.id, [path]) : null)));
+  const found = await Promise.all(
+    paths.map(async (path) => (checkpoint ? store.checkpoints.file(checkpoint.id, [path]) : null)),
+  );
   return found.flatMap((file) => (file ? `${file.path} ${file.bytes} ${file.contentType}` : []));
 }
 
@@ -39,8 +41,19 @@ describe("save_site", () => {
       result: { saved: { title: "Tea", files: 2, bytes: 16 } },
     });
     expect(await checkpoints(id)).toMatchObject([{ message: "First", status: "success" }]);
-    const requestedPaths = ["index.html", "css/a.css", "notes.txt", "site-notes.txt", "-notes.txt", "../notes.txt", "site/index.html"];
-    expect(await filesOf(id, requestedPaths)).toEqual(["index.html 12 text/html; charset=utf-8", "css/a.css 4 text/css; charset=utf-8"]);
+    const requestedPaths = [
+      "index.html",
+      "css/a.css",
+      "notes.txt",
+      "site-notes.txt",
+      "-notes.txt",
+      "../notes.txt",
+      "site/index.html",
+    ];
+    expect(await filesOf(id, requestedPaths)).toEqual([
+      "index.html 12 text/html; charset=utf-8",
+      "css/a.css 4 text/css; charset=utf-8",
+    ]);
     expect((await rig.service.store.websites.ofTask(id))?.title).toBe("Tea");
   });
 
@@ -59,21 +72,53 @@ describe("save_site", () => {
     ["an absolute folder", [save({ folder: "/etc" })], "must be relative"],
     ["a missing folder", [save()], "files: must be 1 to"],
     ["a file instead of a folder", [write("site", "<p>"), save()], "files: must be 1 to"],
-    ["a folder without a home page", [write("site/home.html"), save()], "there is no index.html in the folder"],
-    ["hidden files", [write("site/index.html"), write("site/.git/config"), save()], '".git/config" must not have parts'],
-    ["an executable", [write("site/index.html"), write("site/get.exe"), save()], '"get.exe" must not be an executable'],
-    ["a title of blanks", [write("site/index.html"), save({ title: " " })], "title: must have 1 to 255 characters"],
-    ["a title that is too long", [write("site/index.html"), save({ title: "x".repeat(256) })], "The input does not fit"],
-    ["a message that is too long", [write("site/index.html"), save({ message: "x".repeat(1001) })], "The input does not fit"],
+    [
+      "a folder without a home page",
+      [write("site/home.html"), save()],
+      "there is no index.html in the folder",
+    ],
+    [
+      "hidden files",
+      [write("site/index.html"), write("site/.git/config"), save()],
+      '".git/config" must not have parts',
+    ],
+    [
+      "an executable",
+      [write("site/index.html"), write("site/get.exe"), save()],
+      '"get.exe" must not be an executable',
+    ],
+    [
+      "a title of blanks",
+      [write("site/index.html"), save({ title: " " })],
+      "title: must have 1 to 255 characters",
+    ],
+    [
+      "a title that is too long",
+      [write("site/index.html"), save({ title: "x".repeat(256) })],
+      "The input does not fit",
+    ],
+    [
+      "a message that is too long",
+      [write("site/index.html"), save({ message: "x".repeat(1001) })],
+      "The input does not fit",
+    ],
     ["unknown members", [write("site/index.html"), save({ publish: "yes" })], "The input does not fit"],
   ])("refuses %s, with our own error text, and saves nothing", async (_, uses, why) => {
     const id = await rig.uses(uses);
-    expect((await rig.useOutcomes(id)).at(-1)).toMatchObject({ tool: "save_site", status: "error", result: expect.stringContaining(why) });
+    expect((await rig.useOutcomes(id)).at(-1)).toMatchObject({
+      tool: "save_site",
+      status: "error",
+      result: expect.stringContaining(why),
+    });
     expect(await checkpoints(id)).toBe(404);
   });
 
   test.each([
-    ["files", Array.from({ length: siteFilesMax + 1 }, (_, i) => [`site/${i}.html`, 1] as const), "files: must be 1 to 1000"],
+    [
+      "files",
+      Array.from({ length: siteFilesMax + 1 }, (_, i) => [`site/${i}.html`, 1] as const),
+      "files: must be 1 to 1000",
+    ],
     [
       "bytes",
       [
@@ -88,12 +133,16 @@ describe("save_site", () => {
     const [knownFiles] = await store.workspace.list(id);
     // Rows as if the agent had written the files, because only rows are checked.
     await store.change(async (tx) => {
-      for (const [path, bytes] of files) await tx.workspace.put({ ...(knownFiles as WorkspaceFile), path, bytes });
+      for (const [path, bytes] of files)
+        await tx.workspace.put({ ...(knownFiles as WorkspaceFile), path, bytes });
     });
     rig.plays(save());
     await rig.send(id, "And now?");
     await rig.reach(id, "stopped");
-    expect((await rig.useOutcomes(id)).at(-1)).toMatchObject({ status: "error", result: expect.stringContaining(why) });
+    expect((await rig.useOutcomes(id)).at(-1)).toMatchObject({
+      status: "error",
+      result: expect.stringContaining(why),
+    });
     expect(await checkpoints(id)).toBe(404);
   });
 });

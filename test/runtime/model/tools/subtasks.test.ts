@@ -19,12 +19,16 @@ const resultsOf = async (person: Person, task_id: string) => {
   return body["messages"].flatMap(({ tool_used }: { tool_used?: unknown }) => tool_used ?? []);
 };
 const subtasksOf = async (person: Person) =>
-  (await person.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body["data"] as readonly { readonly id: string }[];
+  (await person.v2("task.list", { scope: "agent_subtask", agent_id: "agent-default" })).body[
+    "data"
+  ] as readonly { readonly id: string }[];
 /** Begins a subtask that ends with this answer; returns its id. */
 async function beginSubtask(person: Person, message: string, answer: string): Promise<string> {
   rig.server.play(({ messages }) => {
     if (messages.some(({ text }) => text.startsWith(message))) return { text: answer };
-    return messages.some(({ role }) => role === "tool") ? { text: "Begun." } : { calls: [use("start_subtask", { message })] };
+    return messages.some(({ role }) => role === "tool")
+      ? { text: "Begun." }
+      : { calls: [use("start_subtask", { message })] };
   });
   await sendToMain(person, "Please");
   const [{ id } = { id: "" }] = await subtasksOf(person);
@@ -70,8 +74,10 @@ describe("wait_for_subtasks", () => {
     rig.server.play(({ messages }) => {
       if (messages.some(({ text }) => text.startsWith("Count the ducks"))) return { text: "There are 12." };
       const results = seen(messages);
-      if (results.length === 0) return { text: "I start.", calls: [use("start_subtask", { message: "Count the ducks" })] };
-      if (results.length === 1) return { text: "I wait.", calls: [use("wait_for_subtasks"), use("list_subtasks")] };
+      if (results.length === 0)
+        return { text: "I start.", calls: [use("start_subtask", { message: "Count the ducks" })] };
+      if (results.length === 1)
+        return { text: "I wait.", calls: [use("wait_for_subtasks"), use("list_subtasks")] };
       told = results;
       return { text: "12 ducks." };
     });
@@ -79,11 +85,16 @@ describe("wait_for_subtasks", () => {
     const uses = await resultsOf(ben, id);
     expect(uses.map(({ tool }: { tool: string }) => tool)).toEqual(["start_subtask", "wait_for_subtasks"]);
     expect(uses[1]).toMatchObject({ status: "success", params: { mode: "all" } });
-    expect(uses[1].result).toMatchObject({ reason: "ended", subtasks: [{ status: "stopped", said_last: "There are 12." }] });
+    expect(uses[1].result).toMatchObject({
+      reason: "ended",
+      subtasks: [{ status: "stopped", said_last: "There are 12." }],
+    });
     expect(told).toHaveLength(2);
     expect(told[1]).toContain("There are 12.");
     const { body } = await ben.v2("task.listMessages", { task_id: id, order: "asc" });
-    const said = body["messages"].flatMap((event: { assistant_message?: { content: string } }) => event.assistant_message?.content ?? []);
+    const said = body["messages"].flatMap(
+      (event: { assistant_message?: { content: string } }) => event.assistant_message?.content ?? [],
+    );
     expect(said).toEqual(["I start.", "I wait.", "12 ducks."]);
   });
 
@@ -92,7 +103,11 @@ describe("wait_for_subtasks", () => {
     rig.plays(use("wait_for_subtasks", { task_ids: ["x"] }));
     const id = await rig.runToEnd("Wait", {}, ben);
     expect(await resultsOf(ben, id)).toMatchObject([
-      { tool: "wait_for_subtasks", status: "error", result: expect.stringContaining("is not a subtask of this task") },
+      {
+        tool: "wait_for_subtasks",
+        status: "error",
+        result: expect.stringContaining("is not a subtask of this task"),
+      },
     ]);
   });
 });
@@ -100,13 +115,26 @@ describe("wait_for_subtasks", () => {
 test("lists their states and reads each by its id", async () => {
   const ben = await rig.service.person();
   const id = await beginSubtask(ben, "Count the cats", "There are 9.");
-  const read = (task_id: string, action: string, more = {}) => use("read_subtask", { task_id, action, ...more });
-  rig.plays(use("list_subtasks"), read(id, "outline"), read(id, "read"), read(id, "search", { query: "ARE 9" }), read(id, "search"));
+  const read = (task_id: string, action: string, more = {}) =>
+    use("read_subtask", { task_id, action, ...more });
+  rig.plays(
+    use("list_subtasks"),
+    read(id, "outline"),
+    read(id, "read"),
+    read(id, "search", { query: "ARE 9" }),
+    read(id, "search"),
+  );
   const main = await sendToMain(ben, "And?");
   const [list, outline, whole, found, title] = (await resultsOf(ben, main)).slice(1);
-  expect(list).toMatchObject({ status: "success", result: [{ task_id: id, status: "stopped", said_last: "There are 9." }] });
+  expect(list).toMatchObject({
+    status: "success",
+    result: [{ task_id: id, status: "stopped", said_last: "There are 9." }],
+  });
   expect(outline.result).toMatchObject({ title: "Count the cats", status: "stopped" });
-  expect(whole.result).toMatchObject({ entries: [{ by: "user", text: "Count the cats" }, { by: "agent" }], next: null });
+  expect(whole.result).toMatchObject({
+    entries: [{ by: "user", text: "Count the cats" }, { by: "agent" }],
+    next: null,
+  });
   expect(found.result).toMatchObject({ entries: [{ by: "agent", text: "There are 9." }] });
   expect(title).toMatchObject({ status: "error", result: "search needs a query" });
 });
@@ -118,9 +146,15 @@ test("reads only its own: not the user's tasks, the main task, or another agent'
   const plain = await rig.runToEnd("Mine", {}, ben);
   rig.plays();
   const main = await sendToMain(ben, "Hello");
-  rig.plays(...[theirs, plain, main, shortcut, "%"].map((task_id) => use("read_subtask", { task_id, action: "read" })));
+  rig.plays(
+    ...[theirs, plain, main, shortcut, "%"].map((task_id) =>
+      use("read_subtask", { task_id, action: "read" }),
+    ),
+  );
   await sendToMain(ben, "Read");
-  expect((await resultsOf(ben, main)).map(({ result }: { result: unknown }) => result)).toEqual(Array(5).fill("subtask not found"));
+  expect((await resultsOf(ben, main)).map(({ result }: { result: unknown }) => result)).toEqual(
+    Array(5).fill("subtask not found"),
+  );
 });
 
 test.each(["a task of the user's", "a subtask"])("the tools are present in %s", async (where) => {
@@ -130,7 +164,9 @@ test.each(["a task of the user's", "a subtask"])("the tools are present in %s", 
     rig.plays();
     await rig.runToEnd("Hello", {}, ben);
   }
-  const request = rig.server.requests.findLast(({ messages }) => messages.some(({ text }) => /^(Count the eels|Hello)/.test(text)));
+  const request = rig.server.requests.findLast(({ messages }) =>
+    messages.some(({ text }) => /^(Count the eels|Hello)/.test(text)),
+  );
   const tools = request?.tools.filter((tool) => tool.endsWith("_subtask") || tool.endsWith("_subtasks"));
   expect(tools).toEqual(["start_subtask", "wait_for_subtasks", "list_subtasks", "read_subtask"]);
 });

@@ -13,8 +13,9 @@ interface ConfirmationInput {
 const paramsMax = 20_000;
 
 /**
- * Kinds for which a model may request approval. Commands and requests to addresses are approved by the tools that run and send
- * them, so that an approval is for exactly that command or address, and schedules have a tool too. Kinds with a secret are excluded, because a user's secret must not reach a model.
+ * Kinds for which a model may request approval. Commands and requests to addresses are approved by the tools
+ * that run and send them, so that an approval is for exactly that command or address, and schedules have a
+ * tool too. Kinds with a secret are excluded, because a user's secret must not reach a model.
  */
 const ofTools: readonly KindName[] = ["terminalExecute", "fetchUrl", "scheduleCreate"];
 const requestable: readonly KindName[] = Object.keys(kinds)
@@ -42,12 +43,22 @@ export const requestConfirmation: Tool = createTool<ConfirmationInput>({
   brief: ({ kind }) => `Ask for approval: ${kind}`,
   async use({ kind, variant = "", description, params }, { decisions: [decision] }) {
     if (decision)
-      return decision.accepted ? successResult({ approved: true, ...decision.input }) : errorResult("The user did not approve it.");
+      return decision.accepted
+        ? successResult({ approved: true, ...decision.input })
+        : errorResult("The user did not approve it.");
     const variants = variantsOf(kind);
-    if (variant !== "" && !variants.includes(variant)) return errorResult("There is no such variant of this kind.");
-    if (JSON.stringify(params ?? {}).length > paramsMax) return errorResult(`params must have at most ${paramsMax} characters of JSON.`);
+    if (variant !== "" && !variants.includes(variant))
+      return errorResult("There is no such variant of this kind.");
+    if (JSON.stringify(params ?? {}).length > paramsMax)
+      return errorResult(`params must have at most ${paramsMax} characters of JSON.`);
     const kindVariant = variant === "" ? (variants[0] ?? "") : variant;
-    const outcome = { kind: "confirm", action: kind, variant: kindVariant, description, ...(params ? { params } : {}) } as const;
+    const outcome = {
+      kind: "confirm",
+      action: kind,
+      variant: kindVariant,
+      description,
+      ...(params ? { params } : {}),
+    } as const;
     return { kind: "end", outcome };
   },
 });

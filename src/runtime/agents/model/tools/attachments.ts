@@ -3,7 +3,14 @@ import { checkFilename } from "../../../../core/files/filename.ts";
 import { baseName } from "../../../../core/workspaces/workspace.ts";
 import type { AttachedFile, Turn } from "../../../agent.ts";
 import type { Tool, ToolUse } from "../tool.ts";
-import { createTool, errorResult, fromSchema, pathSchema, pointerSchema, successResult } from "./create-tool.ts";
+import {
+  createTool,
+  errorResult,
+  fromSchema,
+  pathSchema,
+  pointerSchema,
+  successResult,
+} from "./create-tool.ts";
 import { readDocument } from "./reading/document.ts";
 
 interface ResultInput {
@@ -32,7 +39,11 @@ export const attachResult: Tool = createTool<ResultInput>({
     if (!match) return errorResult("file not found");
     const name = checkFilename(filename ?? baseName(match.path));
     const content = workspace.read(match.path);
-    return { kind: "result", value: { attached: name, bytes: match.bytes }, files: [{ filename: name, content }] };
+    return {
+      kind: "result",
+      value: { attached: name, bytes: match.bytes },
+      files: [{ filename: name, content }],
+    };
   },
 });
 
@@ -42,8 +53,14 @@ export interface NamedFile {
   readonly file: AttachedFile;
 }
 
-/** The files that users have sent, newest first. The older of two files with the same name is called `name (2)`. */
-export function sentFiles({ earlier, attachments }: Pick<Turn, "earlier" | "attachments">): readonly NamedFile[] {
+/**
+ * The files that users have sent, newest first. The older of two files with the same name is called `name
+ * (2)`.
+ */
+export function sentFiles({
+  earlier,
+  attachments,
+}: Pick<Turn, "earlier" | "attachments">): readonly NamedFile[] {
   const before = earlier.flatMap((entry) => (entry.role === "user" ? (entry.files ?? []) : []));
   const seen = new Map<string, number>();
   return [...before, ...attachments].toReversed().map((file) => {
@@ -85,7 +102,11 @@ export const readAttachment: Tool = createTool<AttachmentInput>({
   },
 });
 
-async function readOrSave(file: AttachedFile, { save_as: saveAs, ...part }: Omit<AttachmentInput, "name">, turn: ToolUse["turn"]) {
+async function readOrSave(
+  file: AttachedFile,
+  { save_as: saveAs, ...part }: Omit<AttachmentInput, "name">,
+  turn: ToolUse["turn"],
+) {
   if (saveAs === undefined) return successResult(await readDocument(file, { ...part, signal: turn.signal }));
   const saved = await turn.workspace.write(saveAs, file.read());
   return successResult({ saved: saved.path, bytes: saved.bytes });

@@ -1,7 +1,15 @@
 import { BrowserRefused } from "../../../../core/browsers/connection.ts";
 import { isObject, type Json, type JsonObject } from "../../../../core/json.ts";
 import type { CheckRequest } from "../tool.ts";
-import { type BorrowedTabs, closeOpened, emptyTab, sendCommand, type Tab, tabOf, urlMax } from "./browser-tab.ts";
+import {
+  type BorrowedTabs,
+  closeOpened,
+  emptyTab,
+  sendCommand,
+  type Tab,
+  tabOf,
+  urlMax,
+} from "./browser-tab.ts";
 
 const textMax = 20_000;
 const nameMax = 500;
@@ -24,8 +32,9 @@ const refRoles: ReadonlySet<string> = new Set([
 const textRoles: ReadonlySet<string> = new Set(["StaticText", "image"]);
 
 /**
- * A page as text, from the nodes of `Accessibility.getFullAXTree`: a line for each text, and a line for each element that
- * can be used, as `[ref] role "name" = value`. The content of such an element is its name, and is not repeated.
+ * A page as text, from the nodes of `Accessibility.getFullAXTree`: a line for each text, and a line for each
+ * element that can be used, as `[ref] role "name" = value`. The content of such an element is its name, and
+ * is not repeated.
  */
 export function pageText(nodes: readonly Json[]): string {
   const lines: string[] = [];
@@ -74,22 +83,33 @@ const elementsMax = 20_000;
 const charactersMax = 1_000_000;
 const titleMax = 500;
 
-/** Opens an address in the task's tab, and reads the page. The browser follows redirects, which cannot be checked. */
+/**
+ * Opens an address in the task's tab, and reads the page. The browser follows redirects, which cannot be
+ * checked.
+ */
 export async function openPage(borrowed: BorrowedTabs, url: URL, check: CheckRequest): Promise<Json> {
   await check(url);
-  const { errorText } = await sendCommand(borrowed, await emptyTab(borrowed), "Page.navigate", { url: url.href });
+  const { errorText } = await sendCommand(borrowed, await emptyTab(borrowed), "Page.navigate", {
+    url: url.href,
+  });
   if (typeof errorText === "string") throw new BrowserRefused(errorText);
   return readPage(borrowed);
 }
 
-/** Reads the page once it is loaded, or after 20 s. Tabs that it has opened are closed, and their addresses returned. */
+/**
+ * Reads the page once it is loaded, or after 20 s. Tabs that it has opened are closed, and their addresses
+ * returned.
+ */
 export async function readPage(borrowed: BorrowedTabs): Promise<Json> {
   const tab = tabOf(borrowed);
   return retryRefused(borrowed, () => readTab(borrowed, tab));
 }
 
 /** Retries a command while it is refused: a page that is navigating refuses all commands. */
-async function retryRefused<T>({ turn: { clock, signal } }: BorrowedTabs, command: () => Promise<T>): Promise<T> {
+async function retryRefused<T>(
+  { turn: { clock, signal } }: BorrowedTabs,
+  command: () => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await command();
@@ -132,7 +152,8 @@ async function textOf(borrowed: BorrowedTabs, tab: Tab): Promise<string> {
   }
 }
 
-const sizes = "[document.getElementsByTagName('*').length, document.documentElement?.textContent.length ?? 0]";
+const sizes =
+  "[document.getElementsByTagName('*').length, document.documentElement?.textContent.length ?? 0]";
 
 async function isLarge(borrowed: BorrowedTabs, tab: Tab): Promise<boolean> {
   const value = await evaluate(borrowed, tab, sizes);
@@ -147,13 +168,20 @@ async function plainText(borrowed: BorrowedTabs, tab: Tab): Promise<string> {
 
 /** Evaluates an expression in a page. The page can change the result, so it is untrusted. */
 async function evaluate(borrowed: BorrowedTabs, tab: Tab, expression: string): Promise<Json | undefined> {
-  const { result } = await sendCommand(borrowed, tab, "Runtime.evaluate", { expression, returnByValue: true });
+  const { result } = await sendCommand(borrowed, tab, "Runtime.evaluate", {
+    expression,
+    returnByValue: true,
+  });
   return (result as JsonObject | undefined)?.["value"]; // The protocol's RemoteObject.
 }
 
 async function waitForLoad(borrowed: BorrowedTabs, tab: Tab): Promise<void> {
   const { clock, signal } = borrowed.turn;
-  for (const until = clock.monotonic() + loadMs; clock.monotonic() < until; await clock.sleep(pollMs, signal)) {
+  for (
+    const until = clock.monotonic() + loadMs;
+    clock.monotonic() < until;
+    await clock.sleep(pollMs, signal)
+  ) {
     if ((await evaluate(borrowed, tab, "document.readyState")) === "complete") return;
   }
 }
@@ -164,9 +192,11 @@ export async function clickElement(borrowed: BorrowedTabs, backendNodeId: number
   await sendCommand(borrowed, tab, "DOM.scrollIntoViewIfNeeded", { backendNodeId });
   const { quads } = await sendCommand(borrowed, tab, "DOM.getContentQuads", { backendNodeId });
   const [x1, y1, , , x2, y2] = (Array.isArray(quads) ? quads[0] : []) as readonly number[]; // Four corners, as x and y.
-  if (x1 === undefined || y1 === undefined || x2 === undefined || y2 === undefined) throw new BrowserRefused("the element cannot be seen");
+  if (x1 === undefined || y1 === undefined || x2 === undefined || y2 === undefined)
+    throw new BrowserRefused("the element cannot be seen");
   const at = { x: (x1 + x2) / 2, y: (y1 + y2) / 2, button: "left", clickCount: 1 };
-  for (const type of ["mousePressed", "mouseReleased"]) await sendCommand(borrowed, tab, "Input.dispatchMouseEvent", { type, ...at });
+  for (const type of ["mousePressed", "mouseReleased"])
+    await sendCommand(borrowed, tab, "Input.dispatchMouseEvent", { type, ...at });
   return readAfterInput(borrowed);
 }
 
@@ -184,7 +214,9 @@ export async function typeText(
   await sendCommand(borrowed, tab, "Input.dispatchKeyEvent", { type: "keyDown", commands: ["selectAll"] });
   await sendCommand(borrowed, tab, "Input.insertText", { text });
   const enter = { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" };
-  if (submit) for (const kind of ["keyDown", "keyUp"]) await sendCommand(borrowed, tab, "Input.dispatchKeyEvent", { type: kind, ...enter });
+  if (submit)
+    for (const kind of ["keyDown", "keyUp"])
+      await sendCommand(borrowed, tab, "Input.dispatchKeyEvent", { type: kind, ...enter });
   return readAfterInput(borrowed);
 }
 
@@ -196,7 +228,11 @@ async function readAfterInput(borrowed: BorrowedTabs): Promise<Json> {
 
 /** Takes a JPEG of the visible page. */
 export async function takeScreenshot(borrowed: BorrowedTabs): Promise<Uint8Array> {
-  const { data } = await sendCommand(borrowed, tabOf(borrowed), "Page.captureScreenshot", { format: "jpeg", quality: 70 });
-  if (typeof data !== "string" || data.length > pictureMax) throw new BrowserRefused("it returned no picture, or one that is too large");
+  const { data } = await sendCommand(borrowed, tabOf(borrowed), "Page.captureScreenshot", {
+    format: "jpeg",
+    quality: 70,
+  });
+  if (typeof data !== "string" || data.length > pictureMax)
+    throw new BrowserRefused("it returned no picture, or one that is too large");
   return Buffer.from(data, "base64");
 }

@@ -24,8 +24,8 @@ const openedMax = 10;
 export const urlMax = 2_000;
 
 /**
- * Sends a command to a task's tab, or to the browser itself when `tab` is null. A blocking dialog is dismissed. The dialog
- * of a page that is being left is accepted, so that no page can keep a tab.
+ * Sends a command to a task's tab, or to the browser itself when `tab` is null. A blocking dialog is
+ * dismissed. The dialog of a page that is being left is accepted, so that no page can keep a tab.
  *
  * @throws BrowserLost, BrowserRefused, or the reason of the turn's signal.
  */
@@ -71,8 +71,8 @@ export function tabOf({ tabs, turn }: BorrowedTabs): Tab {
 }
 
 /**
- * Returns the task's tab after it has left its page, because that page could navigate while another is opened and replace
- * it. Opens a new tab when there is none, the user has closed it, or its page cannot be left.
+ * Returns the task's tab after it has left its page, because that page could navigate while another is opened
+ * and replace it. Opens a new tab when there is none, the user has closed it, or its page cannot be left.
  */
 export async function emptyTab(borrowed: BorrowedTabs): Promise<Tab> {
   const tab = borrowed.tabs.get(borrowed.turn.taskId);
@@ -87,7 +87,10 @@ const blank = "about:blank";
 async function hasLeft(borrowed: BorrowedTabs, tab: Tab): Promise<boolean> {
   try {
     await sendCommand(borrowed, tab, "Page.navigate", { url: blank });
-    const { result } = await sendCommand(borrowed, tab, "Runtime.evaluate", { expression: "location.href", returnByValue: true });
+    const { result } = await sendCommand(borrowed, tab, "Runtime.evaluate", {
+      expression: "location.href",
+      returnByValue: true,
+    });
     return isObject(result) && result["value"] === blank;
   } catch (thrown) {
     if (thrown instanceof BrowserRefused) return false;
@@ -97,15 +100,22 @@ async function hasLeft(borrowed: BorrowedTabs, tab: Tab): Promise<boolean> {
 
 async function newTab(borrowed: BorrowedTabs): Promise<Tab> {
   const { targetId } = await sendCommand(borrowed, null, "Target.createTarget", { url: blank });
-  const { sessionId } = await sendCommand(borrowed, null, "Target.attachToTarget", { targetId: targetId ?? "", flatten: true });
-  if (typeof targetId !== "string" || typeof sessionId !== "string") throw new BrowserRefused("it returned no session");
+  const { sessionId } = await sendCommand(borrowed, null, "Target.attachToTarget", {
+    targetId: targetId ?? "",
+    flatten: true,
+  });
+  if (typeof targetId !== "string" || typeof sessionId !== "string")
+    throw new BrowserRefused("it returned no session");
   const tab = { targetId, sessionId };
   borrowed.tabs.set(borrowed.turn.taskId, tab);
   await sendCommand(borrowed, tab, "Page.enable");
   return tab;
 }
 
-/** Closes the tab of a page that no longer answers, so that the next page gets a new tab. Failures to close are ignored. */
+/**
+ * Closes the tab of a page that no longer answers, so that the next page gets a new tab. Failures to close
+ * are ignored.
+ */
 export function dropTab({ connection, tabs, turn: { taskId, signal } }: BorrowedTabs): void {
   const tab = tabs.get(taskId);
   if (!tabs.delete(taskId) || !tab) return;
@@ -116,7 +126,9 @@ export function dropTab({ connection, tabs, turn: { taskId, signal } }: Borrowed
 /** Closes the tabs that the page has opened. Returns their addresses, 10 at most. */
 export async function closeOpened(borrowed: BorrowedTabs, { targetId }: Tab): Promise<readonly string[]> {
   const { targetInfos } = await sendCommand(borrowed, null, "Target.getTargets");
-  const openedTabs = (Array.isArray(targetInfos) ? targetInfos : []).filter(isObject).filter(({ openerId }) => openerId === targetId);
+  const openedTabs = (Array.isArray(targetInfos) ? targetInfos : [])
+    .filter(isObject)
+    .filter(({ openerId }) => openerId === targetId);
   for (const { targetId: other } of openedTabs)
     await sendCommand(borrowed, null, "Target.closeTarget", { targetId: other ?? "" }).catch(ignoreRefusal);
   return openedTabs.slice(0, openedMax).map(({ url }) => String(url ?? "").slice(0, urlMax));

@@ -47,18 +47,24 @@ type Work = (
 
 const detachedBrowser: ToolResult = {
   kind: "result",
-  value: "The user has ended the use of the browser, and the tab was closed. Continue without it; another use asks the user for a browser.",
+  value:
+    "The user has ended the use of the browser, and the tab was closed. Continue without it; another use asks the user for a browser.",
   isError: true,
 };
 
 const connectBrowser: ToolResult = {
   kind: "end",
-  outcome: { kind: "confirm", action: "needConnectMyBrowser", variant: "", description: "Connect a browser, or continue without one." },
+  outcome: {
+    kind: "confirm",
+    action: "needConnectMyBrowser",
+    variant: "",
+    description: "Connect a browser, or continue without one.",
+  },
 };
 
 /**
- * The tools with which a model uses a browser of the user (spec/api.md 9.4). The user selects a browser for this turn and
- * later ones; when it is lost, the task waits for another. The content of pages is data.
+ * The tools with which a model uses a browser of the user (spec/api.md 9.4). The user selects a browser for
+ * this turn and later ones; when it is lost, the task waits for another. The content of pages is data.
  */
 export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">) => readonly Tool[] {
   const tabs: Tabs = new WeakMap();
@@ -87,7 +93,8 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
 
   async function use({ turn, input, check }: ToolUse, work: Work): Promise<ToolResult> {
     const decided = turn.decisions.findLast(({ kind }) => kind === "needConnectMyBrowser");
-    if (decided && !decided.accepted) return { kind: "result", value: "The user continues without a browser.", isError: true };
+    if (decided && !decided.accepted)
+      return { kind: "result", value: "The user continues without a browser.", isError: true };
     const selected = await browserOf(turn.taskId);
     if (!selected?.connection) return connectBrowser;
     const { browserId, connection } = selected;
@@ -95,7 +102,9 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     tabs.set(connection, knownTabs);
     const borrowed: BorrowedTabs = { connection, tabs: knownTabs, turn };
     try {
-      const value = await whileSelected(turn, browserId, (signal) => work({ ...borrowed, turn: { ...turn, signal } }, input, check));
+      const value = await whileSelected(turn, browserId, (signal) =>
+        work({ ...borrowed, turn: { ...turn, signal } }, input, check),
+      );
       return { kind: "result", ...value };
     } catch (thrown) {
       turn.signal.throwIfAborted();
@@ -103,18 +112,33 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
         dropTab(borrowed);
         return detachedBrowser;
       }
-      if (thrown instanceof BrowserLost && (await browserOf(turn.taskId))?.connection !== connection) return connectBrowser;
+      if (thrown instanceof BrowserLost && (await browserOf(turn.taskId))?.connection !== connection)
+        return connectBrowser;
       if (thrown instanceof BrowserLost) {
         dropTab(borrowed);
-        return { kind: "result", value: "The page did not answer in time: its tab was closed.", isError: true };
+        return {
+          kind: "result",
+          value: "The page did not answer in time: its tab was closed.",
+          isError: true,
+        };
       }
       if (thrown instanceof BrowserRefused)
-        return { kind: "result", value: `The browser refused: ${thrown.message.slice(0, 500)}`, isError: true };
+        return {
+          kind: "result",
+          value: `The browser refused: ${thrown.message.slice(0, 500)}`,
+          isError: true,
+        };
       throw thrown;
     }
   }
 
-  const tool = (name: string, description: string, inputSchema: JsonObject, brief: Tool["brief"], work: Work): Tool => ({
+  const tool = (
+    name: string,
+    description: string,
+    inputSchema: JsonObject,
+    brief: Tool["brief"],
+    work: Work,
+  ): Tool => ({
     name,
     description,
     inputSchema,
@@ -147,7 +171,10 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     tool(
       "browser_type",
       "Types a text into an element of the page, by its ref, and replaces its content; `submit` presses Enter after it.",
-      closedObject({ ref, text: { type: "string", maxLength: 10_000 }, submit: { type: "boolean" } }, ["ref", "text"]),
+      closedObject({ ref, text: { type: "string", maxLength: 10_000 }, submit: { type: "boolean" } }, [
+        "ref",
+        "text",
+      ]),
       () => "Type a text",
       async (page, { ref: at, text, submit }, check) => ({
         value: await typeText(page, { at: Number(at), text: String(text), submit: submit === true }, check),

@@ -21,9 +21,24 @@ const shownReasons: ReadonlySet<Reason> = new Set([
   "failed_precondition",
 ]);
 
-/** Turns a typed tool into a tool of the agent. A failure of the platform becomes a failed use with the failure's text. */
-export function createTool<Input>({ name, description, properties, required, brief, use }: TypedTool<Input>): Tool {
-  const inputSchema: JsonObject = { type: "object", properties: { ...properties }, required: [...required], additionalProperties: false };
+/**
+ * Turns a typed tool into a tool of the agent. A failure of the platform becomes a failed use with the
+ * failure's text.
+ */
+export function createTool<Input>({
+  name,
+  description,
+  properties,
+  required,
+  brief,
+  use,
+}: TypedTool<Input>): Tool {
+  const inputSchema: JsonObject = {
+    type: "object",
+    properties: { ...properties },
+    required: [...required],
+    additionalProperties: false,
+  };
   function checkInput(input: JsonObject): Input {
     if (conformsTo<Input>(inputSchema, input)) return input;
     throw new Error(`the input of ${name} does not conform to its schema`);
@@ -53,19 +68,22 @@ export const pathSchema: JsonObject = {
   type: "string",
   minLength: 1,
   maxLength: 1_000,
-  description: "Path of a file in the workspace, relative, with / between its parts: for example notes/draft.md.",
+  description:
+    "Path of a file in the workspace, relative, with / between its parts: for example notes/draft.md.",
 };
 
 /** The schema of the position to continue reading from. */
 export const fromSchema: JsonObject = {
   type: "integer",
   minimum: 0,
-  description: "The position to continue from: the `next` of the previous part. Leave it out to begin at the start.",
+  description:
+    "The position to continue from: the `next` of the previous part. Leave it out to begin at the start.",
 };
 
 /** The schema of a JSON Pointer. */
 export const pointerSchema: JsonObject = {
   type: "string",
   maxLength: 1_000,
-  description: "JSON files only: a JSON Pointer (/orders/3/total) to the value that you need. Leave it out for the full value.",
+  description:
+    "JSON files only: a JSON Pointer (/orders/3/total) to the value that you need. Leave it out for the full value.",
 };

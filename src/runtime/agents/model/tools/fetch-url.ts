@@ -25,7 +25,12 @@ export const fetchUrl = (fetchFile: FetchFile): Tool =>
     description:
       "Fetches a public http or https address, on port 80 or 443: a page as its text and links, or text, CSV, JSON or PDF. Long ones come in parts: when `next` is a number, call again with it as `from`. With `save_as` it is saved in your workspace instead. Never put anything into an address that the user would not want its owner to know: the user may have to approve an address that is not theirs, and no link of a page that you have read.",
     properties: {
-      url: { type: "string", minLength: 8, maxLength: 2_000, description: "The full address, with http:// or https://." },
+      url: {
+        type: "string",
+        minLength: 8,
+        maxLength: 2_000,
+        description: "The full address, with http:// or https://.",
+      },
       from: fromSchema,
       pointer: pointerSchema,
       save_as: pathSchema,
@@ -43,7 +48,10 @@ export const fetchUrl = (fetchFile: FetchFile): Tool =>
 
 /** One text for all failures: it must not reveal what is at an address. */
 const unfetchable = (): Failure =>
-  invalidArgument("", "The address could not be fetched: it must be public, answer 200 within 30 seconds, and not be too large.");
+  invalidArgument(
+    "",
+    "The address could not be fetched: it must be public, answer 200 within 30 seconds, and not be too large.",
+  );
 
 /** The host of an address: the rest of the address may be private. */
 const hostOf = (url: string): string => URL.parse(url)?.host ?? "an address";
@@ -74,13 +82,21 @@ async function fetchAndRead(
 }
 
 /** Reads a part. The links of a page become complete addresses. */
-async function read({ bytes, contentType, filename, url }: FetchedFile, part: Partial<Part> & Pick<Part, "signal">): Promise<Reading> {
+async function read(
+  { bytes, contentType, filename, url }: FetchedFile,
+  part: Partial<Part> & Pick<Part, "signal">,
+): Promise<Reading> {
   const name = filename ?? "page";
-  const page = await readDocument({ filename: name, contentType: contentType ?? contentTypeOf(name), read: () => bytes }, part);
+  const page = await readDocument(
+    { filename: name, contentType: contentType ?? contentTypeOf(name), read: () => bytes },
+    part,
+  );
   const { links } = page;
   if (!Array.isArray(links)) return page;
   return {
     ...page,
-    links: links.map((link) => (isObject(link) ? { ...link, url: URL.parse(String(link["url"]), url)?.href ?? "" } : link)),
+    links: links.map((link) =>
+      isObject(link) ? { ...link, url: URL.parse(String(link["url"]), url)?.href ?? "" } : link,
+    ),
   };
 }

@@ -19,17 +19,28 @@ export const proposeSchedule: Tool = createTool<Input>({
     "Proposes a schedule, which begins a new task with `message` at its times. The user sees it and approves or refuses it. Give exactly one of cron, interval_seconds and at. Use no other tool in the same step.",
   properties: {
     name: { type: "string", minLength: 1, maxLength: 255 },
-    message: { type: "string", minLength: 1, maxLength: 20_000, description: "The complete first message of each task." },
+    message: {
+      type: "string",
+      minLength: 1,
+      maxLength: 20_000,
+      description: "The complete first message of each task.",
+    },
     cron: { type: "string", maxLength: 200, description: "Five fields, for example 0 9 * * 1-5." },
     interval_seconds: { type: "integer", minimum: 60, maximum: 31_536_000 },
     at: { type: "string", maxLength: 50, description: "One time, RFC 3339 with an offset." },
-    time_zone: { type: "string", maxLength: 100, description: "IANA name, for example Europe/Berlin. Default: UTC." },
+    time_zone: {
+      type: "string",
+      maxLength: 100,
+      description: "IANA name, for example Europe/Berlin. Default: UTC.",
+    },
   },
   required: ["name", "message"],
   brief: ({ name }) => `Propose the schedule ${name}`,
   async use({ ...params }, { turn, decisions: [decision] }) {
     if (decision)
-      return decision.accepted ? successResult({ approved: true, ...decision.input }) : errorResult("The user did not approve it.");
+      return decision.accepted
+        ? successResult({ approved: true, ...decision.input })
+        : errorResult("The user did not approve it.");
     // Its schema allows only JSON values.
     return { kind: "end", outcome: scheduleApproval(params as JsonObject, "schedule", turn.clock.now()) };
   },

@@ -75,15 +75,26 @@ const waitForSubtasks = (waits: NonNullable<Turn["waits"]>, waitFor: NonNullable
         uniqueItems: true,
         description: "The subtasks to wait for. Leave it out for all whose end you have not been given.",
       },
-      mode: { type: "string", enum: ["all", "any"], description: "Wait until all of them have ended (the default), or any one." },
-      timeout_seconds: { type: "integer", minimum: 1, maximum: waitMsMax / 1000, description: "The longest time to wait." },
+      mode: {
+        type: "string",
+        enum: ["all", "any"],
+        description: "Wait until all of them have ended (the default), or any one.",
+      },
+      timeout_seconds: {
+        type: "integer",
+        minimum: 1,
+        maximum: waitMsMax / 1000,
+        description: "The longest time to wait.",
+      },
     },
     required: [],
     brief: ({ mode }) => (mode === "any" ? "Wait for a subtask" : "Wait for the subtasks"),
     async use({ task_ids: taskIds, mode = "all", timeout_seconds: timeoutSeconds }) {
       const limit = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
       const wait = await waitFor({ mode, ...limit, ...(taskIds ? { subtasks: taskIds } : {}) }, waits.length);
-      return "kind" in wait ? { kind: "end", outcome: wait } : successResult(waitedStates(wait.reason, wait.subtasks));
+      return "kind" in wait
+        ? { kind: "end", outcome: wait }
+        : successResult(waitedStates(wait.reason, wait.subtasks));
     },
   });
 

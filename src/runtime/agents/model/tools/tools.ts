@@ -18,7 +18,10 @@ export interface ToolParts {
   readonly log: Log;
 }
 
-/** The tools of the model agent. Commands need a sandbox; other tasks and skills are included only when the task has some. */
+/**
+ * The tools of the model agent. Commands need a sandbox; other tasks and skills are included only when the
+ * task has some.
+ */
 export function modelTools({ fetchFile, sandbox, log }: ToolParts): ToolsFor {
   const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
   const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation, proposeSchedule];
@@ -27,6 +30,11 @@ export function modelTools({ fetchFile, sandbox, log }: ToolParts): ToolsFor {
   const commands = sandbox === null || fault ? [] : [runCommand(commandSandbox(sandbox, log))];
   return (turn) => {
     const { references } = turn;
-    return [...always, ...(references.ids.length === 0 ? [] : [browseTask(references)]), ...commands, ...skillTools(turn)];
+    return [
+      ...always,
+      ...(references.ids.length === 0 ? [] : [browseTask(references)]),
+      ...commands,
+      ...skillTools(turn),
+    ];
   };
 }

@@ -13,7 +13,12 @@ export const useSkillName = "use_skill";
 const inputSchema: JsonObject = {
   type: "object",
   properties: {
-    skill: { type: "string", minLength: 1, maxLength: 128, description: "The skill's id or name, as listed." },
+    skill: {
+      type: "string",
+      minLength: 1,
+      maxLength: 128,
+      description: "The skill's id or name, as listed.",
+    },
     path: {
       type: "string",
       minLength: 1,
@@ -52,7 +57,13 @@ async function load(skill: TurnSkill, { path, offset }: JsonObject): Promise<Too
     const from = typeof offset === "number" ? offset : 0;
     const part = text.slice(from, from + charactersMax).toWellFormed();
     const rest = from + charactersMax < text.length ? { next_offset: from + charactersMax } : {};
-    return result({ skill: skill.name, path: file, text: part, ...rest, ...(path === undefined ? { files: await filesOf(skill) } : {}) });
+    return result({
+      skill: skill.name,
+      path: file,
+      text: part,
+      ...rest,
+      ...(path === undefined ? { files: await filesOf(skill) } : {}),
+    });
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.reason === "not_found")
       return errorResult(path === undefined ? "The skill is gone." : "The skill has no such file.");

@@ -3,7 +3,14 @@ import { checkSite, messageMax, type SiteShape, titleMax } from "../../../../cor
 import { baseName, workspacePath } from "../../../../core/workspaces/workspace.ts";
 import type { Tool } from "../tool.ts";
 import { sentFiles } from "./attachments.ts";
-import { createTool, errorResult, fromSchema, pathSchema, pointerSchema, successResult } from "./create-tool.ts";
+import {
+  createTool,
+  errorResult,
+  fromSchema,
+  pathSchema,
+  pointerSchema,
+  successResult,
+} from "./create-tool.ts";
 import { readDocument } from "./reading/document.ts";
 
 /** Deletes a file of the workspace. */
@@ -28,7 +35,10 @@ export const writeFile: Tool = createTool<WriteInput>({
   name: "write_file",
   description:
     "Creates or replaces a text file of your workspace. The workspace is kept with the task; the user does not see it: attach results with attach_result.",
-  properties: { path: pathSchema, content: { type: "string", maxLength: 250_000, description: "The full content, as UTF-8." } },
+  properties: {
+    path: pathSchema,
+    content: { type: "string", maxLength: 250_000, description: "The full content, as UTF-8." },
+  },
   required: ["path", "content"],
   brief: ({ path }) => `Write ${path}`,
   async use({ path, content }, { turn: { workspace } }) {
@@ -68,7 +78,11 @@ export const listFiles: Tool = createTool<Record<never, never>>({
   brief: () => "List files",
   async use(_, { turn }) {
     const workspace = (await turn.workspace.list()).map(({ path, bytes }) => ({ path, bytes }));
-    const attachments = sentFiles(turn).map(({ name, file: { contentType, bytes } }) => ({ name, content_type: contentType, bytes }));
+    const attachments = sentFiles(turn).map(({ name, file: { contentType, bytes } }) => ({
+      name,
+      content_type: contentType,
+      bytes,
+    }));
     return successResult({ workspace, attachments });
   },
 });
@@ -87,9 +101,19 @@ export const saveSite: Tool = createTool<Input>({
   description:
     "Saves a folder of your workspace, with all its subfolders, as the website of this task: static files for a browser, with an index.html as the home page. Do so when the site is done, and again after each change: each time the full folder is kept as a new version. This does not publish it: the user does that.",
   properties: {
-    folder: { type: "string", minLength: 1, maxLength: 1_000, description: "Path of the folder in the workspace, for example site." },
+    folder: {
+      type: "string",
+      minLength: 1,
+      maxLength: 1_000,
+      description: "Path of the folder in the workspace, for example site.",
+    },
     title: { type: "string", minLength: 1, maxLength: titleMax, description: "The name of the site." },
-    message: { type: "string", minLength: 1, maxLength: messageMax, description: "The changes in this version, in a sentence." },
+    message: {
+      type: "string",
+      minLength: 1,
+      maxLength: messageMax,
+      description: "The changes in this version, in a sentence.",
+    },
   },
   required: ["folder", "title", "message"],
   brief: ({ title }) => `Save the website ${title}`,
@@ -99,8 +123,12 @@ export const saveSite: Tool = createTool<Input>({
     const files = inFolder.map(({ path, bytes }) => ({ path: path.slice(start.length), bytes }));
     const site: SiteShape = { title, message, files };
     checkSite(site);
-    if (!files.some(({ path }) => path === homePage)) return errorResult(`there is no ${homePage} in the folder`);
-    const content = files.map(({ path }) => ({ path, file: { filename: baseName(path), content: workspace.read(start + path) } }));
+    if (!files.some(({ path }) => path === homePage))
+      return errorResult(`there is no ${homePage} in the folder`);
+    const content = files.map(({ path }) => ({
+      path,
+      file: { filename: baseName(path), content: workspace.read(start + path) },
+    }));
     const value = { title, files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
     return { kind: "result", value: { saved: value }, site: { title, message, files: content } };
   },

@@ -31,7 +31,10 @@ async function readCsv(source: Source, { from }: Part): Promise<Reading> {
     return await rowsFrom(parser, from);
   } catch (thrown) {
     if (!(thrown instanceof CsvError)) throw thrown;
-    throw invalidArgument("", `${JSON.stringify(source.filename)} cannot be read as a table: a row is broken or too long`);
+    throw invalidArgument(
+      "",
+      `${JSON.stringify(source.filename)} cannot be read as a table: a row is broken or too long`,
+    );
   } finally {
     feed.destroy();
     parser.destroy();
@@ -53,7 +56,8 @@ async function rowsFrom(parser: AsyncIterable<unknown>, from: number): Promise<R
     at += 1;
     if (at <= from) continue;
     charactersLeft -= row.reduce((sum, cell) => sum + cell.length + 3, 0);
-    if (rows.length > 0 && (rows.length >= rowsMax || charactersLeft < 0)) return { columns: [...columns], rows, from, next: at - 1 };
+    if (rows.length > 0 && (rows.length >= rowsMax || charactersLeft < 0))
+      return { columns: [...columns], rows, from, next: at - 1 };
     rows.push(row);
   }
   return { columns: [...(columns ?? [])], rows, from, next: null };
@@ -83,7 +87,8 @@ const readers: Readonly<Record<string, (source: Source, part: Part) => Promise<R
 /**
  * Reads a part of a file by its type: text, table, JSON, document or page.
  *
- * @throws Failure `invalid_argument` for a file that cannot be read; its text has nothing of the file's content.
+ * @throws Failure `invalid_argument` for a file that cannot be read; its text has nothing of the file's
+ * content.
  */
 export function readDocument(source: Source, part: Partial<Part> & Pick<Part, "signal">): Promise<Reading> {
   const reader = readers[source.contentType] ?? readers[contentTypeOf(source.filename)] ?? readText;

@@ -6,7 +6,9 @@ const charactersMax = 10_000_000;
 const linksMax = 100;
 
 /** Elements whose content is not text of the page; `title` is read separately. */
-const hiddenTags: ReadonlySet<string> = new Set("script style noscript template svg math iframe object select datalist".split(" "));
+const hiddenTags: ReadonlySet<string> = new Set(
+  "script style noscript template svg math iframe object select datalist".split(" "),
+);
 /** Elements that begin and end a line. */
 const blockTags: ReadonlySet<string> = new Set(
   `address article aside blockquote br caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6
@@ -28,8 +30,8 @@ export async function readHtml(source: Source, { from }: Part): Promise<Reading>
 }
 
 /**
- * Reads a page with an HTML tokenizer; nothing of the page is run or loaded. The time of a parser grows with the square of
- * the nesting depth, and an untrusted page can be nested arbitrarily deep.
+ * Reads a page with an HTML tokenizer; nothing of the page is run or loaded. The time of a parser grows with
+ * the square of the nesting depth, and an untrusted page can be nested arbitrarily deep.
  */
 export function parsePage(html: string): Page {
   const reader = pageReader();

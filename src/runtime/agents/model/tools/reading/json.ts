@@ -7,18 +7,28 @@ const charactersMax = 5_000_000;
 /** The most members that an outline names. */
 const namedMax = 200;
 
-/** Reads a value of a JSON file by its pointer: the full value, or an outline of it. Invalid JSON is read as text. */
+/**
+ * Reads a value of a JSON file by its pointer: the full value, or an outline of it. Invalid JSON is read as
+ * text.
+ */
 export async function readJson(source: Source, { from, pointer }: Part): Promise<Reading> {
   const text = await readFullText(source, charactersMax);
   const whole = parseJson(text);
-  if (whole === undefined) return { ...cutPart(text.slice(from), from), note: "It is not valid JSON, so this is its text." };
+  if (whole === undefined)
+    return { ...cutPart(text.slice(from), from), note: "It is not valid JSON, so this is its text." };
   const value = evaluatePointer(whole, pointer);
   if (value === undefined) throw invalidArgument("pointer", "does not exist in the file");
   const serialized = serialize(value);
-  if (serialized === undefined) throw invalidArgument("pointer", "selects a value that is nested too deeply to show");
+  if (serialized === undefined)
+    throw invalidArgument("pointer", "selects a value that is nested too deeply to show");
   if (serialized.length <= partMax) return { pointer, value, next: null };
   if (typeof value === "string") return { pointer, ...cutPart(value.slice(from), from) };
-  return { pointer, outline: outlineOf(value), note: "Too large to show in full: request a part of it by its pointer.", next: null };
+  return {
+    pointer,
+    outline: outlineOf(value),
+    note: "Too large to show in full: request a part of it by its pointer.",
+    next: null,
+  };
 }
 
 /** Serializes a value; undefined when it is nested deeper than the stack allows. */
@@ -46,13 +56,18 @@ function outlineOf(value: Json): Json {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return { array_of: value.length, first: describe(value[0] ?? null) };
   const names = Object.keys(value);
-  const kinds = names.slice(0, namedMax).map((name) => [head(name, 100), describe(value[name] ?? null)] as const);
+  const kinds = names
+    .slice(0, namedMax)
+    .map((name) => [head(name, 100), describe(value[name] ?? null)] as const);
   return { object_of: names.length, members: Object.fromEntries(kinds) };
 }
 
 function describe(value: Json): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return `array of ${value.length}`;
-  if (typeof value === "object") return `object with ${head(Object.keys(value).slice(0, 20).join(", "), 400)}`;
-  return typeof value === "string" ? `string of ${value.length} characters` : `${typeof value} ${String(value)}`;
+  if (typeof value === "object")
+    return `object with ${head(Object.keys(value).slice(0, 20).join(", "), 400)}`;
+  return typeof value === "string"
+    ? `string of ${value.length} characters`
+    : `${typeof value} ${String(value)}`;
 }

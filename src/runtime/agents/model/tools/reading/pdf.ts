@@ -8,7 +8,9 @@ import type { Part, Reading, Source } from "./text.ts";
 const bytesMax = 50 * 1024 ** 2;
 const memoryMax = 512 * 1024 ** 2;
 const readingMs = 30_000;
-/** The interval of checks of the thread's memory: short enough that a thread exceeds its limit only a little. */
+/**
+ * The interval of checks of the thread's memory: short enough that a thread exceeds its limit only a little.
+ */
 const watchMs = 100;
 
 /** At most two documents at once, because each needs a thread and a part of the machine's memory. */
@@ -32,13 +34,20 @@ async function readAll({ filename, read }: Source): Promise<Uint8Array> {
   for await (const chunk of read()) {
     length += chunk.length;
     if (length > bytesMax)
-      throw invalidArgument("", `${JSON.stringify(filename)} is too large: documents may have at most ${bytesMax} bytes`);
+      throw invalidArgument(
+        "",
+        `${JSON.stringify(filename)} is too large: documents may have at most ${bytesMax} bytes`,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-const unreadable = () => invalidArgument("", "the document cannot be read: it is broken, protected by a password, or takes too long");
+const unreadable = () =>
+  invalidArgument(
+    "",
+    "the document cannot be read: it is broken, protected by a password, or takes too long",
+  );
 
 async function readInThread(bytes: Uint8Array, from: number, signal: AbortSignal): Promise<PdfPart> {
   signal.throwIfAborted();
@@ -74,10 +83,14 @@ async function readInThread(bytes: Uint8Array, from: number, signal: AbortSignal
   }
 }
 
-/** True when the thread exceeds its memory, with buffers, which are outside of the heap that `resourceLimits` limits. */
+/**
+ * True when the thread exceeds its memory, with buffers, which are outside of the heap that `resourceLimits`
+ * limits.
+ */
 async function exceedsMemory(worker: Worker): Promise<boolean> {
   try {
-    const { external_memory: externalMemory, used_heap_size: usedHeapSize } = await worker.getHeapStatistics();
+    const { external_memory: externalMemory, used_heap_size: usedHeapSize } =
+      await worker.getHeapStatistics();
     return externalMemory + usedHeapSize > memoryMax;
   } catch {
     // The thread has ended.

@@ -22,7 +22,12 @@ export const taskReadingSchemas = {
   task_id: { type: "string", minLength: 1, maxLength: 64 },
   action: { type: "string", enum: ["outline", "search", "read"] },
   query: { type: "string", minLength: 1, maxLength: 200, description: "With search: a phrase in the text." },
-  from: { type: "integer", minimum: 0, maximum: 2_147_483_647, description: "The number of the first entry." },
+  from: {
+    type: "integer",
+    minimum: 0,
+    maximum: 2_147_483_647,
+    description: "The number of the first entry.",
+  },
 } as const satisfies JsonObject;
 
 /** Describes the actions, for a model. */
@@ -30,7 +35,10 @@ export const taskReadingUse =
   "`outline` returns its title, status and the beginnings of its messages; `search` returns the passages that contain `query`; `read` returns the full messages. Each entry has its number: continue with `next` as `from`.";
 
 /** Reads a task for an agent. @throws Failure `invalid_argument` for a search without a query. */
-export async function readTask(task: ReferencedTask, { action, query = "", from = 0 }: TaskReading): Promise<Json> {
+export async function readTask(
+  task: ReferencedTask,
+  { action, query = "", from = 0 }: TaskReading,
+): Promise<Json> {
   if (action === "outline") return outline(task, from);
   if (action === "read") return readFull(task, from);
   if (query === "") throw invalidArgument("", "search needs a query");
@@ -59,11 +67,22 @@ function entryOf({ seq, ...event }: TaskEvent): Entry | undefined {
   }
 }
 
-function withFiles({ content, attachments = [] }: { readonly content: string; readonly attachments?: readonly { filename: string }[] }) {
-  return attachments.length === 0 ? content : `${content}\n[files: ${attachments.map(({ filename }) => filename).join(", ")}]`;
+function withFiles({
+  content,
+  attachments = [],
+}: {
+  readonly content: string;
+  readonly attachments?: readonly { filename: string }[];
+}) {
+  return attachments.length === 0
+    ? content
+    : `${content}\n[files: ${attachments.map(({ filename }) => filename).join(", ")}]`;
 }
 
-/** Yields entries from a number on, page by page. Returns the number at which it stopped after 5,000 events; null at the end. */
+/**
+ * Yields entries from a number on, page by page. Returns the number at which it stopped after 5,000 events;
+ * null at the end.
+ */
 async function* entriesOf(task: ReferencedTask, from: number): AsyncGenerator<Entry, number | null, void> {
   let after = Math.max(0, from - 1);
   for (let looked = 0; looked < eventsMax; looked += pageMax) {
@@ -80,7 +99,11 @@ async function* entriesOf(task: ReferencedTask, from: number): AsyncGenerator<En
 }
 
 /** Collects the texts that `toText` returns for entries, up to the limits. */
-async function collect(task: ReferencedTask, from: number, toText: (entry: Entry) => string | undefined): Promise<Json> {
+async function collect(
+  task: ReferencedTask,
+  from: number,
+  toText: (entry: Entry) => string | undefined,
+): Promise<Json> {
   const entries: { number: number; by: string; text: string }[] = [];
   let charactersLeft = partMax;
   const all = entriesOf(task, from);
@@ -98,12 +121,14 @@ async function collect(task: ReferencedTask, from: number, toText: (entry: Entry
 
 async function outline(task: ReferencedTask, from: number): Promise<Json> {
   const { title, status, createdAt, lastSeq } = task;
-  const toOutline = ({ by, text }: Entry) => (by === "tool" ? undefined : text.length > outlineMax ? `${head(text, outlineMax)} …` : text);
+  const toOutline = ({ by, text }: Entry) =>
+    by === "tool" ? undefined : text.length > outlineMax ? `${head(text, outlineMax)} …` : text;
   const about = { title, status, created_at: new Date(createdAt).toISOString(), last_number: lastSeq };
   return { ...about, outline: await collect(task, from, toOutline) };
 }
 
-const readFull = (task: ReferencedTask, from: number): Promise<Json> => collect(task, from, ({ text }) => text);
+const readFull = (task: ReferencedTask, from: number): Promise<Json> =>
+  collect(task, from, ({ text }) => text);
 
 /** Finds in each entry the passage around the first match of the query, ignoring case. */
 function search(task: ReferencedTask, query: string, from: number): Promise<Json> {

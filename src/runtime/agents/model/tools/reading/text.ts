@@ -6,8 +6,9 @@ import { head } from "../../tool.ts";
 const sniffBytes = 64 * 1024;
 
 /**
- * Detects the encoding of a text by its beginning, as a name for `TextDecoder`: by its byte order mark, by the declaration
- * of an HTML page, by validity as UTF-8, or else Windows-1252. Null when the file is not text.
+ * Detects the encoding of a text by its beginning, as a name for `TextDecoder`: by its byte order mark, by
+ * the declaration of an HTML page, by validity as UTF-8, or else Windows-1252. Null when the file is not
+ * text.
  */
 function charsetOf(beginning: Uint8Array): string | null {
   const [a, b, c] = beginning;
@@ -20,7 +21,10 @@ function charsetOf(beginning: Uint8Array): string | null {
   return isUtf8(beginning) ? "utf-8" : hasControls(beginning) ? null : "windows-1252";
 }
 
-/** Detects UTF-16 without a mark: most texts have many characters below 256, so every other byte is often zero. */
+/**
+ * Detects UTF-16 without a mark: most texts have many characters below 256, so every other byte is often
+ * zero.
+ */
 function wideCharset(beginning: Uint8Array): string | null {
   const pairs = beginning.length >> 1;
   let low = 0;
@@ -57,7 +61,10 @@ function isUtf8(beginning: Uint8Array): boolean {
 
 /** True for control bytes other than tabs, ends of lines and pages, and escapes of terminals. */
 const hasControls = (bytes: Uint8Array): boolean =>
-  bytes.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b);
+  bytes.some(
+    (byte) =>
+      byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d && byte !== 0x1b,
+  );
 
 export interface Source {
   readonly filename: string;
@@ -81,11 +88,18 @@ export type Reading = JsonObject & { readonly next: number | null };
 export const partMax = 20_000;
 
 /** Decodes a file as text, piece by piece. @throws Failure `invalid_argument` for a file that is not text. */
-export async function* decodeText({ filename, read }: Pick<Source, "filename" | "read">): AsyncGenerator<string, void, void> {
+export async function* decodeText({
+  filename,
+  read,
+}: Pick<Source, "filename" | "read">): AsyncGenerator<string, void, void> {
   const bytes = withBeginning(read());
   const { value = new Uint8Array() } = await bytes.next();
   const charset = charsetOf(value.subarray(0, sniffBytes));
-  if (charset === null) throw invalidArgument("", `${JSON.stringify(filename)} is not text, and not of another type that can be read`);
+  if (charset === null)
+    throw invalidArgument(
+      "",
+      `${JSON.stringify(filename)} is not text, and not of another type that can be read`,
+    );
   const decoder = new TextDecoder(charset);
   yield decoder.decode(value, { stream: true });
   for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
@@ -110,12 +124,16 @@ export async function readFullText(source: Pick<Source, "filename" | "read">, ma
   let text = "";
   for await (const piece of decodeText(source)) {
     text += piece;
-    if (text.length > max) throw invalidArgument("", `${JSON.stringify(source.filename)} is too large to be read by its type`);
+    if (text.length > max)
+      throw invalidArgument("", `${JSON.stringify(source.filename)} is too large to be read by its type`);
   }
   return text;
 }
 
-/** Reads a part of a text, by characters. The text before it is skipped, so a huge file needs only the memory of a part. */
+/**
+ * Reads a part of a text, by characters. The text before it is skipped, so a huge file needs only the memory
+ * of a part.
+ */
 export async function readText(source: Source, { from }: Part): Promise<Reading> {
   let at = 0;
   let text = "";

@@ -15,12 +15,15 @@ function outputKeeper(): { readonly take: (chunk: Buffer) => void; readonly text
       bytes += chunk.length;
       const more = keptBytes - first.length;
       if (more > 0) first = Buffer.concat([first, chunk.subarray(0, more)]);
-      if (chunk.length > more) last = Buffer.concat([last, chunk.subarray(Math.max(0, more))]).subarray(-keptBytes);
+      if (chunk.length > more)
+        last = Buffer.concat([last, chunk.subarray(Math.max(0, more))]).subarray(-keptBytes);
     },
     text() {
       const omitted = bytes - first.length - last.length;
       // A character that is split by a cut becomes a replacement character.
-      return omitted === 0 ? Buffer.concat([first, last]).toString() : `${first}\n… ${omitted} bytes left out …\n${last}`;
+      return omitted === 0
+        ? Buffer.concat([first, last]).toString()
+        : `${first}\n… ${omitted} bytes left out …\n${last}`;
     },
   };
 }
@@ -44,15 +47,19 @@ export interface ExecuteOptions {
 }
 
 /** The environment of a command: it has nothing of the platform's environment. */
-const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/tmp", LANG: "C.UTF-8" };
+const environment = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  HOME: "/tmp",
+  LANG: "C.UTF-8",
+};
 /** The time between SIGTERM and SIGKILL. A container's client passes SIGTERM on. */
 const graceMs = 2_000;
 /** The longest wait for the streams to close: a process that has left the group may hold them open. */
 const streamsMs = 1_000;
 
 /**
- * Runs a program in a new process group. Ends the group when the program exits, when its time is over, and when the signal
- * is aborted.
+ * Runs a program in a new process group. Ends the group when the program exits, when its time is over, and
+ * when the signal is aborted.
  *
  * @throws Error when the program cannot be started, and the signal's reason when the signal was aborted.
  */
@@ -60,9 +67,16 @@ export async function execute(
   [program = "", ...args]: readonly string[],
   { folder, user, seconds, signal }: ExecuteOptions,
 ): Promise<CommandResult> {
-  const child = spawn(program, args, { ...user, cwd: folder, env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, args, {
+    ...user,
+    cwd: folder,
+    env: environment,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const output = outputKeeper();
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", output.take).on("error", () => undefined);
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", output.take).on("error", () => undefined);
   const streamsClosed = once(child, "close").catch(() => undefined);
   // A real timer, not the injected clock: processes run in real time, also in tests.
   const timeout = new AbortController();
@@ -82,7 +96,10 @@ export async function execute(
   }
 }
 
-/** Kills the rest of the group, so that it does not write while the folder is read. Then reads the last output. */
+/**
+ * Kills the rest of the group, so that it does not write while the folder is read. Then reads the last
+ * output.
+ */
 async function endStreams(child: ChildProcess, streamsClosed: Promise<unknown>): Promise<void> {
   killGroup(child, "SIGKILL");
   const { promise, resolve } = Promise.withResolvers<void>();

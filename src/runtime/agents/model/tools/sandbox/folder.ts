@@ -10,12 +10,12 @@ import { type Workspace, workspaceLimits, workspacePath } from "../../../../../c
 const replaced = (): Failure => new Failure("invalid_argument", "it was replaced while it was read");
 
 /**
- * Opens the file or folder at a path, and checks that no link was followed. O_NOFOLLOW protects only the last part of a
- * path: a process that a command has left running may replace a folder above it by a link.
+ * Opens the file or folder at a path, and checks that no link was followed. O_NOFOLLOW protects only the last
+ * part of a path: a process that a command has left running may replace a folder above it by a link.
  *
- * On Linux the kernel reports the path of the opened file (`/proc/self/fd`). Without `/proc` the path must have no links and
- * refer to the opened file afterwards (device and inode). A process that exchanges it several times in between can defeat
- * this check.
+ * On Linux the kernel reports the path of the opened file (`/proc/self/fd`). Without `/proc` the path must
+ * have no links and refer to the opened file afterwards (device and inode). A process that exchanges it
+ * several times in between can defeat this check.
  *
  * @param place the real path, from before any process could change it.
  * @throws Failure `invalid_argument` for anything else; what `open` throws.
@@ -38,7 +38,9 @@ async function refersTo(place: string, handle: FileHandle): Promise<boolean> {
 /** Lists the entries of the folder at a path. @throws as for `openPath`. */
 export async function readFolder(place: string) {
   await using handle = await openPath(place, constants.O_DIRECTORY);
-  const entries = await readdir(process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : place, { withFileTypes: true });
+  const entries = await readdir(process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : place, {
+    withFileTypes: true,
+  });
   // Without `/proc` the folder was read by its path, so check the path again.
   if (process.platform !== "linux" && !(await refersTo(place, handle))) throw replaced();
   return entries;
@@ -69,25 +71,35 @@ export async function copyOut(workspace: Workspace, folder: string): Promise<Rea
 }
 
 /**
- * Copies the changes of a command back into the workspace. Links and devices are skipped: only the content of regular
- * files of the folder is copied, also while processes that the command has left running change the folder.
+ * Copies the changes of a command back into the workspace. Links and devices are skipped: only the content of
+ * regular files of the folder is copied, also while processes that the command has left running change the
+ * folder.
  *
  * @param folder the folder's real path.
  * @throws Failure when nothing was copied: too many files, or the folder is gone.
  */
-export async function copyBack(workspace: Workspace, folder: string, known: ReadonlyMap<string, string>): Promise<WorkspaceChanges> {
+export async function copyBack(
+  workspace: Workspace,
+  folder: string,
+  known: ReadonlyMap<string, string>,
+): Promise<WorkspaceChanges> {
   const entries = await entriesOf(folder);
   const paths = new Set(entries.map(({ path }) => path.normalize("NFC")));
   const changes: WorkspaceChanges = { changed: [], deleted: [], refused: [] };
   // Delete first: a folder may have replaced a file.
-  for (const path of known.keys()) if (!paths.has(path) && (await workspace.remove(path))) changes.deleted.push(path);
+  for (const path of known.keys())
+    if (!paths.has(path) && (await workspace.remove(path))) changes.deleted.push(path);
   for (const { path, isFile } of entries) {
     const copied = isFile ? await copyFile(workspace, folder, path, known) : { why: "not a regular file" };
     if ("why" in copied) changes.refused.push({ path: path.toWellFormed(), why: copied.why });
     else if (copied.changed) changes.changed.push(copied.path);
   }
   const { changed, deleted, refused } = changes;
-  return { changed: changed.slice(0, namedMax), deleted: deleted.slice(0, namedMax), refused: refused.slice(0, namedMax) };
+  return {
+    changed: changed.slice(0, namedMax),
+    deleted: deleted.slice(0, namedMax),
+    refused: refused.slice(0, namedMax),
+  };
 }
 
 interface Entry {
@@ -95,12 +107,15 @@ interface Entry {
   readonly isFile: boolean;
 }
 
-/** Lists all entries below a folder. @throws Failure `too_large` for too many entries: then nothing is copied. */
+/**
+ * Lists all entries below a folder. @throws Failure `too_large` for too many entries: then nothing is copied.
+ */
 async function entriesOf(folder: string): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   for await (const entry of walk(folder, "", 1)) {
     entries.push(entry);
-    if (entries.length > entriesMax) throw new Failure("too_large", "the command left too many files: no changes were copied");
+    if (entries.length > entriesMax)
+      throw new Failure("too_large", "the command left too many files: no changes were copied");
   }
   return entries;
 }
@@ -113,16 +128,28 @@ async function* walk(folder: string, below: string, depth: number): AsyncGenerat
   }
 }
 
-/** Lists a folder. A subfolder that was replaced or deleted is empty. @throws Failure when the top folder is gone. */
+/**
+ * Lists a folder. A subfolder that was replaced or deleted is empty. @throws Failure when the top folder is
+ * gone.
+ */
 const entriesAt = (folder: string, below: string): ReturnType<typeof readFolder> =>
   readFolder(join(folder, below)).catch((thrown: unknown) => {
     if (below !== "") return [];
-    throw new Failure("failed_precondition", "the command moved or deleted its folder: no changes were copied", { cause: thrown });
+    throw new Failure(
+      "failed_precondition",
+      "the command moved or deleted its folder: no changes were copied",
+      { cause: thrown },
+    );
   });
 
 type Copied = { readonly path: string; readonly changed: boolean } | { readonly why: string };
 
-async function copyFile(workspace: Workspace, folder: string, name: string, known: ReadonlyMap<string, string>): Promise<Copied> {
+async function copyFile(
+  workspace: Workspace,
+  folder: string,
+  name: string,
+  known: ReadonlyMap<string, string>,
+): Promise<Copied> {
   try {
     const path = workspacePath(name);
     await using handle = await openPath(join(folder, name), 0);

@@ -26,18 +26,25 @@ export const folderPlaceholder = "{workspace}";
 const runLimited = limitConcurrency(Math.max(2, availableParallelism()));
 
 /**
- * Why no command may be run with these settings; null if commands may be run. Root is never the user of a sandbox: the
- * kernel checks files as `/proc/sys/kernel/core_pattern` against the real root, in all namespaces.
+ * Why no command may be run with these settings; null if commands may be run. Root is never the user of a
+ * sandbox: the kernel checks files as `/proc/sys/kernel/core_pattern` against the real root, in all
+ * namespaces.
  */
-export function sandboxFault({ user }: Pick<SandboxSettings, "user">, uid: number | undefined = process.getuid?.()): string | null {
-  if (uid === 0) return user === null ? "a sandbox must not start as root; set SANDBOX_UID and SANDBOX_GID to another user's" : null;
+export function sandboxFault(
+  { user }: Pick<SandboxSettings, "user">,
+  uid: number | undefined = process.getuid?.(),
+): string | null {
+  if (uid === 0)
+    return user === null
+      ? "a sandbox must not start as root; set SANDBOX_UID and SANDBOX_GID to another user's"
+      : null;
   if (user === null || user.uid === uid) return null;
   return `only root can start a sandbox as another user; unset SANDBOX_UID and SANDBOX_GID, or set them to those of this server's user`;
 }
 
 /**
- * A sandbox that the operator has configured. The workspace is copied into a temporary folder, and the changes of the
- * command are copied back.
+ * A sandbox that the operator has configured. The workspace is copied into a temporary folder, and the
+ * changes of the command are copied back.
  */
 export const commandSandbox =
   (settings: SandboxSettings, log: Log): Sandbox =>
@@ -73,16 +80,24 @@ export async function runIn(
   return execute([...line, command], { folder, user, seconds, signal });
 }
 
-/** Gives a folder to a user. The folder itself comes last: until then no other user can change what is in it. */
+/**
+ * Gives a folder to a user. The folder itself comes last: until then no other user can change what is in it.
+ */
 async function handOver(folder: string, { uid, gid }: NonNullable<SandboxSettings["user"]>): Promise<void> {
   for (const path of await readdir(folder, { recursive: true })) await lchown(join(folder, path), uid, gid);
   await lchown(folder, uid, gid);
 }
 
-/** Deletes the folder. A process that the command has left running can prevent this; the run does not fail then. */
+/**
+ * Deletes the folder. A process that the command has left running can prevent this; the run does not fail
+ * then.
+ */
 const deleteFolder = (folder: string, log: Log): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch((thrown: NodeJS.ErrnoException) =>
-    log("warn", "the folder of a command could not be deleted: the sandbox has left a process running", { folder, code: thrown.code }),
+    log("warn", "the folder of a command could not be deleted: the sandbox has left a process running", {
+      folder,
+      code: thrown.code,
+    }),
   );
 
 interface Input {
@@ -90,7 +105,10 @@ interface Input {
   readonly timeout_seconds?: number;
 }
 
-/** Runs a command in the operator's sandbox. Each use needs approval, unless always allowed in this task (spec/decisions.md 15). */
+/**
+ * Runs a command in the operator's sandbox. Each use needs approval, unless always allowed in this task
+ * (spec/decisions.md 15).
+ */
 export const runCommand = (sandbox: Sandbox): Tool =>
   createTool<Input>({
     name: "run_command",
@@ -103,12 +121,26 @@ export const runCommand = (sandbox: Sandbox): Tool =>
     required: ["command"],
     brief: ({ command }) => `Run: ${command}`,
     async use({ command, timeout_seconds: timeoutSeconds = 60 }, { turn, decisions: [decision] }) {
-      if (command.includes("\0") || !command.isWellFormed()) return errorResult("The command must be plain text.");
+      if (command.includes("\0") || !command.isWellFormed())
+        return errorResult("The command must be plain text.");
       if (!decision) {
         const confirm = { kind: "confirm", action: "terminalExecute", variant: "" } as const;
-        return { kind: "end", outcome: { ...confirm, description: `Run this command in the sandbox: ${command}`, params: { command } } };
+        return {
+          kind: "end",
+          outcome: {
+            ...confirm,
+            description: `Run this command in the sandbox: ${command}`,
+            params: { command },
+          },
+        };
       }
       if (!decision.accepted) return errorResult("The user did not approve the command.");
-      return successResult({ ...(await sandbox(command, { workspace: turn.workspace, seconds: timeoutSeconds, signal: turn.signal })) });
+      return successResult({
+        ...(await sandbox(command, {
+          workspace: turn.workspace,
+          seconds: timeoutSeconds,
+          signal: turn.signal,
+        })),
+      });
     },
   });
