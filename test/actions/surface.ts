@@ -47,6 +47,6 @@ function hasRow(text: string, { path, value }: Leaf): boolean {
 }
 
 /** Characters that a view must not have: those that control a terminal or move the text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the subject
 export const deceiving =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the subject
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/;

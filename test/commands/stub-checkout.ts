@@ -98,7 +98,7 @@ const content: Readonly<Record<string, string>> = {
   "scripts/generated.ts": texts,
   "scripts/documents/sources/a.yaml": "",
   "docs/reference/compatibility/a.yaml": "",
-  "docs/spec/a.md": "",
+  "docs/spec/README.md": "",
   "test/golden/v2-examples.json": "",
   "test/golden/webhook-bodies.txt": "",
   "packages/python/src/agent_task_platform/_async/a.py": "",

@@ -19,7 +19,8 @@ import { doneText, keptText, type Stages, tidyModel } from "./stand-in.ts";
 const run = promisify(execFile);
 const examples = join(root, "examples/agents");
 const frameworks = ["vercel-ai", "openai-agents", "langgraph", "claude-agent"] as const;
-const linesMax = 100;
+/** Of at most 110 characters. */
+const linesMax = 120;
 
 describe("an example agent", () => {
   test.each(frameworks)("of %s is short, can be parsed, and has exact versions and a lock", async (name) => {

@@ -67,10 +67,10 @@ const statuses = {
 async function post({ url, headers }: Call, path: string, body: JsonObject) {
   const sent = { ...headers, "content-type": "application/json" };
   const reply = await fetch(`${url}${path}`, { method: "POST", headers: sent, body: JSON.stringify(body) });
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
   return {
     status: reply.status,
     requestId: reply.headers.get("x-request-id") ?? "",
+    // biome-ignore lint/suspicious/noExplicitAny: an answer is read as the client sees it, member by member
     json: (await reply.json()) as any,
   };
 }
