@@ -12,6 +12,8 @@ const isolated = [
   // They replace a module of Node's, which others have imported already, or TMPDIR.
   "test/runtime/model/tools/read-back.test.ts",
   "test/runtime/model/tools/sandbox.test.ts",
+  // It adds a column to the schema that all modules read.
+  "test/store/new-column.test.ts",
   // It replaces Socket.prototype.connect and counts the connections of the whole process.
   "test/webhooks/hostile.test.ts",
   // They bound the memory of their process.
