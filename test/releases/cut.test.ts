@@ -118,9 +118,9 @@ test("from the release on, its migrations and their digests cannot change togeth
   );
   expect(frozenComplaints(path("prisma"), readReleases(folder).all)).toEqual([]);
   edit("prisma/migrations.sha256", (text) => `${"0".repeat(64)}${text.slice(64)}`);
-  expect(frozenComplaints(path("prisma"), readReleases(folder).all)).toEqual([
+  expect(frozenComplaints(path("prisma"), readReleases(folder).all)).toContainEqual(
     expect.stringMatching(/differs from that of release 9\.0\.0: restore it/),
-  ]);
+  );
 });
 
 test.each<{
