@@ -67,7 +67,7 @@ function copyOf(folder: string): void {
     `git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --no-dereference -t ${folder}`,
     `cp -al node_modules .setup ${folder}`,
     `cp -a src/gen ${folder}/src/gen`,
-    // The files that the set-up writes beside those of git.
+    // The files that the set-up writes and git does not have.
     `cd ${folder} && node scripts/setup.mjs --tests 2>/dev/null`,
   ];
   execFileSync("bash", ["-ec", copies.join("\n")], { cwd: root });
