@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Clock } from "../core/clock.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
 import { Failure } from "../core/failure.ts";
 import type { Random } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
@@ -57,7 +57,8 @@ const changeSpans: Readonly<Record<Dialect, SpanStart>> = {
 };
 
 /**
- * The longest time for retries of a change. PostgreSQL needs one second to detect a deadlock of two changes.
+ * The longest time for retries of a change, on the system's clock. PostgreSQL needs one second to detect a
+ * deadlock of two changes.
  */
 const retryMs = 15_000;
 
@@ -107,7 +108,7 @@ export function createChangeRunner(
 
   /** The run that succeeded. Failed runs before it leave nothing. */
   async function runRepeatedly<T>(work: (tx: Tx) => Promise<T>): Promise<Done<T>> {
-    const started = clock.monotonic();
+    const started = systemClock.monotonic();
     for (let attempt = 1; ; attempt += 1) {
       let last: Run | undefined;
       try {
@@ -117,9 +118,9 @@ export function createChangeRunner(
         });
       } catch (thrown) {
         undo(last);
-        const mayRetry = attempt <= maxRetries(thrown) && clock.monotonic() - started < retryMs;
+        const mayRetry = attempt <= maxRetries(thrown) && systemClock.monotonic() - started < retryMs;
         if (!mayRetry) throw driverFailure(thrown, last?.thrown);
-        await clock.sleep(backoffMs(attempt, random));
+        await systemClock.sleep(backoffMs(attempt, random));
       }
     }
   }

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { systemClock } from "../core/clock.ts";
 import { causeText, Failure } from "../core/failure.ts";
 import { pathOf } from "./backend.ts";
 import { connectSqlite, driverOf, incrementalVacuum, retryWhileBusy } from "./sqlite-adapter.ts";
@@ -26,7 +25,7 @@ export const compact = (databaseUrl: string): Promise<void> =>
 async function compactSqlite(path: string): Promise<void> {
   const connection = await connectSqlite(path);
   const driver = driverOf(connection);
-  const run = (text: string) => retryWhileBusy(async () => void driver.exec(text), systemClock, patienceMs);
+  const run = (text: string) => retryWhileBusy(async () => void driver.exec(text), patienceMs);
   try {
     // The search index keeps deleted words until it is merged.
     await run("INSERT INTO task_words (task_words) VALUES ('optimize')");

@@ -1,6 +1,6 @@
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
-import type { Clock } from "../core/clock.ts";
+import { systemClock } from "../core/clock.ts";
 import { isBusy } from "./driver-failure.ts";
 import type { OnStatement } from "./round-trips.ts";
 import {
@@ -154,19 +154,18 @@ export async function lockFile(path: string): Promise<FileLock> {
   return { release: () => connection.dispose() };
 }
 
-/** Retries while another process holds the lock, up to `patienceMs`. Other work can run between the tries. */
-export async function retryWhileBusy<T>(
-  work: () => Promise<T>,
-  clock: Clock,
-  patienceMs: number,
-): Promise<T> {
-  const started = clock.monotonic();
+/**
+ * Retries while another process holds the lock, up to `patienceMs`. Other work can run between the tries. The
+ * time is the system's: the other process does not wait for a clock that a test moves.
+ */
+export async function retryWhileBusy<T>(work: () => Promise<T>, patienceMs: number): Promise<T> {
+  const started = systemClock.monotonic();
   for (;;) {
     try {
       return await work();
     } catch (thrown) {
-      if (!isBusy(thrown) || clock.monotonic() - started >= patienceMs) throw thrown;
-      await clock.sleep(pauseMs);
+      if (!isBusy(thrown) || systemClock.monotonic() - started >= patienceMs) throw thrown;
+      await systemClock.sleep(pauseMs);
     }
   }
 }

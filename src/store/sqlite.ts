@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
-import type { Clock } from "../core/clock.ts";
 import { type Backend, type BackendOptions, pathOf } from "./backend.ts";
 import { clientOn } from "./client.ts";
 import { makeFolder } from "./folder.ts";
@@ -36,7 +35,6 @@ const startPatienceMs = 60_000;
  */
 export async function openSqlite({
   databaseUrl,
-  clock,
   onStatement,
   observe,
   ifMissing,
@@ -46,9 +44,9 @@ export async function openSqlite({
   if (ifMissing && !existsSync(path)) throw ifMissing;
   makeFolder(dirname(path), "DATABASE_URL or DATA_DIR");
   // Processes that start at the same time run this sequentially. The lock ends with its process.
-  const { release } = await retryWhileBusy(() => lockFile(`${path}-start`), clock, startPatienceMs);
+  const { release } = await retryWhileBusy(() => lockFile(`${path}-start`), startPatienceMs);
   try {
-    await prepareFile(path, clock, { ifMissing, applied });
+    await prepareFile(path, { ifMissing, applied });
     const [writing, reading] = [
       await connectSqlite(path),
       await connectSqlite(path, "PRAGMA query_only = ON;"),
@@ -56,7 +54,7 @@ export async function openSqlite({
     const scans = scanThread(path, onStatement);
     observe.pool("scan", scans.use);
     const present = transactionContext();
-    const commit = groupCommit(writingConnection(writing, clock, onStatement), undefined, observe);
+    const commit = groupCommit(writingConnection(writing, onStatement), undefined, observe);
     const queries = whileInTransaction(observedQueries(writing, onStatement), driverOf(writing));
     return {
       dialect: "sqlite",
@@ -121,7 +119,6 @@ function freePages(driver: SqliteConnection, pages: number): number {
  */
 function writingConnection(
   adapter: SqlDriverAdapter,
-  clock: Clock,
   onStatement: OnStatement | undefined,
 ): WritingConnection {
   const driver = driverOf(adapter);
@@ -130,7 +127,7 @@ function writingConnection(
     statements: sqliteStatements(driver, onStatement),
     async begin() {
       onStatement?.("BEGIN");
-      await retryWhileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), clock, patienceMs);
+      await retryWhileBusy(() => adapter.executeScript("BEGIN IMMEDIATE"), patienceMs);
     },
     control(sql) {
       const ended = onStatement?.(sql);
@@ -157,7 +154,7 @@ function writingConnection(
 const forNewFile = `${incrementalVacuum} PRAGMA temp_store = MEMORY;`;
 
 /** Under the lock, sets the journal mode, which is stored in the file, and migrates. */
-async function prepareFile(path: string, clock: Clock, options: MigrateOptions): Promise<void> {
+async function prepareFile(path: string, options: MigrateOptions): Promise<void> {
   // A new file takes the mode of vacuum before anything else. In another file setting it needs the lock of a
   // writer.
   const isNew = !existsSync(path) || statSync(path).size === 0;
@@ -167,7 +164,7 @@ async function prepareFile(path: string, clock: Clock, options: MigrateOptions):
   );
   try {
     // A server that already runs writes without that lock.
-    await retryWhileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), clock, startPatienceMs);
+    await retryWhileBusy(() => connection.executeScript("BEGIN IMMEDIATE"), startPatienceMs);
     const target = {
       query: async (sql: string) => (await connection.queryRaw({ sql, args: [], argTypes: [] })).rows,
       script: (sql: string) => connection.executeScript(sql),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PrismaBetterSqlite3 } from "@prisma/adapter-better-sqlite3";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { sqliteCopier } from "../../src/backup/copy-sqlite.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { systemRandom } from "../../src/core/ids.ts";
@@ -40,8 +40,9 @@ test("a write waits for another process's, and other calls are served in the mea
 
 test("a write that has waited for five seconds is unavailable, and the next one succeeds", async () => {
   const clock = movableClock();
-  const sleep = async () => clock.pass(2000);
-  await using database = await openTestStore("sqlite", { clock: { ...clock, sleep } });
+  await using database = await openTestStore("sqlite");
+  using _sleep = vi.spyOn(systemClock, "sleep").mockImplementation(async () => clock.pass(2000));
+  using _monotonic = vi.spyOn(systemClock, "monotonic").mockImplementation(clock.monotonic);
   const other = await otherWriter(database.url);
   const started = clock.monotonic();
   await expect(database.store.change((tx) => tx.settings.put("k", "v"))).rejects.toMatchObject({

@@ -1,5 +1,4 @@
 import { rmSync } from "node:fs";
-import { systemClock } from "../../core/clock.ts";
 import { connectSqlite, driverOf, retryWhileBusy } from "../../store/sqlite-adapter.ts";
 
 /** What test mode reads and writes in the database over a second connection. */
@@ -85,7 +84,7 @@ export async function openTestState(
 
   /** Changes of the server are open while its thread works on, so that a wait must not block the thread. */
   async function inChange(write: () => void): Promise<void> {
-    await retryWhileBusy(async () => db.exec("BEGIN IMMEDIATE"), systemClock, patienceMs);
+    await retryWhileBusy(async () => db.exec("BEGIN IMMEDIATE"), patienceMs);
     try {
       write();
       db.exec("COMMIT");
