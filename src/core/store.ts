@@ -45,6 +45,7 @@ import type { WaitRows } from "./tasks/subtask-wait.ts";
 import type { Task, TaskWritten } from "./tasks/task.ts";
 import type { TaskResourceRows } from "./tasks/task-resources.ts";
 import type { TaskRows } from "./tasks/task-rows.ts";
+import type { TranscriptRows } from "./tasks/transcript.ts";
 import type { GroupRows } from "./teams/group.ts";
 import type { MemberRows } from "./teams/team-user.ts";
 import type { BudgetRows } from "./usage/budget.ts";
@@ -99,6 +100,7 @@ export interface Tx {
   readonly schedules: ScheduleRows;
   readonly events: EventRows;
   readonly segments: SegmentRows;
+  readonly transcripts: TranscriptRows;
   readonly conversations: ConversationRows;
   readonly actions: ActionRows;
   readonly parents: ParentRows;

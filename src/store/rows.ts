@@ -43,6 +43,7 @@ import { siteVisitRows, viewerRows } from "./rows/site-visit.ts";
 import { skillRows } from "./rows/skill.ts";
 import { stepRows } from "./rows/step.ts";
 import { taskResourceRows, taskRows } from "./rows/task.ts";
+import { transcriptRows } from "./rows/transcript.ts";
 import { transferRows } from "./rows/transfer.ts";
 import { usageRows } from "./rows/usage.ts";
 import { webhookKeyRows, webhookRows } from "./rows/webhook.ts";
@@ -86,6 +87,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   schedules: scheduleRows(session),
   events: eventRows(session),
   segments: segmentRows(session),
+  transcripts: transcriptRows(session),
   conversations: conversationRows(session),
   actions: actionRows(session),
   parents: parentRows(session),

@@ -13,7 +13,7 @@ import { requestArchive } from "./export-rig.ts";
 
 const test = sampledTest(2);
 
-const sessions = ["user.json", "session_info.json", "session_file_info.json"];
+const sessions = ["user.json", "session_info.json", "session_file_info.json", "transcript.jsonl"];
 const everything = [
   ...[
     "user.json",
@@ -24,7 +24,14 @@ const everything = [
     "user_personalization.json",
   ],
   ...["connector.json", "oauth_grant.json", "notifications.json", "user_knowledge.json", "schedule.json"],
-  ...["skill.json", "project.json", "website.json", "session_info.json", "session_file_info.json"],
+  ...[
+    "skill.json",
+    "project.json",
+    "website.json",
+    "session_info.json",
+    "session_file_info.json",
+    "transcript.jsonl",
+  ],
 ];
 
 describeOnOne("an archive", (kind) => {
@@ -277,6 +284,40 @@ describeOnOne("an archive", (kind) => {
       { id: slot.id, filename: "a.txt", status: "uploaded" },
     ]);
     expect(files.json("session_info.json").flatMap(({ events }) => urlsIn(events))).toEqual([""]);
+  });
+
+  test("has the transcript of each task that is not deleted", async () => {
+    const eve = await platform.service.person();
+    const [kept, deleted] = [
+      await createFinishedTask("kept", {}, eve),
+      await createFinishedTask("deleted", {}, eve),
+    ];
+    const none = {
+      turn: 1,
+      model: null,
+      inputTokens: null,
+      cachedTokens: null,
+      outputTokens: null,
+      createdAt: 0,
+    };
+    const row = (position: number) =>
+      ({ ...none, position, role: "user", parts: [{ type: "text", text: `Part ${position}` }] }) as const;
+    for (const id of [kept, deleted])
+      await platform.service.store.change((tx) =>
+        tx.tasks.advance(id, { now: 0, rows: Array.from({ length: 60 }, (_, at) => row(at)) }),
+      );
+    expect((await eve.v2("task.delete", { task_id: deleted })).status).toBe(200);
+    const { files } = await requestArchive(platform, eve, "tasks");
+    const lines = files.read("transcript.jsonl").toString().trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject(
+      Array.from({ length: 60 }, (_, position) => ({
+        session_uid: kept,
+        position,
+        parts: [{ type: "text", text: `Part ${position}` }],
+      })),
+    );
+    const left = await platform.service.store.transcripts.list(deleted, 0);
+    expect(left).toEqual([]);
   });
 
   test("lists a deleted file as its task remembers it, without its bytes", async () => {

@@ -890,6 +890,22 @@ CREATE TABLE "team_group_member" (
     PRIMARY KEY ("group_id", "member_id")
 )
 CREATE INDEX "team_group_member_member_id_idx" ON "team_group_member"("member_id")
+CREATE TABLE "transcript" (
+    "task_id" TEXT NOT NULL,
+    "position" INTEGER NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "turn" INTEGER NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "role" TEXT NOT NULL,
+    "parts" TEXT NOT NULL,
+    "model" TEXT,
+    "input_tokens" INTEGER,
+    "cached_tokens" INTEGER,
+    "output_tokens" INTEGER,
+    "created_at" BIGINT NOT NULL,
+
+    PRIMARY KEY ("task_id", "position")
+)
 CREATE TABLE "usage_day" (
     "space_id" TEXT NOT NULL,
     "account_id" TEXT NOT NULL,

@@ -618,6 +618,7 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["workspace.put", (tx) => tx.workspace.put(sampleWorkspaceFile)],
   ["workspace.remove", (tx) => tx.workspace.remove("t", "a.txt")],
   ["workspace.deleteOfTask", (tx) => tx.workspace.deleteOfTask("t")],
+  ["transcripts.deleteOfTask", (tx) => tx.transcripts.deleteOfTask("t")],
   ["exports.insert", (tx) => tx.exports.insert(sampleExport())],
   ["exports.claim", (tx) => tx.exports.claim("e", 1, 2)],
   ["exports.progress", (tx) => tx.exports.progress("e", 1, { done: 0, total: 1 }, 2)],

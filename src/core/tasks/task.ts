@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../json.ts";
 import type { Visibility } from "../visibility.ts";
 import type { NewEvent, WaitDetail } from "./event.ts";
 import type { Metadata } from "./metadata.ts";
+import type { NewTranscriptRow } from "./transcript.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
 export type TaskStatus = "running" | "stopped" | "waiting" | "error";
@@ -218,6 +219,8 @@ export interface Advance {
   };
   readonly set?: TaskChanges;
   readonly events?: readonly NewEvent[];
+  /** Rows of its transcript. */
+  readonly rows?: readonly NewTranscriptRow[];
 }
 
 /**

@@ -25,6 +25,7 @@ export async function deleteTask(
   await tx.waits.deleteOfTask(id);
   await tx.workerEvents.deleteOfTask(id);
   if (personal || !keepsEvents) await tx.events.deleteOfTask(id);
+  await tx.transcripts.deleteOfTask(id);
   await tx.idempotency.deleteOf(id);
   await tx.taskResources.deleteOfTask(id);
   if (notifiesWebhooks(task)) await tx.webhookEvents.deleteBodies(id);

@@ -22,7 +22,7 @@ import {
   type Writers,
   withMembers,
 } from "./json.ts";
-import { filesOf, type SessionFile, sessionRow, sessionsOf, tasksOf } from "./sessions.ts";
+import { filesOf, type SessionFile, sessionRow, sessionsOf, tasksOf, transcriptLines } from "./sessions.ts";
 import {
   agentRows,
   configRow,
@@ -73,7 +73,7 @@ async function* skillEntries(
 
 /** The inputs for archives of a person's data. */
 export interface ArchiveParts {
-  readonly store: Pick<Tx, "archives" | "projects"> & SiteStore & SettingStore;
+  readonly store: Pick<Tx, "archives" | "projects" | "transcripts"> & SiteStore & SettingStore;
   readonly blobs: Pick<Blobs, "read">;
   readonly clock: Pick<Clock, "now">;
   readonly writers: Writers;
@@ -197,6 +197,11 @@ async function* sessionEntries(
   }
   yield json("session_info", sessionRows());
   yield json("session_file_info", fileRows());
+  async function* lines() {
+    for await (const page of tasks())
+      for (const task of page) yield* transcriptLines(store.transcripts, task);
+  }
+  yield { name: "transcript.jsonl", bytes: toChunks(lines()), size: null, compress: true };
   if (!withFiles) return;
   for await (const page of tasks()) {
     for await (const file of filesOf(store.archives, page)) {

@@ -1,6 +1,7 @@
 import type { ArchiveQuery, ArchiveRows, PackedTask } from "../../core/exports/archive-rows.ts";
 import type { Attachment, StoredFile } from "../../core/files/file.ts";
 import type { TaskEvent } from "../../core/tasks/event.ts";
+import type { TranscriptRow, TranscriptRows } from "../../core/tasks/transcript.ts";
 import type { Writers } from "./json.ts";
 import { entryName } from "./zip.ts";
 
@@ -60,6 +61,35 @@ export async function* sessionRow(
   }
   yield "]}";
 }
+
+/** What the model of a task was given and has answered (`transcript.jsonl`): a JSON object in each line. */
+export async function* transcriptLines(
+  rows: Pick<TranscriptRows, "list">,
+  { id }: Pick<PackedTask, "id">,
+): AsyncGenerator<string> {
+  for (let from = 0; ; ) {
+    const page = await rows.list(id, from);
+    for (const row of page) yield `${JSON.stringify(transcriptRow(row))}\n`;
+    if (page.length === 0) return;
+    from += page.length;
+  }
+}
+
+const transcriptRow = ({
+  taskId,
+  position,
+  turn,
+  seq,
+  role,
+  parts,
+  model,
+  createdAt,
+  ...row
+}: TranscriptRow) => ({
+  ...{ session_uid: taskId, position, turn, seq, role, parts, model },
+  ...{ input_tokens: row.inputTokens, cached_tokens: row.cachedTokens, output_tokens: row.outputTokens },
+  created_at: new Date(createdAt).toISOString(),
+});
 
 /** The files of a page's tasks, each once for each task. */
 export async function* filesOf(rows: ArchiveRows, tasks: readonly PackedTask[]): AsyncGenerator<SessionFile> {

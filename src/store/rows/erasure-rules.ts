@@ -162,6 +162,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   taskMetadata: taskOwns,
   taskEvent: taskOwns,
   eventSegment: taskOwns,
+  transcript: taskOwns,
   pendingAction: taskOwns,
   parentTask: taskOwns,
   subtaskWait: taskOwns,

@@ -66,19 +66,20 @@ export function eventRows(session: Session): EventRows {
     async purge(before, max) {
       const found = await taskIds.rows(session)(sql`
         SELECT ${taskIds.of("task")} FROM task
-        WHERE deleted_at < ${before} AND (${hasRows("task_event")} OR ${hasRows("task_text")} OR ${hasRows("event_segment")}) LIMIT ${max}`);
+        WHERE deleted_at < ${before} AND (${hasRows("task_event")} OR ${hasRows("task_text")} OR ${hasRows("event_segment")} OR ${hasRows("transcript")}) LIMIT ${max}`);
       if (found.length === 0) return 0;
       const ids = join(found.map(({ id }) => id));
       await execute(sql`DELETE FROM task_event WHERE task_id IN (${ids})`);
       await deleteSegments(session, ids);
-      // Processes of an earlier release delete tasks without their search entries.
+      // Processes of an earlier release delete tasks without these.
       await execute(sql`DELETE FROM task_text WHERE task_id IN (${ids})`);
+      await execute(sql`DELETE FROM transcript WHERE task_id IN (${ids})`);
       return found.length;
     },
   };
 }
 
-const hasRows = (table: "task_event" | "task_text" | "event_segment"): Sql =>
+const hasRows = (table: "task_event" | "task_text" | "event_segment" | "transcript"): Sql =>
   sql`EXISTS (SELECT 1 FROM ${raw(table)} WHERE task_id = task.id)`;
 
 /**

@@ -10,6 +10,7 @@ import { appendEvents } from "./event.ts";
 import { deleteMetadata, replaceMetadata } from "./task-metadata.ts";
 import { isKept, taskShape } from "./task-row.ts";
 import { deleteEntries } from "./task-text.ts";
+import { appendTranscript } from "./transcript.ts";
 import { hasWebhooks } from "./webhook-event.ts";
 
 const tombstoneShape = tables.task.pick("lastSeq", "fence", "spaceId", "accountId");
@@ -98,6 +99,7 @@ export async function advance(session: Session, id: string, step: Advance): Prom
   if (!row) return null;
   const { hasWebhooks, ...task } = row;
   await appendEvents(session, task, events, step.set?.title);
+  await appendTranscript(session, task, step.rows ?? []);
   if (step.set?.metadata) await replaceMetadata(session, task, step.set.metadata);
   change.news.set(id, {
     taskId: id,

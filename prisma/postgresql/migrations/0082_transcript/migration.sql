@@ -1,0 +1,17 @@
+-- CreateTable
+CREATE TABLE "transcript" (
+    "task_id" TEXT NOT NULL,
+    "position" INTEGER NOT NULL,
+    "space_id" TEXT NOT NULL,
+    "turn" INTEGER NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "role" TEXT NOT NULL,
+    "parts" TEXT NOT NULL,
+    "model" TEXT,
+    "input_tokens" INTEGER,
+    "cached_tokens" INTEGER,
+    "output_tokens" INTEGER,
+    "created_at" BIGINT NOT NULL,
+
+    CONSTRAINT "transcript_pkey" PRIMARY KEY ("task_id","position")
+);
