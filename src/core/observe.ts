@@ -61,6 +61,8 @@ export interface Observe {
   pool(name: string, read: () => PoolUse): void;
   modelCalled(call: ObservedModelCall): void;
   tokensUsed(model: string, input: number, output: number): void;
+  /** A turn has begun with another system message or other tools than the turn before. */
+  prefixChanged(model: string): void;
   /** A run did not begin, or ended, because a budget, or its own limit, has too few credits. */
   budgetRefused(): void;
   uploaded(outcome: string, bytes: number): void;
@@ -93,6 +95,7 @@ export const unobserved: Observe = {
   pool: nothing,
   modelCalled: nothing,
   tokensUsed: nothing,
+  prefixChanged: nothing,
   budgetRefused: nothing,
   uploaded: nothing,
   watchers: nothing,

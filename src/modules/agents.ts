@@ -79,13 +79,16 @@ async function a2aAgents({ config, clock, resolve }: ProcessContext): Promise<Re
 
 /** The SDKs of models are loaded only if a model is configured. */
 async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
-  const { config, random, log, observe } = context;
+  const { config, random, log, observe, cipher } = context;
   const models = Object.entries(config.models);
   if (models.length === 0) return new Map();
   const [{ modelAgent }, { languageModel }] = await Promise.all([
     import("../runtime/agents/model/model.ts"),
     import("../runtime/agents/model/provider.ts"),
   ]);
+  const mac = cipher.createMac("data mark");
+  const markOf = (taskId: string) =>
+    Buffer.from(mac(taskId)).toString("base64url").replaceAll(/[-_]/g, "x").slice(0, 12);
   const byDefault = await defaultFetch(context.store);
   const open = models.flatMap(([name, { fetch }]) => (fetch === null ? [name] : []));
   if (byDefault === "allow" && open.length > 0) log("warn", fetchWarning, { models: open });
@@ -97,6 +100,7 @@ async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise
       policy,
       model: languageModel(config),
       toolsFor: permitted,
+      markOf,
       random,
       log,
       observe,

@@ -89,7 +89,7 @@ export const runMessage = (run: RemoteRun, link: Link): MessageInitShape<typeof 
 
 function historyMessage(entry: HistoryEntry, link: Link): MessageInitShape<typeof HistoryEntrySchema> {
   if (entry.role !== "tool") return { role: entry.role, ...requestMessage(entry, link) };
-  const { role, isShortened, result, ...use } = entry;
+  const { seq: _, role, isShortened, result, ...use } = entry;
   return { role, tool: { ...use, shortened: isShortened, result: fromJson(ValueSchema, result) } };
 }
 

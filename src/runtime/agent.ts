@@ -10,6 +10,7 @@ import type { References } from "../core/tasks/message.ts";
 import type { WaitMode, WaitReason } from "../core/tasks/subtask-wait.ts";
 import type { SubtaskResult, SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
+import type { NewTranscriptRow } from "../core/tasks/transcript.ts";
 import type { Usage } from "../core/usage/price.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
 
@@ -20,6 +21,8 @@ export interface ChatMessage {
 }
 
 export interface EarlierMessage extends ChatMessage {
+  /** The number of its event. */
+  readonly seq: number;
   /** The files attached to it; absent without any. */
   readonly files?: readonly AttachedFile[];
 }
@@ -156,6 +159,9 @@ export interface FetchSources {
   results(tools: readonly string[]): AsyncIterable<Json>;
 }
 
+/** An event of the turn that is written. */
+export type WrittenEvent = NewEvent & { readonly seq: number };
+
 /**
  * The input of an agent for one turn. It is the same each time the turn resumes, except for decisions and a
  * memo that came with them.
@@ -166,8 +172,12 @@ export interface Turn {
   /** The language to answer in, as a BCP 47 tag. */
   readonly locale: string;
   readonly profile: string;
+  /** The turn's number: the last message that it answers, as the number of its event. */
+  readonly number: number;
   /** The instructions of the project and of the turn; empty without one. */
   readonly instruction: string;
+  /** The instruction of the project alone; empty without one. */
+  readonly projectInstruction: string;
   /** The instruction of this turn alone; empty or absent without one. */
   readonly ownInstruction?: string;
   /** True when the agent may ask questions; otherwise it does its best without. */
@@ -195,7 +205,9 @@ export interface Turn {
   /** The decisions of this turn, in the order in which the agent requested them. */
   readonly decisions: readonly Decision[];
   /** The agent's events of this turn that are already written, oldest first. */
-  readonly written: readonly NewEvent[];
+  readonly written: readonly WrittenEvent[];
+  /** Reads the task's transcript. Only the agent of the turn writes it. */
+  readonly transcript: () => Promise<readonly NewTranscriptRow[]>;
   /** The connectors that the task may use, as of the start of the run. */
   readonly connectors: readonly UsableConnector[];
   /** The task's owner. Each use of a connector looks it up again by this owner. */
@@ -272,8 +284,12 @@ export interface Hold {
 
 /** Events that are written in one transaction, with their cost. */
 export interface Progress<File = NewFile> {
-  /** At least one event, unless this reports usage that belongs to no event. */
+  /** At least one event, unless this adds rows, or reports usage that belongs to no event. */
   readonly events: readonly AgentEvent<File>[];
+  /** Rows of the transcript, which are written with the events. */
+  readonly rows?: readonly NewTranscriptRow[];
+  /** The agent continues when this is committed. Otherwise it continues at once. */
+  readonly isAwaited?: true;
   /** A non-negative integer. The cost of `usage` is added to it. */
   readonly credits?: number;
   /** Priced by the profile's table (docs/operate/budgets.md). */
@@ -293,24 +309,29 @@ export interface WaitOutcome extends WaitRequest {
   readonly memo?: Json;
 }
 
+interface LastRows {
+  /** Rows of the transcript, which are written with the end of the turn. */
+  readonly rows?: readonly NewTranscriptRow[];
+}
+
 /** The end of a turn. */
 export type Outcome<File = NewFile> =
   /** `output` is the value that `outputSchema` describes. Without a value the extraction counts as failed. */
-  | {
+  | ({
       readonly kind: "finish";
       readonly content: string;
       readonly output?: Json;
       readonly files?: readonly File[];
-    }
-  | { readonly kind: "fail"; readonly errorType: string; readonly content: string }
+    } & LastRows)
+  | ({ readonly kind: "fail"; readonly errorType: string; readonly content: string } & LastRows)
   /** The next message is the answer. The turn that it begins receives the `memo`. */
-  | {
+  | ({
       readonly kind: "ask";
       readonly content: string;
       /** Offered answers. */
       readonly options: readonly string[];
       readonly memo: Json;
-    }
+    } & LastRows)
   /** The same turn continues after the decision: the generator runs again, with one more decision. */
   | {
       readonly kind: "confirm";

@@ -73,7 +73,13 @@ export async function append(
     const cost = await computeCost(tx, task, usedIn(done), prices);
     const set = { addCredits: cost.charge.credits };
     const written = requireOwned(
-      await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events }),
+      await tx.tasks.advance(task.id, {
+        now,
+        when: { fence: task.fence },
+        set,
+        events,
+        ...defined({ rows: done.rows }),
+      }),
     );
     const after = await publishTask(tx, written);
     return { ...after, overdrawn: await spend(tx, after, cost, now, ids) };
@@ -242,6 +248,7 @@ async function end(
     const attachments = await keepFiles(tx, task, files, keeping.keepArtifact);
     const cost = await computeCost(tx, task, used, prices);
     const addCredits = cost.charge.credits;
+    const rows = defined({ rows: done.rows });
     const after = (last: readonly NewEvent[]) => [
       ...before,
       ...last.map((event) => withAttachments(event, attachments)),
@@ -251,12 +258,14 @@ async function end(
       when: { fence, consumed: true },
       set: { ...ending.set, addCredits },
       events: after(ending.events),
+      ...rows,
     });
     const endedTask = ended && (await publishTask(tx, ended));
     // The event that requests input is directly before the status event.
     if (endedTask && wait) await insertAction(tx, endedTask, endedTask.lastSeq - 1, wait, "pending");
     const set = { beginTurn: true, memo, addCredits } as const;
-    const begin = () => tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.messages) });
+    const begin = () =>
+      tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.messages), ...rows });
     const next = endedTask ?? (await publishTask(tx, requireOwned(await begin())));
     await spend(tx, next, cost, clock.now(), ids);
     return endedTask ? null : next;
@@ -275,10 +284,8 @@ async function passAllowed({ task, done, parts, held }: LastOfRun, approval: App
     const events = [...(await keepDone(tx, task, done, keepingOf(parts, held), parts)), ...allowed.events];
     const cost = await computeCost(tx, task, usedIn(done), prices);
     const set = { ...allowed.set, addCredits: cost.charge.credits };
-    const next = await publishTask(
-      tx,
-      requireOwned(await tx.tasks.advance(task.id, { now, when: { fence: task.fence }, set, events })),
-    );
+    const step = { now, when: { fence: task.fence }, set, events, ...defined({ rows: done.rows }) };
+    const next = await publishTask(tx, requireOwned(await tx.tasks.advance(task.id, step)));
     await insertAction(tx, next, next.lastSeq, approval, "accepted");
     await spend(tx, next, cost, now, ids);
     return next;
@@ -307,9 +314,8 @@ async function startWait(run: LastOfRun, { memo, ...request }: WaitOutcome): Pro
     const { step, wait } = opened;
     const set = { ...step.set, ...defined({ memo }), addCredits: cost.charge.credits };
     const when = { fence: task.fence };
-    const written = requireOwned(
-      await tx.tasks.advance(task.id, { now, when, set, events: [...events, ...step.events] }),
-    );
+    const all = { events: [...events, ...step.events], ...defined({ rows: done.rows }) };
+    const written = requireOwned(await tx.tasks.advance(task.id, { now, when, set, ...all }));
     const after = await publishTask(tx, written);
     await tx.waits.insert({ ...wait, seq: after.lastSeq });
     await spend(tx, after, cost, now, ids);

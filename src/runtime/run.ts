@@ -139,12 +139,18 @@ async function writeProgress(
     if (arrived === null) await writePending();
     const step = arrived ?? (await next);
     if (step.done)
-      return finishTurn(last, merge(pending, { events: [], settles: holds }), step.value, turn, parts);
+      return finishTurn(
+        last,
+        merge(pending, { events: [], ...rowsOf(step.value), settles: holds }),
+        step.value,
+        turn,
+        parts,
+      );
     calls.settle(step.value.settles ?? []);
     if (step.value.events.length > 0) live?.pause(step.value.events.map(({ type }) => type));
     if (skip > 0) skip -= step.value.events.length;
     else pending = merge(pending, step.value);
-    if (pending.events.length >= pendingMax) await writePending();
+    if (pending.events.length >= pendingMax || step.value.isAwaited) await writePending();
     // The turn has repeated all of its written events.
     else if (pending === noProgress && skip <= 0) live?.resume(last.lastSeq);
   }
@@ -159,7 +165,7 @@ async function finishTurn(
   parts: RunParts,
 ): Promise<Task | null> {
   if (outcome.kind !== "abandon") return endTurn(task, done, outcome, turn, parts);
-  if (done.events.length > 0) await append(task, done, parts);
+  if (done.events.length > 0 || done.rows?.length) await append(task, done, parts);
   noteEnding(parts, task, "released");
   return null;
 }
@@ -189,10 +195,14 @@ const noProgress: Progress<StagedFile> = { events: [] };
 
 const merge = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<StagedFile> => ({
   events: [...a.events, ...b.events],
+  rows: [...(a.rows ?? []), ...(b.rows ?? [])],
   credits: (a.credits ?? 0) + (b.credits ?? 0),
   ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: addUsage(b.usage, a.usage) }),
   settles: [...(a.settles ?? []), ...(b.settles ?? [])],
 });
+
+const rowsOf = (outcome: Outcome<StagedFile>): Pick<Progress, "rows"> =>
+  "rows" in outcome && outcome.rows ? { rows: outcome.rows } : {};
 
 const addUsage = (a: Usage, b?: Usage): Usage => ({
   inputTokens: a.inputTokens + (b?.inputTokens ?? 0),

@@ -14,6 +14,7 @@ import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts
 import { type HistoryEntry, readPast, toHistory } from "../core/tasks/history.ts";
 import { referencesOf } from "../core/tasks/message.ts";
 import type { Task } from "../core/tasks/task.ts";
+import { readTranscript } from "../core/tasks/transcript.ts";
 import { joinInstructions } from "../core/tasks/turn-request.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { AttachedFile, Decision, Earlier, Turn, TurnSkill } from "./agent.ts";
@@ -84,8 +85,10 @@ export async function openTurn(
     title: task.title,
     locale: task.locale,
     profile: task.agentProfile,
+    number: consumedSeq,
     instruction: joinInstructions(projectInstruction, ownInstruction),
     ownInstruction,
+    projectInstruction,
     interactive: task.interactive,
     earlier: history.map((entry) => toEarlier(entry, readFile)),
     history,
@@ -97,6 +100,7 @@ export async function openTurn(
     skills: skills.map((skill) => toGivenSkill(skill, openSkill)),
     ...briefing,
     ...progress,
+    transcript: () => readTranscript(store.transcripts, task),
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     sources: fetchSources(store, task),
@@ -169,9 +173,9 @@ async function* eventsOf(
 
 function toEarlier(entry: HistoryEntry, readFile: ReadFile): Earlier {
   if (entry.role === "tool") return entry;
-  const { role, content } = entry;
+  const { seq, role, content } = entry;
   const files = filesOf(entry, readFile);
-  return { role, content, ...(files.length === 0 ? {} : { files }) };
+  return { seq, role, content, ...(files.length === 0 ? {} : { files }) };
 }
 
 const filesOf = (

@@ -79,6 +79,7 @@ const saveFile: Tool = {
     properties: { filename: { type: "string" }, content: { type: "string" } },
     required: ["filename", "content"],
   },
+  repeats: true,
   brief: () => "Hand over",
   async use({ input }) {
     const file: NewFile = {
@@ -94,6 +95,7 @@ const spendMuch: Tool = {
   name: "spend_much",
   description: "Does what is dear.",
   inputSchema: { type: "object", properties: {} },
+  repeats: true,
   brief: () => "Spend",
   async use({ decisions: [decision] }) {
     if (!decision)
@@ -111,6 +113,7 @@ const pause = (current: () => Gate): Tool => ({
   name: "pause",
   description: "Waits.",
   inputSchema: { type: "object", properties: {} },
+  repeats: true,
   brief: () => "Wait",
   async use({ turn }) {
     await waitForGate(current(), turn.signal);

@@ -55,6 +55,7 @@ async function modelStage(api: ModelApi, rig: TaskRig, { turns }: Script): Promi
     model: languageModel(config),
     toolsFor: () => tools,
     random,
+    markOf: () => "mark",
     log: () => undefined,
   });
   const runner = await startRunner(rig, agent, turnGate);

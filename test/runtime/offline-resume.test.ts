@@ -10,6 +10,7 @@ import {
   plansIn,
   playTurn,
   printDirective,
+  type TurnParts,
   textsIn,
 } from "./offline-turn.ts";
 
@@ -121,7 +122,7 @@ describe("a turn that is resumed", () => {
     ]);
   });
 
-  test.each<[text: string, more: Partial<Turn>, slept: number]>([
+  test.each<[text: string, more: TurnParts, slept: number]>([
     ["[[sleep 5]] [[say one]] [[sleep 7]] [[say two]]", {}, 12_000],
     [
       "[[sleep 5]] [[say one]] [[sleep 7]] [[say two]]",

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { isQuestion, type KindName, kinds, variantsOf } from "../../src/core/actions/kind.ts";
 import type { NewEvent, PlanStep } from "../../src/core/tasks/event.ts";
-import type { Decision, Outcome, Turn } from "../../src/runtime/agent.ts";
+import type { ChatMessage, Decision, Outcome, Turn } from "../../src/runtime/agent.ts";
 import type { Directive } from "../../src/runtime/agents/offline/directives.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
 import { turnWithoutFiles } from "../support/agent-files.ts";
@@ -14,24 +14,34 @@ export interface PlayedTurn {
   readonly outcome: Outcome;
 }
 
+/** Parts of a turn; its events are numbered by their places. */
+export type TurnParts = Partial<Omit<Turn, "written" | "earlier">> & {
+  readonly written?: readonly NewEvent[];
+  readonly earlier?: readonly ChatMessage[];
+};
+
 /** Runs a turn with these messages, by default the first of a task without an interactive user. */
 export async function playTurn(
   messages: string | readonly string[],
-  more: Partial<Turn> = {},
+  { written = [], earlier = [], ...more }: TurnParts = {},
 ): Promise<PlayedTurn> {
   const turn: Turn = {
     taskId: "t",
     title: "",
     locale: "en",
     profile: "manus-1.6",
+    number: 0,
     instruction: "",
+    projectInstruction: "",
     interactive: false,
-    earlier: [],
+    earlier: earlier.map((message, seq) => ({ ...message, seq })),
     messages: typeof messages === "string" ? [messages] : messages,
     ...turnWithoutFiles,
     memo: null,
     decisions: [],
-    written: [],
+    // The agent yields them unchanged.
+    written: written as Turn["written"],
+    transcript: async () => [],
     outputSchema: null,
     connectors: [],
     owner: { accountId: "ann", spaceId: "north", clientId: null },
@@ -53,10 +63,7 @@ export async function playTurn(
 }
 
 /** The final text of a turn; empty when it ends without one. */
-export async function answerOf(
-  messages: string | readonly string[],
-  more: Partial<Turn> = {},
-): Promise<string> {
+export async function answerOf(messages: string | readonly string[], more: TurnParts = {}): Promise<string> {
   const { outcome } = await playTurn(messages, more);
   return "content" in outcome ? outcome.content : "";
 }
@@ -65,7 +72,7 @@ export async function answerOf(
 export async function answerTurn(
   asking: string,
   answer: string | readonly string[],
-  more: Partial<Turn> = {},
+  more: TurnParts = {},
 ): Promise<PlayedTurn> {
   const { outcome } = await playTurn(asking, more);
   if (outcome.kind !== "ask") throw new Error(`no question but ${JSON.stringify(outcome)}`);

@@ -79,7 +79,7 @@ describeOnOne("a turn", (kind) => {
     await advance(first.id, finish("Answer one"));
     const turn = await open(await claim(await advance(first.id, resume("Two", 0))));
     expect(turn.messages).toEqual(["Two"]);
-    expect(turn.earlier).toEqual([
+    expect(turn.earlier).toMatchObject([
       { role: "user", content: "One" },
       { role: "assistant", content: "Answer one" },
     ]);
@@ -94,7 +94,7 @@ describeOnOne("a turn", (kind) => {
     const next = await advance(id, { set: { beginTurn: true }, events: [agentMessage("Answer one")] });
     const turn = await open(next);
     expect(turn.messages).toEqual(later);
-    expect(turn.earlier).toEqual([
+    expect(turn.earlier).toMatchObject([
       { role: "user", content: "One" },
       { role: "assistant", content: "Answer one" },
     ]);
@@ -157,11 +157,12 @@ describeOnOne("a turn", (kind) => {
       call("terminal", { command: "ls" }, null),
       { role: "assistant", content: "Answer one" },
     ];
-    expect((await open(second)).earlier).toEqual(expected);
+    expect((await open(second)).earlier).toMatchObject(expected);
     const more = await advance(first.id, queueMessage("Three"));
-    expect((await open(await claim({ ...more, nodeId: "n1" }))).earlier, "also when it is resumed").toEqual(
-      expected,
-    );
+    expect(
+      (await open(await claim({ ...more, nodeId: "n1" }))).earlier,
+      "also when it is resumed",
+    ).toMatchObject(expected);
   });
 
   test("that begins at once has the uses of the turn before it", async () => {

@@ -5,6 +5,8 @@ import type { Task } from "./task.ts";
 
 /** A message of an earlier turn, with the files attached to it. */
 export interface HistoryMessage {
+  /** The number of its event. */
+  readonly seq: number;
   readonly role: "user" | "assistant";
   readonly content: string;
   readonly attachments: readonly Attachment[];
@@ -12,6 +14,7 @@ export interface HistoryMessage {
 
 /** A finished use of a tool in an earlier turn, or a decided approval: the call, and its result. */
 export interface HistoryUse {
+  readonly seq: number;
   readonly role: "tool";
   readonly name: string;
   readonly arguments: JsonObject;
@@ -42,7 +45,7 @@ const messageTypes: readonly EventType[] = ["user_message", "assistant_message"]
 /** What `readPast` has read, for `toHistory`. */
 export interface Past {
   readonly messages: readonly TaskEvent[];
-  readonly uses: readonly NumberedUse[];
+  readonly uses: readonly HistoryUse[];
 }
 
 /** Reads what the history of a turn has in addition to the events since the task's `answeredSeq`. */
@@ -71,15 +74,16 @@ export async function readPast(
  */
 export function toHistory({ messages, uses }: Past, since: readonly TaskEvent[]): readonly HistoryEntry[] {
   const said = [...messages, ...since.filter(({ type }) => type !== "user_message")]
-    .flatMap((event) => messageIn(event).map((entry) => ({ seq: event.seq, entry })))
+    .flatMap(messageIn)
     .slice(-historyMax);
-  return [...said, ...uses].toSorted((a, b) => a.seq - b.seq).map(({ entry }) => entry);
+  return [...said, ...uses].toSorted((a, b) => a.seq - b.seq);
 }
 
-function messageIn({ type, payload }: TaskEvent): readonly HistoryMessage[] {
+function messageIn({ seq, type, payload }: TaskEvent): readonly HistoryMessage[] {
   if (type !== "user_message" && type !== "assistant_message") return [];
   return [
     {
+      seq,
       role: type === "user_message" ? "user" : "assistant",
       content: payload.content,
       attachments: payload.attachments ?? [],
@@ -89,17 +93,11 @@ function messageIn({ type, payload }: TaskEvent): readonly HistoryMessage[] {
 
 type Use = Extract<TaskEvent, { readonly type: "tool_used" }>;
 
-/** An entry with the number of its event. */
-interface NumberedUse {
-  readonly seq: number;
-  readonly entry: HistoryUse;
-}
-
 /** Reads the newest uses of tools, newest first, until as many are read as a history can have. */
 async function readUses(
   events: Pick<EventRows, "list">,
   { id, consumedSeq }: Pick<Task, "id" | "consumedSeq">,
-): Promise<readonly NumberedUse[]> {
+): Promise<readonly HistoryUse[]> {
   const uses: Use[] = [];
   for (let [beforeSeq, bytes] = [consumedSeq + 1, 0]; uses.length < historyMax && bytes < detailsMax; ) {
     const window = {
@@ -121,7 +119,7 @@ async function readUses(
 }
 
 /** @param uses newest first. */
-function toEntries(uses: readonly Use[]): readonly NumberedUse[] {
+function toEntries(uses: readonly Use[]): readonly HistoryUse[] {
   // The event of a decision has the same id as the event that requested the approval, which has the
   // arguments.
   const requested = new Map(
@@ -129,24 +127,25 @@ function toEntries(uses: readonly Use[]): readonly NumberedUse[] {
       status === "pending_confirmation" && params !== undefined ? [[actionId, params]] : [],
     ),
   );
-  const found: NumberedUse[] = [];
+  const found: HistoryUse[] = [];
   let bytesLeft = detailsMax;
   for (const use of uses) {
     if (use.payload.status === "pending_confirmation") continue;
     const entry = toEntry(use, requested.get(use.payload.actionId));
     bytesLeft -= sizeOf(entry);
     if (bytesLeft < 0) break;
-    found.push({ seq: use.seq, entry });
+    found.push(entry);
   }
   return found.slice(0, historyMax);
 }
 
 function toEntry(
-  { payload: { tool, status, params, result = null } }: Use,
+  { seq, payload: { tool, status, params, result = null } }: Use,
   requested: JsonObject | undefined,
 ): HistoryUse {
   const [call, answer] = [shorten(params ?? requested ?? {}), shorten(result)];
   return {
+    seq,
     role: "tool",
     name: tool,
     arguments: call.value,

@@ -75,7 +75,7 @@ export function callMetrics({ counter, histogram, gauge }: Series): CallFunction
 export function modelMetrics({
   counter,
   histogram,
-}: Series): Pick<Observe, "modelCalled" | "tokensUsed" | "budgetRefused"> {
+}: Series): Pick<Observe, "modelCalled" | "tokensUsed" | "prefixChanged" | "budgetRefused"> {
   const duration = histogram(
     {
       name: "gen_ai_client_operation_duration_seconds",
@@ -91,6 +91,12 @@ export function modelMetrics({
     labels: ["model", "type"],
     most: 20,
   });
+  const changes = counter({
+    name: "atp_prefix_changes_total",
+    help: "Turns that began with another system message or other tools than the turn before them, so that nothing of it was cached, by model.",
+    labels: ["model"],
+    most: 20,
+  });
   const refused = counter({
     name: "atp_budget_refusals_total",
     help: "Runs that did not begin, and runs that ended, because a budget, or the run's own limit, has too few credits.",
@@ -103,6 +109,7 @@ export function modelMetrics({
       tokens({ model, type: "input" }, input);
       tokens({ model, type: "output" }, output);
     },
+    prefixChanged: (model) => changes({ model }),
     budgetRefused: () => refused({}),
   };
 }

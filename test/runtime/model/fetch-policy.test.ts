@@ -339,14 +339,16 @@ describe("a run that continues after another process was lost", () => {
     server.play([{ calls: [get(`${site}/`)] }, { text: "Done." }]);
     const first = await runModel({ config, tools, policy: ask, turn: { sources: none } });
     expect(first.outcome.kind).toBe("finish");
-    const written = first.events.filter(({ type }) => type === "tool_used");
-    expect(written).toHaveLength(1);
-    for (const [turn, kind] of [
-      [{ sources: none, written }, "finish"],
-      [{ sources: none }, "confirm"],
+    const events = first.events.filter(({ type }) => type === "tool_used");
+    expect(events).toHaveLength(1);
+    for (const [stored, kind] of [
+      [{ events }, "finish"],
+      [{}, "confirm"],
     ] as const) {
       server.play([{ calls: [get(link())] }, { text: "Done." }]);
-      expect((await runModel({ config, tools, policy: ask, turn })).outcome.kind).toBe(kind);
+      expect(
+        (await runModel({ config, tools, policy: ask, turn: { sources: none }, stored })).outcome.kind,
+      ).toBe(kind);
     }
   });
 });
@@ -365,7 +367,7 @@ test("a host without a scheme in a message frees its https address and no other;
     requestChecks({
       policy: { mode: "ask", hosts: [] },
       turn: { sources: sources(message) },
-      uses: [],
+      pages: [],
       decisions: [],
     })(new URL(url));
   await check("Look at example.com, please", "https://example.com/");
@@ -386,7 +388,7 @@ describe("the rule for one request", () => {
   const check = requestChecks({
     policy: { mode: "ask", hosts: [] },
     turn: { sources },
-    uses: [],
+    pages: [],
     decisions: [accepted],
   });
 

@@ -1,7 +1,9 @@
 import type { ModelConfig } from "../../../src/config/models.ts";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
 import type { FetchPolicy } from "../../../src/core/tasks/fetch-policy.ts";
-import type { Outcome, Progress, Turn } from "../../../src/runtime/agent.ts";
+import type { HistoryUse } from "../../../src/core/tasks/history.ts";
+import type { NewTranscriptRow } from "../../../src/core/tasks/transcript.ts";
+import type { EarlierMessage, Outcome, Progress, Turn } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
 import type { Tool, ToolUse } from "../../../src/runtime/agents/model/tool.ts";
@@ -35,33 +37,58 @@ export const configOf = (
 /** No request needs an approval. */
 export const anyRequest: FetchPolicy = { mode: "allow", hosts: [] };
 
-/** The agent's events and outcome in one run of a turn. */
-export interface ModelRun {
-  readonly yields: readonly Progress[];
+/** What is stored of a task: the events of its turn, and its transcript. */
+export interface Stored {
   readonly events: readonly NewEvent[];
+  readonly rows: readonly NewTranscriptRow[];
+}
+
+/** The agent's events and outcome in one run of a turn. */
+export interface ModelRun extends Stored {
+  readonly yields: readonly Progress[];
+  /**
+   * What is stored after each yield, also those of an earlier run; the last one has the rows of the outcome.
+   */
+  readonly states: readonly Stored[];
   readonly outcome: Outcome;
   readonly logged: readonly LogLine[];
+  readonly prefixChanges: number;
 }
 
 /** The parts of a run other than its turn. */
 export interface RunOptions {
   readonly config: ModelConfig;
   readonly tools?: readonly Tool[];
-  readonly turn?: Partial<Turn>;
+  readonly turn?: Partial<Omit<Turn, "written" | "transcript" | "earlier">> & {
+    readonly earlier?: readonly Unnumbered[];
+  };
+  /** What earlier runs of the turn, and earlier turns, have stored. */
+  readonly stored?: Partial<Stored>;
   readonly policy?: FetchPolicy;
-  readonly random?: (bytes: number) => Uint8Array;
 }
+
+/** An entry of earlier turns: its number is its place. */
+export type Unnumbered = Omit<EarlierMessage, "seq"> | Omit<HistoryUse, "seq">;
+
+/** The name around data in these runs. */
+export const mark = "m4rk5678";
+
+/** The number of the turn's message, after all earlier events. */
+const asked = 100;
 
 const sevens = (bytes: number) => new Uint8Array(bytes).fill(7);
 
-/** Runs the model agent on a turn with one message; marks and random values are the same in each run. */
+/**
+ * Runs the model agent on a turn with one message; times, marks and random values are the same in each run.
+ */
 export async function runModel({
   config,
   tools = [],
-  turn: more = {},
+  turn: { earlier = [], ...more } = {},
   policy = anyRequest,
-  random = sevens,
+  stored: { events: written = [], rows: before = [] } = {},
 }: RunOptions): Promise<ModelRun> {
+  const number = more.number ?? asked;
   const turn: Turn = {
     ...{
       taskId: "t",
@@ -69,45 +96,65 @@ export async function runModel({
       locale: "en",
       profile: "manus-1.6",
       instruction: "",
+      projectInstruction: "",
       interactive: false,
-      earlier: [],
     },
-    ...{
-      messages: ["Go"],
-      ...turnWithoutFiles,
-      memo: null,
-      decisions: [],
-      written: [],
-      outputSchema: null,
-      claim: 1,
-    },
+    earlier: earlier.map((entry, index) => ({ seq: index + 1, ...entry })),
+    ...{ messages: ["Go"], ...turnWithoutFiles, memo: null, decisions: [], outputSchema: null, claim: 1 },
+    written: written.map((event, index) => ({ ...event, seq: number + 1 + index })),
+    transcript: async () => before,
     ...{ connectors: [], owner: { accountId: "ann", spaceId: "north", clientId: null } },
     reserve: async () => ({ id: "", credits: 0 }),
     clock: patientClock(),
     signal: new AbortController().signal,
     ...more,
+    number,
   };
   const logged: LogLine[] = [];
+  let prefixChanges = 0;
   const agent = modelAgent({
     config,
     policy,
     model: languageModel(config),
     toolsFor: () => tools,
-    random,
+    random: sevens,
+    markOf: () => mark,
+    observe: {
+      modelCalled: () => undefined,
+      tokensUsed: () => undefined,
+      prefixChanged: () => void (prefixChanges += 1),
+    },
     log: (level, text, fields = {}) => void logged.push({ level, text, fields }),
   });
   const work = agent(turn);
   const yields: Progress[] = [];
+  const states: Stored[] = [];
+  let now: Stored = { events: [], rows: before };
+  // As a change does it: the rows cover the events that are written with them.
+  const store = (events: readonly NewEvent[], rows: readonly NewTranscriptRow[]) => {
+    const all = [...now.events, ...events];
+    now = {
+      events: all,
+      rows: [...now.rows, ...rows.map((row) => ({ seq: turn.number + all.length, ...row }))],
+    };
+    states.push(now);
+  };
   for (;;) {
     const step = await work.next();
-    if (step.done) return { yields, events: yields.flatMap(plain), outcome: step.value, logged };
+    if (step.done) {
+      store([], "rows" in step.value ? (step.value.rows ?? []) : []);
+      const { rows: _, ...outcome } = { rows: [], ...step.value };
+      return { ...now, yields, states, outcome, logged, prefixChanges };
+    }
     yields.push(step.value);
+    store(plain(step.value), step.value.rows ?? []);
   }
 }
 
-/** Events in their stored form: without the bytes of files. */
+/** Events without their numbers and the bytes of files. */
 const plain = ({ events }: Progress): NewEvent[] =>
-  events.map((event) => {
+  events.map((numbered) => {
+    const { seq: _seq, ...event } = { seq: 0, ...numbered };
     if (event.type !== "assistant_message") return event;
     const { files: _, ...stored } = event;
     return stored;
@@ -124,6 +171,7 @@ export function echo(uses: ToolUse[] = []): Tool {
       required: ["text"],
       additionalProperties: false,
     },
+    repeats: true,
     brief: ({ text }) => `Echo ${String(text)}`,
     async use(use) {
       uses.push(use);
@@ -132,7 +180,7 @@ export function echo(uses: ToolUse[] = []): Tool {
   };
 }
 
-/** A tool that acts only with an approval, and records its actions. */
+/** A tool that acts only with an approval, and records its actions; their effects must not be repeated. */
 export function deploy(done: string[] = []): Tool {
   return {
     name: "deploy_site",
@@ -143,8 +191,9 @@ export function deploy(done: string[] = []): Tool {
       required: ["site"],
       additionalProperties: false,
     },
+    repeats: false,
     brief: ({ site }) => `Deploy ${String(site)}`,
-    async use({ input, decisions }) {
+    async use({ input, decisions, begin }) {
       const [decision] = decisions;
       if (!decision)
         return {
@@ -157,6 +206,7 @@ export function deploy(done: string[] = []): Tool {
           },
         };
       if (!decision.accepted) return { kind: "result", value: "The user refused.", isError: true };
+      await begin();
       done.push(String(input["site"]));
       return { kind: "result", value: "Deployed." };
     },
@@ -173,6 +223,7 @@ export const askUser: Tool = {
     required: ["question"],
     additionalProperties: false,
   },
+  repeats: true,
   brief: () => "Ask",
   use: async ({ input }) => ({
     kind: "end",

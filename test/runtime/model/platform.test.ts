@@ -55,8 +55,9 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     ]);
     const [request] = requests();
     expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
-    expect(request?.messages[1]?.text).toBe("What is 12 * 4?");
-    expect(request?.messages[0]?.text).toContain("locale, unless the user asks for another: de");
+    expect(request?.messages[1]?.text).toMatch(
+      /^What is 12 \* 4\?\n\n<environment>\n[^]*\nLanguage: de\n<\/environment>$/,
+    );
     const without = ["browse_task", "run_command", "use_skill"];
     expect(request?.tools?.toSorted()).toEqual(
       ["update_plan", ...toolNames].filter((tool) => !without.includes(tool)).toSorted(),
@@ -74,7 +75,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     await rig.send(id, "Two");
     await rig.reach(id, "stopped");
     const [, request] = requests();
-    expect(request?.messages.slice(1).map(({ role, text }) => [role, text])).toEqual([
+    expect(request?.messages.slice(1).map(({ role, text }) => [role, text.split("\n")[0]])).toEqual([
       ["user", "One"],
       ["assistant", "First"],
       ["user", "Two"],

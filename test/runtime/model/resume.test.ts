@@ -5,8 +5,9 @@ import type { ToolUse } from "../../../src/runtime/agents/model/tool.ts";
 import { sample } from "../../support/depth.ts";
 import type { Answering, ModelRequest, Reply } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
-import { configOf, deploy, echo, runModel } from "./model-run.ts";
+import { configOf, deploy, echo, runModel, type Stored } from "./model-run.ts";
 
+const nothing: Stored = { events: [], rows: [] };
 const endpoints = await Promise.all(
   modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
 );
@@ -14,24 +15,11 @@ afterAll(async () => {
   for (const { server } of endpoints) await server[Symbol.asyncDispose]();
 });
 
-/**
- * A model that depends only on its input: the uses with results determine its step. It continues a step of
- * which some uses are done, without text.
- */
+/** A model that depends only on its input: the number of its answers determines its step. */
 const deterministic =
   (replies: readonly Answering[]) =>
-  ({ messages }: ModelRequest): Reply => {
-    let done = messages
-      .slice(messages.findLastIndex(({ role }) => role === "user"))
-      .filter(({ role }) => role === "tool").length;
-    for (const reply of replies) {
-      const { calls = [] } = reply;
-      if (done === 0) return reply;
-      if (done < calls.length) return { calls: calls.slice(done) };
-      done -= calls.length;
-    }
-    return { text: "Enough." };
-  };
+  ({ messages }: ModelRequest): Reply =>
+    replies[messages.filter(({ role }) => role === "assistant").length] ?? { text: "Enough." };
 
 const long = "A sentence that is long enough to be told after some others like it. ".repeat(12);
 const arbitraryCall = fc.oneof(
@@ -68,58 +56,54 @@ const arbitraryScript = fc
   .tuple(fc.array(arbitraryStep, { maxLength: 4 }), fc.constantFrom("Done.", long))
   .map(([steps, text]) => [...steps, { text }]);
 
-/** All events but thoughts, without the ids that distinguish steps. */
-const comparable = (events: readonly NewEvent[]) =>
-  events
-    .filter(({ type }) => type !== "explanation")
-    .map((event) =>
-      event.type === "tool_used" ? { ...event, payload: { ...event.payload, actionId: "" } } : event,
-    );
+/** All events but thoughts. */
+const comparable = (events: readonly NewEvent[]) => events.filter(({ type }) => type !== "explanation");
 const thoughts = (events: readonly NewEvent[]) =>
   events.flatMap((event) => (event.type === "explanation" ? [event.payload.content] : []));
 
 describe.each(endpoints)("a turn that is cut at any event, with a model behind $api", ({ api, server }) => {
   const config = configOf(api, server);
 
-  /** A run from the cut of another, with the model's input and the used tools. */
-  async function runFrom(script: readonly Answering[], written: readonly NewEvent[]) {
+  /** A run from what another has stored, with the model's input and the used tools. */
+  async function runFrom(script: readonly Answering[], stored: Stored) {
     server.play(deterministic(script));
     const before = server.requests.length;
     const uses: ToolUse[] = [];
-    const run = await runModel({ config, tools: [echo(uses)], turn: { written } });
+    const run = await runModel({ config, tools: [echo(uses)], stored });
     return {
       ...run,
-      told: server.requests.slice(before).map(({ messages }) => messages),
+      told: server.requests.slice(before).map(({ body }) => body),
       uses: uses.map(({ input }) => input),
     };
   }
 
-  test("continues as if uncut: same input for the model, no event repeated, no written use made again", async () => {
+  test("continues as if uncut: same requests, byte for byte, no event repeated, no written use made again", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryScript, fc.nat(), async (script, index) => {
-        const whole = await runFrom(script, []);
+        const whole = await runFrom(script, nothing);
         expect(whole.outcome).toMatchObject({ kind: "finish" });
-        // Events that are yielded together are written together, and the last step of a plan ends with the
-        // turn.
-        const last = whole.events.at(-1)?.type === "plan_update" ? -1 : undefined;
+        // The last step of a plan ends with the turn, in the same change.
         const cuts = [
-          0,
-          ...whole.yields
-            .slice(0, last)
-            .map((_, i) => whole.yields.slice(0, i + 1).flatMap(({ events }) => events).length),
+          nothing,
+          ...whole.states.slice(0, whole.events.at(-1)?.type === "plan_update" ? -2 : -1),
         ];
-        const cut = cuts[index % cuts.length] ?? 0;
-        const written = whole.events.slice(0, cut);
-        const resumed = await runFrom(script, written);
-        expect(resumed.events.slice(0, cut), "stored events are yielded unchanged").toEqual(written);
+        const cut = cuts[index % cuts.length] ?? nothing;
+        const resumed = await runFrom(script, cut);
+        expect(resumed.events.slice(0, cut.events.length), "stored events are yielded unchanged").toEqual(
+          cut.events,
+        );
         expect(comparable(resumed.events)).toEqual(comparable(whole.events));
         expect(resumed.outcome).toEqual(whole.outcome);
+        const answers = cut.rows.filter(({ role }) => role === "assistant").length;
+        expect(resumed.told.map((body) => JSON.stringify(body))).toEqual(
+          whole.told.slice(answers).map((body) => JSON.stringify(body)),
+        );
         const told = thoughts(resumed.events);
         expect(thoughts(whole.events), "thoughts are sent at most once").toEqual(
           expect.arrayContaining(told),
         );
         expect(told.length).toBeLessThanOrEqual(thoughts(whole.events).length);
-        const done = written.filter(
+        const done = cut.events.filter(
           (event) => event.type === "tool_used" && event.payload.status === "success",
         ).length;
         expect(resumed.uses).toEqual(whole.uses.slice(done));
@@ -128,61 +112,40 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     );
   });
 
-  test("sends the same conversation step by step", async () => {
-    const script: Answering[] = [
-      { text: "First.", calls: [{ name: "echo", input: { text: "a" } }] },
-      { reasoning: "Hm.", text: "Second.", calls: [{ name: "echo", input: { text: "b" } }] },
-      { text: "Done." },
-    ];
-    const whole = await runFrom(script, []);
-    expect(whole.events.map(({ type }) => type)).toEqual([
-      "assistant_message",
-      "tool_used",
-      "explanation",
-      "assistant_message",
-      "tool_used",
-    ]);
-    const stepsDone = [0, 0, 1, 1, 1, 2];
-    for (const [cut, steps] of stepsDone.entries()) {
-      const { told } = await runFrom(script, whole.events.slice(0, cut));
-      expect(told, `cut after ${cut} events`).toEqual(whole.told.slice(steps));
-    }
-  });
-
   test.each([
     { accepted: true },
     { accepted: false },
-  ])("waits for an approval, and continues with $accepted: the use is made with it, without a model call", async (decision) => {
+  ])("waits for an approval while the other calls of the step run, and continues with $accepted without a model call", async (decision) => {
     const done: string[] = [];
     const calls = [
-      { name: "echo", input: { text: "a" } },
       { name: "deploy_site", input: { site: "shop" } },
-      { name: "echo", input: { text: "never" } },
+      { name: "echo", input: { text: "a" } },
+      { name: "deploy_site", input: { site: "blog" } },
     ];
     server.play([{ text: "I deploy.", calls }, { text: "Done." }]);
     const before = server.requests.length;
-    const first = await runModel({ config, tools: [echo(), deploy(done)] });
+    const tools = [echo(), deploy(done)];
+    const first = await runModel({ config, tools });
     expect(first.outcome).toMatchObject({
       kind: "confirm",
       action: "deployAction",
       params: { site: "shop" },
     });
-    expect(first.events.at(-1)).toMatchObject({
-      type: "tool_used",
-      payload: { tool: "deploy_site", status: "pending_confirmation", params: { site: "shop" } },
-    });
+    expect(first.events.slice(1)).toMatchObject([
+      { type: "tool_used", payload: { tool: "echo", status: "success" } },
+      {
+        type: "tool_used",
+        payload: { tool: "deploy_site", status: "pending_confirmation", params: { site: "shop" } },
+      },
+    ]);
     expect(server.requests.length - before).toBe(1);
 
-    const again = await runModel({ config, tools: [echo(), deploy(done)], turn: { written: first.events } });
+    const again = await runModel({ config, tools, stored: first });
     expect(again.outcome, "a run that was lost while it waited asks again").toEqual(first.outcome);
-    expect(again.events).toEqual(first.events);
+    expect([again.events, again.rows]).toEqual([first.events, first.rows]);
 
     const decided = { kind: "deployAction", input: {}, ...decision } as const;
-    const second = await runModel({
-      config,
-      tools: [echo(), deploy(done)],
-      turn: { written: first.events, decisions: [decided] },
-    });
+    const second = await runModel({ config, tools, stored: first, turn: { decisions: [decided] } });
     expect(done).toEqual(decision.accepted ? ["shop"] : []);
     expect(second.outcome).toMatchObject({ kind: "finish", content: "Done." });
     expect(second.events.slice(first.events.length)).toMatchObject([
@@ -190,9 +153,41 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     ]);
     const { messages } = server.requests.at(-1) ?? { messages: [] };
     expect(messages.slice(2).map(({ role, calls: made }) => [role, made.map(({ name }) => name)])).toEqual([
-      ["assistant", ["echo", "deploy_site"]],
+      ["assistant", ["deploy_site", "echo", "deploy_site"]],
+      ["tool", []],
       ["tool", []],
       ["tool", []],
     ]);
+    expect(messages.filter(({ role }) => role === "tool").map(({ text }) => text)).toEqual([
+      expect.stringContaining("echoed"),
+      expect.stringContaining("Not run: another call"),
+      expect.stringContaining(decision.accepted ? "Deployed." : "The user refused."),
+    ]);
+  });
+
+  test("does not repeat an effect that had begun when its run was lost, and tells the model", async () => {
+    const done: string[] = [];
+    server.play([{ calls: [{ name: "deploy_site", input: { site: "shop" } }] }, { text: "Done." }]);
+    const tools = [deploy(done)];
+    const first = await runModel({ config, tools });
+    const turn = { decisions: [{ kind: "deployAction", input: {}, accepted: true } as const] };
+    const second = await runModel({ config, tools, stored: first, turn });
+    expect(done).toEqual(["shop"]);
+    const begun = second.states.find(({ rows }) => rows.at(-1)?.parts[0]?.type === "begun");
+    expect(
+      second.yields[second.states.findIndex((state) => state === begun)]?.isAwaited,
+      "it is written before the effect",
+    ).toBe(true);
+
+    server.play([{ text: "I see." }]);
+    const third = await runModel({ config, tools, turn, ...(begun && { stored: begun }) });
+    expect(done, "no second effect").toEqual(["shop"]);
+    expect(server.requests.at(-1)?.messages.at(-1)?.text).toContain(
+      "it may have taken effect: check before you repeat it",
+    );
+    expect(third.events.at(-1)).toMatchObject({
+      type: "tool_used",
+      payload: { tool: "deploy_site", status: "error" },
+    });
   });
 });

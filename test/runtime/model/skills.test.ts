@@ -5,7 +5,7 @@ import type { Turn, TurnSkill } from "../../../src/runtime/agent.ts";
 import { skillTools } from "../../../src/runtime/agents/model/tools/use-skill.ts";
 import type { Script } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
-import { configOf, runModel } from "./model-run.ts";
+import { configOf, runModel, type Stored } from "./model-run.ts";
 
 const files: Readonly<Record<string, string>> = {
   "SKILL.md": "Begin with who was there.",
@@ -30,12 +30,17 @@ const usesIn = (events: readonly NewEvent[]) =>
   );
 
 describe.each(modelApis)("skills of a model (%s)", (api) => {
-  async function run(script: Script, turn: Partial<Turn>) {
+  async function run(
+    script: Script,
+    turn: Partial<Pick<Turn, "skills" | "number">> = {},
+    stored: Partial<Stored> = {},
+  ) {
     await using server = await openModelServer(api, script);
     const runResult = await runModel({
       config: configOf(api, server),
       tools: skillTools({ skills, ...turn } as Turn),
       turn: { skills, ...turn },
+      stored,
     });
     return { ...runResult, requests: [...server.requests] };
   }
@@ -49,32 +54,26 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
       ["success", { skill: "f2" }, { skill: "Tea", ...content }],
     ]);
     expect(requests).toHaveLength(1);
-    const [system, ...otherMessages] = requests[0]?.messages ?? [];
+    const [system, message] = requests[0]?.messages ?? [];
     expect(system?.text).toMatch(
-      /<data-\w+>\n\[{"id":"f1","name":"Minutes","description":"What Minutes is for.","forced":true}/,
+      /<data-\w+>\n\[{"id":"f1","name":"Minutes","description":"What Minutes is for."}/,
     );
     expect(system?.text).toContain('{"id":"o1","name":"Other","description":"What Other is for."}');
-    expect(otherMessages.filter(({ role }) => role === "tool").map(({ text }) => text)).toEqual([
-      expect.stringContaining("Begin with who was there."),
-      expect.stringContaining("Begin with who was there."),
-    ]);
+    expect(message?.text.split("Begin with who was there.")).toHaveLength(3);
+    expect(message?.text.split("A skill that the user has chosen for this task.")).toHaveLength(3);
   });
 
   test("that a lost run has invoked are not invoked again", async () => {
-    const first = await run([{ text: "Done." }], {});
-    const [written] = first.events.filter(({ type }) => type === "tool_used");
-    const again = await run([{ text: "Done." }], { written: written ? [written] : [], claim: 2 });
-    expect(usesIn(again.events)).toEqual(usesIn(first.events));
+    const first = await run([{ text: "Done." }]);
+    const again = await run([{ text: "Done." }], {}, first.states[0]);
+    expect(again.events).toEqual(first.events);
   });
 
-  test("that are forced while a run is lost are invoked when it resumes, and all uses have distinct ids", async () => {
-    const calls = [{ name: "use_skill", input: { skill: "o1" } }];
-    const first = await run([{ calls }, { text: "Done." }], { skills: [skill("o1", "Other")] });
-    const written = first.events.filter(({ type }) => type === "tool_used");
-    const again = await run([{ text: "Done." }], { written, claim: 2 });
-    const uses = again.events.flatMap((event) => (event.type === "tool_used" ? [event.payload] : []));
-    expect(uses.map(({ params }) => params?.["skill"])).toEqual(["o1", "f1", "f2"]);
-    expect(new Set(uses.map(({ actionId }) => actionId)).size).toBe(3);
+  test("that are forced again show an event in each turn, but their content is not repeated", async () => {
+    const first = await run([{ text: "Done." }]);
+    const next = await run([{ text: "Done." }], { number: 200 }, { rows: first.rows });
+    expect(usesIn(next.events)).toEqual(usesIn(first.events));
+    expect(JSON.stringify(next.requests[0]?.messages).split("Begin with who was there.")).toHaveLength(3);
   });
 
   test("whose bytes are missing are reported as a failed use, to the user and to the model, and the turn continues", async () => {

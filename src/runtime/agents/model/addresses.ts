@@ -2,8 +2,8 @@ import { defined } from "../../../core/defined.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { type FetchPolicy, isListed, strictest } from "../../../core/tasks/fetch-policy.ts";
 import type { Decision, Turn } from "../../agent.ts";
-import type { FinishedUse } from "./conversation.ts";
 import type { CheckRequest, ToolResult } from "./tool.ts";
+import { refusedResult } from "./tools/create-tool.ts";
 
 // The rule for requests to addresses that a model chooses (docs/guides/models.md#fetch-policy). It is
 // computed from the messages and events of the task alone, so a run that continues decides as the run before
@@ -24,8 +24,8 @@ interface Using {
   /** The policy of the model's entry. */
   readonly policy: FetchPolicy;
   readonly turn: Pick<Turn, "sources">;
-  /** The finished uses of this turn. */
-  readonly uses: readonly FinishedUse[];
+  /** The results of pages in this turn. */
+  readonly pages: readonly Json[];
   /** The decisions on this use. */
   readonly decisions: readonly Decision[];
 }
@@ -45,7 +45,7 @@ export const pageTools: readonly string[] = [
 export const requestTools: readonly string[] = [...pageTools, "browser_screenshot"];
 
 export const requestChecks =
-  ({ policy: ofModel, turn, uses, decisions }: Using): CheckRequest =>
+  ({ policy: ofModel, turn, pages, decisions }: Using): CheckRequest =>
   async (url, { from, text } = {}) => {
     const policy = strictest(ofModel, (await turn.sources?.settings()) ?? { fetch: null, fetchHosts: null });
     if (policy.mode === "off") throw refused("Requests to addresses are switched off for this profile.");
@@ -57,24 +57,19 @@ export const requestChecks =
     const answer = answers.findLast(({ params }) => params?.["url"] === url.href && params["text"] === text);
     if (answer?.accepted) return;
     if (answer) throw refused("The user refused this request.");
-    if (text === undefined && (await isFree(url, turn.sources, uses))) return;
+    if (text === undefined && (await isFree(url, turn.sources, pages))) return;
     if (answers.length >= asksMax) throw refused("The address changes whenever the user has approved one.");
     throw new Unapproved({ kind: "end", outcome: approvalOf(url, from, text) });
   };
 
-const refused = (value: string): Unapproved => new Unapproved({ kind: "result", value, isError: true });
+const refused = (why: string): Unapproved => new Unapproved(refusedResult(why));
 
 /** Whether the address is in a message of the user, or as a link of a page that was read. */
-async function isFree(
-  { href }: URL,
-  sources: Turn["sources"],
-  uses: readonly FinishedUse[],
-): Promise<boolean> {
+async function isFree({ href }: URL, sources: Turn["sources"], pages: readonly Json[]): Promise<boolean> {
   if (!sources) return false;
   for await (const text of sources.messages())
     if (hasAddress(text, href) || hasAddress(withSchemes(text), href)) return true;
-  const read = uses.filter(({ tool, isError }) => pageTools.includes(tool) && !isError);
-  if (read.some(({ result }) => leavesOf(result).some((text) => hasAddress(text, href)))) return true;
+  if (pages.some((result) => leavesOf(result).some((text) => hasAddress(text, href)))) return true;
   for await (const result of sources.results(pageTools))
     if (leavesOf(result).some((text) => hasAddress(text, href))) return true;
   return false;

@@ -1,24 +1,29 @@
 import type { Clock } from "../../../core/clock.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { ReasoningPart, TextPart } from "../../../core/tasks/transcript.ts";
 import { ModelFault, TurnError, timeoutError, toModelFault } from "./fault.ts";
 import type { LanguageModel, ModelCall } from "./provider.ts";
-
-export interface RequestedCall {
-  readonly name: string;
-  /** The input as the model wrote it; normally JSON. */
-  readonly input: string;
-}
 
 /** The result of one call of the model. */
 export interface Answer {
   readonly kind: "answer";
+  /** All of its text. */
   readonly text: string;
-  readonly calls: readonly RequestedCall[];
+  /** Its texts, thoughts and calls in order, as the model wrote them. */
+  readonly parts: readonly AnswerPart[];
   /** `length`: the answer was cut at its token limit. */
   readonly finish: "stop" | "length" | "filtered";
   /** Null when the endpoint does not report it. */
   readonly inputTokens: number | null;
+  readonly cachedTokens: number | null;
   readonly outputTokens: number | null;
 }
+
+/** A part of an answer; the input of a call is the text that the model wrote, normally JSON. */
+export type AnswerPart =
+  | TextPart
+  | ReasoningPart
+  | { readonly type: "call"; readonly name: string; readonly input: string };
 
 /** A piece of an answer that is still arriving. */
 export interface Piece {
@@ -55,7 +60,7 @@ export async function* callModel(
   const { clock, signal } = patience;
   const stop = new AbortController();
   const onPart = watchSilence(patience, stop);
-  const answer: PartialAnswer = { text: "", block: "", characters: 0, calls: [], end: undefined };
+  const answer: PartialAnswer = { text: "", parts: new Map(), characters: 0, end: undefined };
   try {
     const { stream } = await model.doStream({ ...call, abortSignal: AbortSignal.any([signal, stop.signal]) });
     for await (const part of stream) {
@@ -71,7 +76,7 @@ export async function* callModel(
     const cause = stop.signal.aborted ? stop.signal.reason : thrown;
     if (cause instanceof TurnError) throw cause;
     const fault = toModelFault(cause, clock.now());
-    fault.hasAnswer = answer.characters > 0 || answer.calls.length > 0;
+    fault.hasAnswer = answer.characters > 0 || answer.parts.size > 0;
     throw fault;
   } finally {
     stop.abort();
@@ -102,10 +107,9 @@ function watchSilence({ clock, idleMs, deadline }: AnswerLimits, stop: AbortCont
 /** The parts of an answer that have arrived so far. */
 interface PartialAnswer {
   text: string;
-  /** The id of the current block of text. */
-  block: string;
+  /** By the ids of their blocks. */
+  readonly parts: Map<string, AnswerPart>;
   characters: number;
-  readonly calls: RequestedCall[];
   end: Extract<Part, { type: "finish" }> | undefined;
 }
 
@@ -120,16 +124,20 @@ function addPart(answer: PartialAnswer, part: Part, charactersMax: number): Piec
     case "error":
       throw part.error;
     case "text-delta": {
+      const known = answer.parts.get(`text ${part.id}`);
+      const before = known?.type === "text" ? known.text : "";
+      answer.parts.set(`text ${part.id}`, { type: "text", text: before + part.delta });
       // A second block of text starts a new paragraph.
-      const text = answer.text !== "" && part.id !== answer.block ? `\n\n${part.delta}` : part.delta;
-      answer.block = part.id;
+      const text = answer.text !== "" && !known ? `\n\n${part.delta}` : part.delta;
       answer.text += text;
       return { kind: "text", text };
     }
+    case "reasoning-start":
     case "reasoning-delta":
-      return { kind: "reasoning", text: part.delta };
+    case "reasoning-end":
+      return addThought(answer, part);
     case "tool-call":
-      answer.calls.push({ name: part.toolName, input: part.input });
+      answer.parts.set(`call ${answer.parts.size}`, { type: "call", name: part.toolName, input: part.input });
       return undefined;
     case "finish":
       answer.end = part;
@@ -139,23 +147,45 @@ function addPart(answer: PartialAnswer, part: Part, charactersMax: number): Piec
   }
 }
 
+function addThought(
+  { parts }: PartialAnswer,
+  part: Extract<Part, { type: `reasoning-${string}` }>,
+): Piece | undefined {
+  if (!("id" in part)) return undefined;
+  const known = parts.get(`thought ${part.id}`);
+  const { text: before, providerOptions: signed } =
+    known?.type === "reasoning" ? known : { text: "", providerOptions: {} };
+  const text = "delta" in part ? part.delta : "";
+  // The SDK returns JSON here.
+  const providerOptions = { ...signed, ...part.providerMetadata } as Record<string, JsonObject>;
+  parts.set(`thought ${part.id}`, { type: "reasoning", text: before + text, providerOptions });
+  return text === "" ? undefined : { kind: "reasoning", text };
+}
+
 /**
  * Returns the full answer. @throws ModelFault `broken` for an answer without an end, `empty` for an empty
  * one.
  */
-function fullAnswer({ text, calls, end }: PartialAnswer): Answer {
+function fullAnswer({ text, parts, end }: PartialAnswer): Answer {
   const reason = end?.finishReason.unified;
   if (!end || reason === "interrupted" || reason === "error") throw new ModelFault("broken");
   const filtered = reason === "content-filter";
-  if (text.trim() === "" && calls.length === 0 && !filtered) throw new ModelFault("empty");
+  const written = [...parts.values()].filter(isSentBack);
+  if (text.trim() === "" && !written.some(({ type }) => type === "call") && !filtered)
+    throw new ModelFault("empty");
   const { inputTokens, outputTokens } = end.usage;
   const finish = filtered ? "filtered" : reason === "length" ? "length" : "stop";
-  return {
-    kind: "answer",
-    text,
-    calls,
-    finish,
-    inputTokens: inputTokens.total ?? null,
-    outputTokens: outputTokens.total ?? null,
+  // A service that does not count reports nothing, or 0.
+  const tokens = {
+    inputTokens: inputTokens.total || null,
+    cachedTokens: inputTokens.cacheRead ?? null,
+    outputTokens: outputTokens.total || null,
   };
+  return { kind: "answer", text, parts: written, finish, ...tokens };
 }
+
+/** Services accept no blank texts, and want only those thoughts back that they have signed. */
+const isSentBack = (part: AnswerPart): boolean =>
+  part.type === "text"
+    ? part.text.trim() !== ""
+    : part.type === "call" || Object.keys(part.providerOptions).length > 0;

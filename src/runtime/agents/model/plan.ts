@@ -32,6 +32,8 @@ export const planTool = {
     required: ["steps"],
     additionalProperties: false,
   } satisfies JsonObject,
+  /** The result of each use. */
+  result: "The plan is shown.",
 } as const;
 
 interface PlanInput {

@@ -1,116 +1,54 @@
-import type { ModelConfig, RunLimits } from "../../../config/models.ts";
-import type { Clock } from "../../../core/clock.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
+import type { ModelConfig } from "../../../config/models.ts";
+import type { Json } from "../../../core/json.ts";
 import type { Log } from "../../../core/log.ts";
 import type { Observe } from "../../../core/observe.ts";
-import type { NewEvent, PlanStep } from "../../../core/tasks/event.ts";
+import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
 import type { Usage } from "../../../core/usage/price.ts";
 import type { AgentEvent, Hold, Progress, Turn } from "../../agent.ts";
-import { callIds, type FinishedUse, readEvents, type TurnProgress } from "./conversation.ts";
+import { pageTools } from "./addresses.ts";
 import { TurnError, timeoutError } from "./fault.ts";
-import { earlierParts } from "./history.ts";
-import { planTool, statuses } from "./plan.ts";
-import { type Conversation, requestText, systemPrompt } from "./prompt.ts";
+import { planTool } from "./plan.ts";
 import type { LanguageModel } from "./provider.ts";
-import { conformsTo, type Tool, type ToolsFor } from "./tool.ts";
+import type { Tool, ToolsFor } from "./tool.ts";
+import { openTranscript, partsOf, type Transcript, usedBy } from "./transcript.ts";
 
-/**
- * What a turn with a question stores for the turn that is answered: its plan, and the results of its tools.
- */
-export interface Memo {
-  readonly used: readonly FinishedUse[];
-  readonly plan: readonly PlanStep[];
-}
-
-/** The most characters of JSON in a memo. The newest uses are kept. */
-const memoMax = 100_000;
-
-/** Creates the memo of a turn with a question. Uses of the previous memo are kept while there is space. */
-export function createMemo({ steps, plan }: TurnProgress, before: Memo): Json {
-  const used: FinishedUse[] = [];
-  let charactersLeft = memoMax;
-  for (const use of [...before.used, ...steps.flatMap(({ uses }) => uses)].toReversed()) {
-    charactersLeft -= JSON.stringify(use).length;
-    if (charactersLeft < 0) break;
-    used.unshift(use);
-  }
-  return { used: used.map((use) => ({ ...use })), plan: plan.map((step) => ({ ...step })) };
-}
-
-const memoSchema: JsonObject = {
-  type: "object",
-  required: ["used", "plan"],
-  properties: {
-    used: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["tool", "input", "result", "isError"],
-        properties: { tool: { type: "string" }, input: { type: "object" }, isError: { type: "boolean" } },
-      },
-    },
-    plan: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["status", "title"],
-        properties: {
-          status: { type: "string", enum: [...statuses] },
-          title: { type: "string" },
-          startedAt: { type: "number" },
-          endAt: { type: "number" },
-        },
-      },
-    },
-  },
-};
-
-/** Reads a memo; any other value, for example another agent's memo, is read as an empty one. */
-export const readMemo = (memo: Json): Memo =>
-  conformsTo<Memo>(memoSchema, memo) ? memo : { used: [], plan: [] };
-
-/** The limits of a run, and how much of them it has used. */
+/** The limits of a turn, and how much of them it has used. */
 interface Limits {
   /** The end of the run's time, on the monotonic clock. */
   readonly deadline: number;
   /**
    * Checks the limits before a call of the model.
    *
-   * @param steps the number of steps of the turn so far.
    * @throws TurnError `step_limit`, `timeout` or `quota_limit`.
    */
-  check(steps: number): void;
+  check(): void;
   /** True when the run's credits cover a hold. Call it after a reservation. */
   covers(hold: Hold): boolean;
-  /** Adds the usage of a call. @param atMost the number of tokens that the hold was for. */
-  add(tokens: number, atMost: number, hold: Hold): void;
+  /** Adds the cost of a call. @param share the part of its hold that it used. */
+  add(hold: Hold, share: number): void;
 }
 
 /**
- * Opens the limits of one run. Steps count over all runs of a turn, because they are counted from its events.
- * Time, tokens and credits count from the start of the run. The cost of a call is the part of its hold that
- * its tokens used.
+ * Steps and tokens count over all runs of a turn, because its rows have them. Time and credits count from the
+ * start of the run.
  */
-function openLimits(
-  { steps: stepsMax, minutes, tokens: tokensMax, credits: creditsMax }: RunLimits,
-  clock: Clock,
-): Limits {
+function openLimits(parts: ModelParts, { clock, number }: Turn, { rows }: Transcript): Limits {
+  const { steps: stepsMax, minutes, tokens: tokensMax, credits: creditsMax } = parts.config.limits;
   const deadline = clock.monotonic() + minutes * 60_000;
-  let tokens = 0;
   let credits = 0;
   return {
     deadline,
-    check(steps) {
+    check() {
+      const { steps, tokens } = usedBy(rows, number);
       if (steps >= stepsMax)
         throw new TurnError("step_limit", `The run reached its limit of ${stepsMax} steps.`);
       if (clock.monotonic() >= deadline) throw timeoutError();
       if (tokens >= tokensMax) throw new TurnError("quota_limit", "The run has used up its tokens.");
     },
     covers: (hold) => creditsMax === null || credits + hold.credits <= creditsMax,
-    add(used, atMost, hold) {
-      tokens += used;
-      credits += Math.ceil(hold.credits * Math.min(1, used / Math.max(1, atMost)));
+    add(hold, share) {
+      credits += Math.ceil(hold.credits * Math.min(1, share));
     },
   };
 }
@@ -121,49 +59,55 @@ export interface ModelParts {
   readonly policy: FetchPolicy;
   readonly model: LanguageModel;
   readonly toolsFor: ToolsFor;
+  /** The secret name around data of a task, of letters and digits: the same each time. */
+  readonly markOf: (taskId: string) => string;
   /** Random bytes. */
   readonly random: (bytes: number) => Uint8Array;
   readonly log: Log;
-  readonly observe?: Pick<Observe, "modelCalled" | "tokensUsed">;
+  readonly observe?: Pick<Observe, "modelCalled" | "tokensUsed" | "prefixChanged">;
 }
 
 /** One run of a turn: its constants and its progress. */
 export interface Run extends ModelParts {
   readonly turn: Turn;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** The random mark around data, new for each run. */
+  /** The name around data of the task. */
   readonly mark: string;
+  readonly transcript: Transcript;
   readonly limits: Limits;
-  readonly callId: ReturnType<typeof callIds>;
-  /** The progress of the turn, with the events of this run. */
-  progress(): TurnProgress;
-  conversation(): Conversation;
-  /** Records events. Returns them for a yield, with all usage since the last call. */
+  /** The events of the turn, also those that are not written so far. */
+  readonly events: readonly NewEvent[];
+  /**
+   * Records events with the rows that were added. Returns them for a yield, with all usage since the last
+   * call.
+   */
   record(events: readonly AgentEvent[]): Progress;
+  /** The same, without the rows: they are written with the end of the turn. */
+  recordLast(events: readonly AgentEvent[]): Progress;
   /** Adds usage and an ended hold, which are reported with the next events. */
   spend(usage: Partial<Usage>, hold?: Hold): void;
   /** True while usage or ended holds are not reported. */
   hasUnreportedCosts(): boolean;
 }
 
-/** Opens a run of a turn, at the turn's start or after the events of an earlier run. */
-export function openRun(parts: ModelParts, turn: Turn): Run {
+/** Opens a run of a turn, at the turn's start or after the rows of an earlier run. */
+export async function openRun(parts: ModelParts, turn: Turn): Promise<Run> {
   const events: NewEvent[] = [...turn.written];
-  const mark = Buffer.from(parts.random(9)).toString("base64url").replaceAll(/[-_]/g, "x");
-  const memo = readMemo(turn.memo);
+  const transcript = openTranscript(await turn.transcript(), turn.number, turn.clock.now);
+  // A rotated key does not change it.
+  const mark = partsOf(transcript.rows, "mark")[0]?.mark ?? parts.markOf(turn.taskId);
   const tools = new Map(
     parts.toolsFor(turn).flatMap((tool) => (tool.name === planTool.name ? [] : [[tool.name, tool] as const])),
   );
-  const earlier = earlierParts(turn.earlier, memo.used, tools);
-  const system = systemPrompt(turn, mark);
-  const asked = requestText(turn, mark);
-  let usage: Usage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
+  const none: Usage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
+  let usage = none;
   let settles: Hold[] = [];
-  const limits = openLimits(parts.config.limits, turn.clock);
 
-  function progress(): TurnProgress {
-    const read = readEvents(events);
-    return read.plan.length === 0 ? { ...read, plan: memo.plan } : read;
+  function recordLast(added: readonly AgentEvent[]): Progress {
+    events.push(...added);
+    const costs = { usage, settles };
+    [usage, settles] = [none, []];
+    return hasCosts(costs) ? { events: added, ...costs } : { events: added };
   }
 
   return {
@@ -171,24 +115,11 @@ export function openRun(parts: ModelParts, turn: Turn): Run {
     turn,
     tools,
     mark,
-    limits,
-    callId: callIds(turn),
-    progress,
-    conversation: () => ({
-      system,
-      earlier,
-      recalled: memo.used,
-      request: asked,
-      steps: progress().steps,
-      tail: [],
-    }),
-    record(added) {
-      events.push(...added);
-      const costs = { usage, settles };
-      usage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
-      settles = [];
-      return hasCosts(costs) ? { events: added, ...costs } : { events: added };
-    },
+    transcript,
+    limits: openLimits(parts, turn, transcript),
+    events,
+    record: (added) => ({ ...recordLast(added), rows: transcript.take() }),
+    recordLast,
     spend({ inputTokens = 0, outputTokens = 0, toolCalls = 0 }, hold) {
       usage = {
         inputTokens: usage.inputTokens + inputTokens,
@@ -208,3 +139,11 @@ const hasCosts = ({
   readonly usage: Usage;
   readonly settles: readonly Hold[];
 }): boolean => settles.length > 0 || Object.values(usage).some((used) => used > 0);
+
+/** The results of pages that this turn has read. */
+export const pagesOf = ({ events }: Pick<Run, "events">): readonly Json[] =>
+  events.flatMap((event) =>
+    event.type === "tool_used" && event.payload.status === "success" && pageTools.includes(event.payload.tool)
+      ? [event.payload.result ?? null]
+      : [],
+  );

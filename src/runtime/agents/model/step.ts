@@ -6,13 +6,11 @@ import type { NewEvent } from "../../../core/tasks/event.ts";
 import { currentSpan, iterateInSpan, type Span } from "../../../core/trace.ts";
 import type { Usage } from "../../../core/usage/price.ts";
 import { tooFewCredits } from "../../../core/usage/spend.ts";
-import type { ChatMessage, Hold, Progress } from "../../agent.ts";
+import type { Hold, Progress } from "../../agent.ts";
 import { type Answer, callModel, type Piece } from "./answer.ts";
-import { conversationTokens, countTokens, fitConversation } from "./context.ts";
 import { ModelFault, retryDelay, TurnError, timeoutError, toTurnError } from "./fault.ts";
-import { planTool } from "./plan.ts";
-import { type Conversation, toPrompt } from "./prompt.ts";
 import { type ModelCall, providerName } from "./provider.ts";
+import { countTokens, type Request, requestOf, resultsToClear, tokensMax } from "./request.ts";
 import type { Run } from "./run.ts";
 
 /** From this number of characters on, a text is cut at the next end of a sentence. */
@@ -84,8 +82,6 @@ const explain = (text: string): NewEvent[] =>
   text.trim() === "" ? [] : [{ type: "explanation", payload: { content: text.trim() } }];
 
 export interface StepOptions {
-  /** Additional messages at the end of the conversation. */
-  readonly tail?: readonly ChatMessage[];
   /** A schema for the answer, or plain text. Without a format the model may use tools. */
   readonly format?: JsonObject | "text";
   /** True when no explanations are written: the step has written some before. */
@@ -116,8 +112,6 @@ function openLive({ turn: { live } }: Run, before: string): (text: string) => vo
 
 /** The most characters of an answer per allowed token: more than any language needs. */
 const charactersPerToken = 32;
-/** The part of the context that is used, because token counts are estimates. */
-const margin = 0.95;
 const shrinksMax = 2;
 
 /**
@@ -128,18 +122,18 @@ const shrinksMax = 2;
  */
 export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Progress, Answer, void> {
   const { turn, limits } = run;
-  limits.check(run.progress().steps.length);
-  let tokensMax = conversationMax(run);
+  limits.check();
+  let max = tokensMax(run.config);
   let { quiet } = asking;
   let hold: Hold | undefined;
   for (let attempt = 1, shrinks = 0; ; attempt += 1) {
-    const conversation = fitConversation({ ...run.conversation(), tail: asking.tail ?? [] }, tokensMax);
-    const atMost = {
-      inputTokens: conversationTokens(conversation) + toolTokens(run),
+    const call = fittingCall(run, asking, max);
+    hold ??= await reserve(run, {
+      inputTokens: call.tokens,
       outputTokens: run.config.maxOutputTokens,
-    };
-    hold ??= await reserve(run, { ...atMost, toolCalls: 0 });
-    const result = yield* attemptOnce(run, { conversation, asking: { ...asking, quiet }, hold });
+      toolCalls: 0,
+    });
+    const result = yield* attemptOnce(run, { ...call, asking: { ...asking, quiet }, hold });
     if ("answer" in result) return result.answer;
     const { fault, hasWritten, paid } = result;
     quiet ||= hasWritten;
@@ -151,9 +145,9 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
       fault: fault.kind,
       status: fault.status,
     });
-    if (isTooLong(fault, conversation, tokensMax) && shrinks < shrinksMax) {
+    if (isTooLong(fault, call.tokens, max) && shrinks < shrinksMax) {
       shrinks += 1;
-      tokensMax = Math.floor(tokensMax / 2);
+      max = Math.floor(max / 2);
       continue;
     }
     const wait = retryDelay(attempt, fault, (run.random(1)[0] ?? 0) / 255);
@@ -166,14 +160,33 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
   }
 }
 
-const conversationMax = (run: Run): number =>
-  Math.floor((run.config.contextTokens - run.config.maxOutputTokens - toolTokens(run)) * margin);
+interface FittingCall {
+  readonly request: Request;
+  /** An estimate of its tokens. */
+  readonly tokens: number;
+}
 
-const toolTokens = ({ tools }: Run): number =>
-  [planTool, ...tools.values()].reduce(
-    (sum, { description, inputSchema }) => sum + countTokens(description + JSON.stringify(inputSchema)),
-    0,
-  );
+/**
+ * The next request. Old results are cleared when it takes much of the context. @throws TurnError
+ * `context_limit` when it is too long still.
+ */
+function fittingCall({ transcript }: Run, { format }: StepOptions, max: number): FittingCall {
+  const { rows } = transcript;
+  for (;;) {
+    const request = requestOf(rows);
+    const tokens =
+      countTokens(rows, request) +
+      (typeof format === "object" ? Math.ceil(JSON.stringify(format).length / 3) : 0);
+    const toolCallIds = resultsToClear(rows, { tokens, max });
+    if (toolCallIds.length > 0) transcript.add("compaction", [{ type: "cleared", toolCallIds }]);
+    else if (tokens <= max) return { request, tokens };
+    else
+      throw new TurnError(
+        "context_limit",
+        "The conversation is longer than the model accepts. Begin a new task with the parts that still matter.",
+      );
+  }
+}
 
 /** Releases the hold of a turn that fails. Returns the error. */
 function releaseHold(run: Run, hold: Hold | undefined, ended: TurnError): TurnError {
@@ -182,8 +195,8 @@ function releaseHold(run: Run, hold: Hold | undefined, ended: TurnError): TurnEr
 }
 
 /** A refused long prompt may be too long: the endpoint's context can be smaller than configured. */
-const isTooLong = ({ status }: ModelFault, conversation: Conversation, tokensMax: number): boolean =>
-  (status === 400 || status === 413 || status === 422) && conversationTokens(conversation) > tokensMax / 2;
+const isTooLong = ({ status }: ModelFault, tokens: number, max: number): boolean =>
+  (status === 400 || status === 413 || status === 422) && tokens > max / 2;
 
 /**
  * Reserves the cost of a call. @throws TurnError `quota_limit` when a budget, or the run's limit, has too
@@ -200,8 +213,7 @@ export async function reserve(run: Run, atMost: Usage): Promise<Hold> {
   return hold;
 }
 
-interface Attempt {
-  readonly conversation: Conversation;
+interface Attempt extends FittingCall {
   readonly asking: StepOptions;
   readonly hold: Hold;
 }
@@ -217,7 +229,7 @@ type AttemptResult =
  */
 async function* attemptOnce(
   run: Run,
-  { conversation, asking, hold }: Attempt,
+  { request, tokens, asking, hold }: Attempt,
 ): AsyncGenerator<Progress, AttemptResult, void> {
   const explanations = openExplanations();
   const showLive = asking.live === undefined ? null : openLive(run, asking.live);
@@ -230,10 +242,10 @@ async function* attemptOnce(
   let characters = 0;
   let hasWritten = false;
   const pay = (input: number | null, output: number | null) =>
-    charge({ run, conversation, hold, span }, { input, output: output ?? Math.ceil(characters / 4) });
+    charge({ run, tokens, hold, span }, { input, output: output ?? Math.ceil(characters / 4) });
   try {
     for await (const piece of iterateInSpan(span, () =>
-      callModel(run.model, callOf(run, conversation, asking), patienceOf(run)),
+      callModel(run.model, callOf(run, request, asking), patienceOf(run)),
     )) {
       const events = asking.quiet
         ? []
@@ -268,21 +280,21 @@ const providers = { openai: "openai", anthropic: "anthropic" } as const;
 
 interface PaidCall {
   readonly run: Run;
-  readonly conversation: Conversation;
+  /** The estimate of its input. */
+  readonly tokens: number;
   readonly hold: Hold;
   readonly span: Span | undefined;
 }
 
 function charge(
-  { run, conversation, hold, span }: PaidCall,
+  { run, tokens, hold, span }: PaidCall,
   { input, output }: { readonly input: number | null; readonly output: number },
 ): void {
-  const inputMax = conversationTokens(conversation);
-  const inputTokens = input ?? inputMax;
+  const inputTokens = input ?? tokens;
   run.spend({ inputTokens, outputTokens: output }, hold);
   run.observe?.tokensUsed(run.config.model, inputTokens, output);
   span?.set(attributes({ inputTokens, outputTokens: output }));
-  run.limits.add(inputTokens + output, inputMax + run.config.maxOutputTokens, hold);
+  run.limits.add(hold, (inputTokens + output) / Math.max(1, tokens + run.config.maxOutputTokens));
 }
 
 const patienceOf = ({ turn, config, limits }: Run) => ({
@@ -295,30 +307,19 @@ const patienceOf = ({ turn, config, limits }: Run) => ({
 
 /**
  * Builds a call. It has a schema only when the endpoint is configured to accept one: others refuse such a
- * call.
+ * call. The tools are the same in each call, because they are part of its beginning. Anthropic's API forgets
+ * the messages when the choice of tools changes.
  */
-function callOf(
-  { config, tools, mark }: Run,
-  conversation: Conversation,
-  { format }: StepOptions,
-): ModelCall {
+function callOf({ config }: Run, { prompt, tools }: Request, { format }: StepOptions): ModelCall {
   const { api, temperature, maxOutputTokens, extraBody, structuredOutputs } = config;
   // The configuration is JSON, which is the type that the SDK accepts here.
   const providerOptions = { [providerName]: extraBody } as NonNullable<ModelCall["providerOptions"]>;
-  const described = [planTool, ...tools.values()].map(({ name, description, inputSchema }) => ({
-    type: "function" as const,
-    name,
-    description,
-    inputSchema,
-  }));
   return {
-    prompt: toPrompt(conversation, mark),
+    prompt,
+    tools,
     maxOutputTokens,
     ...(temperature === null ? {} : { temperature }),
-    // Anthropic's API requires the conversation's tools in every call; others accept no schema together with
-    // tools.
-    ...(format === undefined || api === "anthropic" ? { tools: described } : {}),
-    ...(format !== undefined && api === "anthropic" ? { toolChoice: { type: "none" } } : {}),
+    ...(format !== undefined && api !== "anthropic" ? { toolChoice: { type: "none" } } : {}),
     ...(typeof format === "object" && structuredOutputs
       ? { responseFormat: { type: "json", schema: format } }
       : {}),

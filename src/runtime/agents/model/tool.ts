@@ -29,14 +29,15 @@ export type ToolResult =
       readonly kind: "result";
       readonly value: Json;
       readonly isError?: boolean;
+      /** True when a person or a rule has refused the use. It is an error too. */
+      readonly isRefused?: boolean;
       readonly files?: readonly NewFile[];
       readonly subtask?: Subtask;
       readonly site?: NewSite;
     }
   /**
-   * The run ends here. After a confirmation the use is repeated, with the decision. After a wait for subtasks
-   * the use gets its result. A question begins another turn, in which the model has the results of its tools
-   * (so the agent sets the `memo` of a question, not the tool).
+   * The run ends here. After a confirmation the use is repeated, with the decision, and after a wait for
+   * subtasks too. A question begins another turn.
    */
   | { readonly kind: "end"; readonly outcome: Extract<Outcome, { kind: "ask" | "confirm" | "wait" }> };
 
@@ -47,17 +48,23 @@ export interface ToolUse {
   readonly turn: Turn;
   /** The user's decisions on this use's approval requests, in the order of the requests; empty at first. */
   readonly decisions: readonly Decision[];
+  /** The number of waits for subtasks that came before this use in its turn. */
+  readonly waitsBefore: number;
   /** A tool that sends a request to an address that the model chose calls it first. */
   readonly check: CheckRequest;
+  /**
+   * A tool that does not repeat calls it before its effect: a use that was lost after that is not repeated.
+   */
+  readonly begin: () => Promise<void>;
 }
 
 /**
  * A tool of the model agent.
  *
- * A use is complete when its `tool_used` event is written. A use that had begun when the run was lost, or
- * that waits for a decision, is repeated with the same `callId` and input. So effects outside the platform
- * happen at least once: they must be safe to repeat, or be deduplicated by `callId`. To the model an error
- * that a use throws is a failed use without the error's text. A Failure `unavailable` ends the run, which is
+ * A use is complete when its result is written. A use that waits for a decision is repeated with the same
+ * `callId` and input. One that was lost with its run is repeated too if the tool says that it `repeats` or if
+ * it had not begun; else its effect happens at most once, and the model is told. To the model an error that a
+ * use throws is a failed use without the error's text. A Failure `unavailable` ends the run, which is
  * retried.
  */
 export interface Tool {
@@ -67,6 +74,11 @@ export interface Tool {
   readonly description: string;
   /** The JSON Schema of the input, an object. The input is validated before `use`. */
   readonly inputSchema: JsonObject;
+  /**
+   * True when a use can be repeated: it reads, or its effect is written with its result. Others call `begin`
+   * before their effect.
+   */
+  readonly repeats: boolean;
   /** A short text for users about the use, without secrets. */
   readonly brief: (input: JsonObject) => string;
   readonly use: (use: ToolUse) => Promise<ToolResult>;

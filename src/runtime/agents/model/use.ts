@@ -2,100 +2,166 @@ import { Failure } from "../../../core/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { toolSpan } from "../../../core/span-names.ts";
 import type { EventPayloads } from "../../../core/tasks/event.ts";
+import type { CallEnd, CallPart, TextPart } from "../../../core/tasks/transcript.ts";
 import { traced } from "../../../core/trace.ts";
-import type { AgentEvent, Outcome, Progress } from "../../agent.ts";
+import type { AgentEvent, Decision, Outcome, Progress } from "../../agent.ts";
 import { requestChecks, Unapproved } from "./addresses.ts";
-import type { RequestedCall } from "./answer.ts";
-import type { FinishedUse, OpenUse } from "./conversation.ts";
 import { planEvents, planTool } from "./plan.ts";
-import { createMemo, type Run, readMemo } from "./run.ts";
+import { dateFacts, endTexts, markData, newFacts } from "./prompt.ts";
+import { pagesOf, type Run } from "./run.ts";
 import { reserve } from "./step.ts";
+import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult } from "./tool.ts";
+import { errorResult } from "./tools/create-tool.ts";
+import { useSkillName } from "./tools/use-skill.ts";
 import {
-  boundInput,
-  boundResult,
-  describeMismatch,
-  head,
-  type Tool,
-  type ToolResult,
-  type ToolUse,
-} from "./tool.ts";
-import { waitedStates, waitName } from "./tools/subtasks.ts";
+  actionIdOf,
+  countAsked,
+  hasBegun,
+  knownFacts,
+  openCalls,
+  placesAsked,
+  planOf,
+} from "./transcript.ts";
 
 /** The most characters of a tool's input. The full input is stored while the use waits for a decision. */
 const inputMax = 256_000;
 const briefMax = 200;
 
-/** Runs a tool call of the model. Yields its `tool_used` event, or returns the end of the turn. */
-export async function* useTool(
-  run: Run,
-  callId: string,
-  { name, input: text }: RequestedCall,
-): AsyncGenerator<Progress, Outcome | null, void> {
-  const input = parseInput(text);
+type Result = Extract<ToolResult, { readonly kind: "result" }>;
+type End = Extract<ToolResult, { readonly kind: "end" }>["outcome"];
+
+/**
+ * Runs the calls of the last answer that have no result. Each gets exactly one, except a call that waits for
+ * a decision or for subtasks: the run ends with it when the others are done.
+ *
+ * @returns the end of the run, if a call ends it.
+ */
+export async function* useCalls(run: Run): AsyncGenerator<Progress, Outcome | null, void> {
+  let first: { readonly call: CallPart; readonly end: End } | null = null;
+  for (const call of openCalls(run.transcript.rows)) {
+    const end = yield* useCall(run, call);
+    if (end === null) continue;
+    if (first === null) first = { call, end };
+    else addResult(run, call, endTexts.not_run, "not_run");
+  }
+  return first && (yield* endRun(run, first.call, first.end));
+}
+
+/** Gives each call of an earlier turn a result: nothing will run it. */
+export function closeCalls(run: Run): void {
+  const { rows } = run.transcript;
+  for (const call of openCalls(rows)) {
+    const end = hasBegun(rows, call) ? "interrupted" : "not_run";
+    addResult(run, call, endTexts[end], end);
+  }
+}
+
+/** Uses a tool. Yields its event with the row of its result, or returns the end of the run. */
+async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End | null, void> {
+  const { toolName: name, input } = call;
   const tool = run.tools.get(name);
-  const fault = input
-    ? inputFault(name === planTool.name ? planTool : tool, input)
-    : "The input is not a JSON object, or too large.";
-  if (fault !== null || !input) {
+  const fault = inputFault(name === planTool.name ? planTool : tool, input);
+  if (fault !== null) {
+    addResult(run, call, fault, "failed");
+    yield run.record([usedEvent(run, call, "The tool could not be used", errorResult(fault) as Result)]);
+    return null;
+  }
+  if (name === planTool.name || !tool) {
+    const events = planEvents(input, planOf(run.transcript.rows), run.turn.clock.now());
+    addResult(run, call, planTool.result, "done");
+    yield run.record(events);
+    return null;
+  }
+  if (hasBegun(run.transcript.rows, call) && !tool.repeats) {
+    addResult(run, call, endTexts.interrupted, "interrupted");
     yield run.record([
-      usedEvent({ callId, tool: name, input: input ?? {} }, "The tool could not be used", {
-        kind: "result",
-        value: fault,
-        isError: true,
-      }),
+      usedEvent(run, call, briefOf(tool, call), errorResult(endTexts.interrupted) as Result),
     ]);
     return null;
   }
-  if (name === planTool.name) {
-    yield run.record(planEvents(input, run.progress().plan, run.turn.clock.now()));
-    return null;
-  }
-  return yield* runUse(run, { callId, tool: name, input });
+  const result = yield* paidResult(run, tool, call);
+  if (result.kind === "end") return result.outcome;
+  const brief = briefOf(tool, call);
+  addResult(
+    run,
+    call,
+    boundResult(result.value),
+    result.isRefused ? "refused" : result.isError ? "failed" : "done",
+  );
+  yield run.record([...fileEvents(result, brief), usedEvent(run, call, brief, result)]);
+  return null;
 }
 
-/** Runs a use whose input is valid. A use that waited for a decision is repeated with the decision. */
-export async function* runUse(run: Run, use: OpenUse): AsyncGenerator<Progress, Outcome | null, void> {
-  const { turn, tools } = run;
-  const tool = tools.get(use.tool);
-  const requests = run.progress().approvals.get(use.callId) ?? [];
-  const decisions = requests.flatMap((at) => turn.decisions[at] ?? []);
+async function* paidResult(run: Run, tool: Tool, call: CallPart): AsyncGenerator<Progress, ToolResult, void> {
   const hold = await reserve(run, { inputTokens: 0, outputTokens: 0, toolCalls: 1 });
-  const result = tool ? await resultOf(run, tool, { ...use, decisions }) : noTool;
-  if (result.kind === "result") {
-    run.spend({ toolCalls: 1 }, hold);
-    yield run.record([...fileEvents(result, briefOf(tool, use)), usedEvent(use, briefOf(tool, use), result)]);
-    return null;
-  }
-  run.spend({}, hold);
-  const { outcome } = result;
-  if (outcome.kind === "wait") return outcome;
-  if (outcome.kind === "ask") return { ...outcome, memo: createMemo(run.progress(), readMemo(turn.memo)) };
-  // One pending event is written per approval request, so that each decision can be matched to its use.
-  if (requests.length === decisions.length) yield run.record([pendingEvent(use, briefOf(tool, use))]);
-  return outcome;
+  const result = yield* resultOf(run, tool, call);
+  run.spend(result.kind === "result" ? { toolCalls: 1 } : {}, hold);
+  return result;
 }
 
-const noTool: ToolResult = { kind: "result", value: "The tool no longer exists.", isError: true };
-
-async function resultOf(
+/**
+ * Loads a skill that the user has chosen (spec/api.md 9.10) before the first call of the model: so none is
+ * missed, and an event shows it. The model has not called the tool, so the skill is a part of the turn's
+ * message.
+ */
+export async function* loadSkill(
   run: Run,
-  tool: Tool,
-  { callId, input, decisions }: OpenUse & Pick<ToolUse, "decisions">,
-): Promise<ToolResult> {
-  const { turn, log, policy } = run;
-  const uses = run.progress().steps.flatMap((step) => step.uses);
-  const check = requestChecks({ policy, turn, uses, decisions });
+  skill: string,
+): AsyncGenerator<Progress, readonly [TextPart, AgentEvent] | null, void> {
+  const { tools, turn, mark } = run;
+  const tool = tools.get(useSkillName);
+  const call: CallPart = {
+    type: "tool-call",
+    toolCallId: `${turn.number} ${skill}`,
+    toolName: useSkillName,
+    input: { skill },
+  };
+  const result = tool && (yield* paidResult(run, tool, call));
+  if (result?.kind !== "result") return null;
+  const text = `A skill that the user has chosen for this task. Follow it:\n${markData(boundResult(result.value), mark)}`;
+  return [{ type: "text", text }, usedEvent(run, call, briefOf(tool, call), result)];
+}
+
+/** Runs a use. When its effect is about to start, that is committed before it does. */
+async function* resultOf(run: Run, tool: Tool, call: CallPart): AsyncGenerator<Progress, ToolResult, void> {
+  const { turn, log, transcript } = run;
+  const [begun, committed] = [Promise.withResolvers<"begun">(), Promise.withResolvers<void>()];
+  const begin = (): Promise<void> => {
+    begun.resolve("begun");
+    return committed.promise;
+  };
+  const used = use(run, tool, call, begin);
   try {
-    return await traced(toolSpan(tool.name, callId), async () =>
-      tool.use({ callId, input, turn, decisions, check }).catch(resultIfUnapproved),
-    );
+    if ((await Promise.race([used, begun.promise])) === "begun") {
+      transcript.add("state", [{ type: "begun", toolCallId: call.toolCallId }]);
+      yield { ...run.record([]), isAwaited: true };
+      committed.resolve();
+    }
+    return await used;
   } catch (cause) {
     turn.signal.throwIfAborted();
     // The run is retried.
     if (cause instanceof Failure && cause.reason === "unavailable") throw cause;
     log("error", "a tool failed", { taskId: turn.taskId, tool: tool.name, cause });
-    return { kind: "result", value: "The tool failed.", isError: true };
+    return errorResult("The tool failed.");
   }
+}
+
+function use(run: Run, tool: Tool, call: CallPart, begin: () => Promise<void>): Promise<ToolResult> {
+  const { turn, policy, transcript } = run;
+  const { rows } = transcript;
+  const callId = actionIdOf(turn.taskId, call);
+  const decisions = decisionsOn(run, call);
+  const [waitPlace] = placesAsked(rows, turn.number, call, "wait");
+  return traced(toolSpan(tool.name, callId), async () =>
+    tool
+      .use({
+        ...{ callId, input: call.input, turn, decisions, begin },
+        waitsBefore: waitPlace ?? countAsked(rows, turn.number, "wait"),
+        check: requestChecks({ policy, turn, pages: pagesOf(run), decisions }),
+      })
+      .catch(resultIfUnapproved),
+  );
 }
 
 /** The result of a use that ended because a request needs an approval. */
@@ -104,48 +170,49 @@ function resultIfUnapproved(thrown: unknown): ToolResult {
   throw thrown;
 }
 
+/** The user's decisions on a call: the nth approval that a turn has requested has its nth decision. */
+const decisionsOn = ({ turn, transcript }: Run, call: CallPart): readonly Decision[] =>
+  placesAsked(transcript.rows, turn.number, call, "confirm").flatMap((place) => turn.decisions[place] ?? []);
+
+/** Ends the run for a call. A run that was lost after this asks again, without another row. */
+async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progress, Outcome, void> {
+  const { turn, transcript } = run;
+  if (end.kind === "ask") {
+    addResult(run, call, "The user was asked. The answer is the next message.", "done");
+    return { ...end, rows: transcript.take() };
+  }
+  const answered = end.kind === "wait" ? (turn.waits?.length ?? 0) : turn.decisions.length;
+  if (countAsked(transcript.rows, turn.number, end.kind) > answered) return end;
+  transcript.add("state", [{ type: "asked", toolCallId: call.toolCallId, by: end.kind }]);
+  yield run.record(end.kind === "wait" ? [] : [pendingEvent(run, call)]);
+  return end;
+}
+
+/** Adds the result of a call for the model. */
+function addResult(run: Run, { toolCallId, toolName }: CallPart, value: Result["value"], end: CallEnd): void {
+  const { transcript, mark, turn } = run;
+  const output = { type: end === "done" ? "text" : "error-text", value: markData(value, mark) } as const;
+  const facts = newFacts(dateFacts(turn), knownFacts(transcript.rows));
+  transcript.add("tool", [{ type: "tool-result", toolCallId, toolName, output, end }, ...facts]);
+}
+
 /** The event with a use's files. It is written before the event of the use, in the same transaction. */
-const fileEvents = (
-  { files = [] }: Extract<ToolResult, { kind: "result" }>,
-  content: string,
-): AgentEvent[] =>
+const fileEvents = ({ files = [] }: Result, content: string): AgentEvent[] =>
   files.length === 0
     ? []
     : [{ type: "assistant_message", payload: { content, deliveryKind: "progress" }, files }];
 
-/**
- * Records the results of waits for subtasks, which have ended earlier runs of this turn, as those of the uses
- * that requested them. The events before a wait have its step, or else its use begins a step.
- */
-export async function* recordWaits({
-  turn,
-  record,
-  callId,
-  progress,
-}: Run): AsyncGenerator<Progress, void, void> {
-  const { waits = [] } = turn;
-  const isWait = ({ tool, isError }: FinishedUse) => tool === waitName && !isError;
-  const recorded = progress().steps.flatMap(({ uses }) => uses.filter(isWait)).length;
-  for (const wait of waits.slice(recorded)) {
-    const use = {
-      callId: callId({ step: progress().steps.length + 1, position: 1 }),
-      tool: waitName,
-      input: { mode: wait.mode },
-    };
-    const value = waitedStates(wait.reason, await wait.results());
-    yield record([usedEvent(use, "Waited for subtasks", { kind: "result", value })]);
-  }
-}
-
 function usedEvent(
-  { callId, tool, input }: OpenUse,
+  { turn }: Run,
+  call: CallPart,
   brief: string,
-  { value, isError = false, subtask, site }: Extract<ToolResult, { kind: "result" }>,
+  { value, isError = false, subtask, site }: Result,
 ): AgentEvent {
+  const { toolName: tool, input } = call;
   const bounded = { params: boundInput(input), result: boundResult(value) };
   const payload = {
     tool,
-    actionId: callId,
+    actionId: actionIdOf(turn.taskId, call),
     status: isError ? "error" : "success",
     brief,
     ...bounded,
@@ -153,33 +220,43 @@ function usedEvent(
   return { type: "tool_used", payload, ...(subtask ? { subtask } : {}), ...(site ? { site } : {}) };
 }
 
-function pendingEvent({ callId, tool, input }: OpenUse, brief: string): AgentEvent {
-  const payload: EventPayloads["tool_used"] = {
+function pendingEvent({ turn, tools }: Run, call: CallPart): AgentEvent {
+  const { toolName: tool, input: params } = call;
+  const brief = briefOf(tools.get(tool), call);
+  const payload = {
     tool,
-    actionId: callId,
+    actionId: actionIdOf(turn.taskId, call),
     status: "pending_confirmation",
     brief,
-    params: input,
-  };
-  return { type: "tool_used", payload };
+    params,
+  } as const;
+  return { type: "tool_used", payload } satisfies { type: "tool_used"; payload: EventPayloads["tool_used"] };
 }
 
-function briefOf(tool: Tool | undefined, { input, tool: name }: OpenUse): string {
+function briefOf(tool: Tool | undefined, { input, toolName }: CallPart): string {
   try {
-    return head(tool?.brief(input) || name, briefMax);
+    return head(tool?.brief(input) || toolName, briefMax);
   } catch {
-    return name;
+    return toolName;
   }
 }
 
-function parseInput(text: string): JsonObject | undefined {
-  if (text.length > inputMax) return undefined;
-  const input = parseJson(text.trim() === "" ? "{}" : text);
-  return isObject(input) ? input : undefined;
+/** The input of a call as the model wrote it. */
+export function readInput(text: string): JsonObject {
+  const input = text.length > inputMax ? undefined : parseJson(text.trim() === "" ? "{}" : text);
+  return isObject(input) ? input : { unreadable: head(text, unreadableMax) };
 }
 
+const unreadableMax = 4_000;
+
 /** Describes for the model why an input is invalid; null when it is valid. */
-const inputFault = (
+function inputFault(
   tool: { readonly inputSchema: JsonObject } | undefined,
   input: JsonObject,
-): string | null => (tool ? describeMismatch(tool.inputSchema, input) : "There is no tool of this name.");
+): string | null {
+  if (!tool) return "There is no tool of this name.";
+  const fault = describeMismatch(tool.inputSchema, input);
+  return fault !== null && Object.keys(input).join() === "unreadable"
+    ? "The input is not a JSON object, or too large."
+    : fault;
+}

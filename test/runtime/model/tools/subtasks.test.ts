@@ -43,7 +43,7 @@ test("the model begins one, and the next turn gets its state as data", async () 
   await sendToMain(ben, "And?");
   const lastInput = rig.server.requests.at(-1)?.messages.at(-1)?.text ?? "";
   const [, mark] = /<data-(\w+)>/.exec(lastInput) ?? [];
-  expect(lastInput).toMatch(/^And\?\n\nThe states of your subtasks:\n<data-/);
+  expect(lastInput).toMatch(/^And\?\n\n<environment>\n[^]*Your subtasks: <data-/);
   expect(JSON.parse(lastInput.split(`<data-${mark}>`)[1]?.split(`</data-${mark}>`)[0] ?? "")).toEqual([
     {
       ...{ task_id: id, title: "Count the owls", status: "stopped" },
@@ -83,14 +83,18 @@ describe("wait_for_subtasks", () => {
     });
     const id = await rig.runToEnd("Count", {}, ben);
     const uses = await resultsOf(ben, id);
-    expect(uses.map(({ tool }: { tool: string }) => tool)).toEqual(["start_subtask", "wait_for_subtasks"]);
-    expect(uses[1]).toMatchObject({ status: "success", params: { mode: "all" } });
-    expect(uses[1].result).toMatchObject({
+    expect(uses.map(({ tool }: { tool: string }) => tool)).toEqual([
+      "start_subtask",
+      "list_subtasks",
+      "wait_for_subtasks",
+    ]);
+    expect(uses[2]).toMatchObject({ status: "success" });
+    expect(uses[2].result).toMatchObject({
       reason: "ended",
       subtasks: [{ status: "stopped", said_last: "There are 12." }],
     });
-    expect(told).toHaveLength(2);
-    expect(told[1]).toContain("There are 12.");
+    expect(told).toHaveLength(3);
+    expect(told[2]).toContain("There are 12.");
     const { body } = await ben.v2("task.listMessages", { task_id: id, order: "asc" });
     const said = body["messages"].flatMap(
       (event: { assistant_message?: { content: string } }) => event.assistant_message?.content ?? [],

@@ -1,7 +1,7 @@
 import { isQuestion, type KindName, kindOf, kinds, variantsOf } from "../../../../core/actions/kind.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 import type { Tool } from "../tool.ts";
-import { createTool, errorResult, successResult } from "./create-tool.ts";
+import { createTool, errorResult, refusedResult, successResult } from "./create-tool.ts";
 
 interface ConfirmationInput {
   readonly kind: KindName;
@@ -27,7 +27,7 @@ const requestable: readonly KindName[] = Object.keys(kinds)
 export const requestConfirmation: Tool = createTool<ConfirmationInput>({
   name: "request_confirmation",
   description:
-    "Asks the user to approve an action before it is done, and waits for the decision. An approval holds for this action alone. Use no other tool in the same step.",
+    "Asks the user to approve an action before it is done, and waits for the decision. An approval holds for this action alone.",
   properties: {
     kind: { type: "string", enum: [...requestable] },
     variant: { type: "string", maxLength: 50, description: "Only for webdevRunAction: run or deploy." },
@@ -45,7 +45,7 @@ export const requestConfirmation: Tool = createTool<ConfirmationInput>({
     if (decision)
       return decision.accepted
         ? successResult({ approved: true, ...decision.input })
-        : errorResult("The user did not approve it.");
+        : refusedResult("The user did not approve it.");
     const variants = variantsOf(kind);
     if (variant !== "" && !variants.includes(variant))
       return errorResult("There is no such variant of this kind.");
@@ -68,11 +68,13 @@ interface QuestionInput {
   readonly options?: readonly string[];
 }
 
+export const askUserName = "ask_user";
+
 /** Asks the user a question, in an interactive task (spec/api.md 9.3, `messageAskUser`). */
 export const askUser: Tool = createTool<QuestionInput>({
-  name: "ask_user",
+  name: askUserName,
   description:
-    "Asks the user one question and waits for the answer. Only for what matters and what you cannot find out yourself. Your turn ends with it, so use no other tool in the same step.",
+    "Asks the user one question and waits for the answer. Only for what matters and what you cannot find out yourself. Your turn ends with it.",
   properties: {
     question: { type: "string", minLength: 1, maxLength: 4_000 },
     options: {

@@ -36,6 +36,9 @@ function parseUrl(text: Json | undefined): URL {
   throw new BrowserRefused("the address is not valid");
 }
 
+/** Tools whose effects must not be repeated. */
+const effects: ReadonlySet<string> = new Set(["browser_click", "browser_type"]);
+
 const ref = { type: "integer", minimum: 1 };
 
 /** Runs one use in a page. Returns its result. */
@@ -91,7 +94,11 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     }
   }
 
-  async function use({ turn, input, check }: ToolUse, work: Work): Promise<ToolResult> {
+  async function use(
+    { turn, input, check, begin }: ToolUse,
+    repeats: boolean,
+    work: Work,
+  ): Promise<ToolResult> {
     const decided = turn.decisions.findLast(({ kind }) => kind === "needConnectMyBrowser");
     if (decided && !decided.accepted)
       return { kind: "result", value: "The user continues without a browser.", isError: true };
@@ -101,6 +108,7 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     const knownTabs = tabs.get(connection) ?? new Map<string, Tab>();
     tabs.set(connection, knownTabs);
     const borrowed: BorrowedTabs = { connection, tabs: knownTabs, turn };
+    if (!repeats) await begin();
     try {
       const value = await whileSelected(turn, browserId, (signal) =>
         work({ ...borrowed, turn: { ...turn, signal } }, input, check),
@@ -142,8 +150,9 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     name,
     description,
     inputSchema,
+    repeats: !effects.has(name),
     brief,
-    use: (of) => use(of, work),
+    use: (of) => use(of, !effects.has(name), work),
   });
 
   const tools = [

@@ -8,6 +8,8 @@ export interface TypedTool<Input> {
   /** JSON Schemas by member; the input has no others. */
   readonly properties: { readonly [Name in keyof Required<Input>]: JsonObject };
   readonly required: readonly (keyof Input & string)[];
+  /** As in `Tool`; true by default. */
+  readonly repeats?: boolean;
   readonly brief: (input: Input) => string;
   readonly use: (input: Input, use: ToolUse) => Promise<ToolResult>;
 }
@@ -30,6 +32,7 @@ export function createTool<Input>({
   description,
   properties,
   required,
+  repeats = true,
   brief,
   use,
 }: TypedTool<Input>): Tool {
@@ -47,6 +50,7 @@ export function createTool<Input>({
     name,
     description,
     inputSchema,
+    repeats,
     brief: (input) => brief(checkInput(input)),
     async use(using) {
       try {
@@ -63,6 +67,14 @@ export const successResult = (value: Json): ToolResult => ({ kind: "result", val
 
 /** The result of a failed use, with the reason. */
 export const errorResult = (why: string): ToolResult => ({ kind: "result", value: why, isError: true });
+
+/** The result of a use that a person or a rule has refused. */
+export const refusedResult = (why: string): ToolResult => ({
+  kind: "result",
+  value: why,
+  isError: true,
+  isRefused: true,
+});
 
 export const pathSchema: JsonObject = {
   type: "string",

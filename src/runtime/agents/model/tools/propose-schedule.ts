@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../../core/json.ts";
 import { scheduleApproval } from "../../../schedule-approval.ts";
 import type { Tool } from "../tool.ts";
-import { createTool, errorResult, successResult } from "./create-tool.ts";
+import { createTool, refusedResult, successResult } from "./create-tool.ts";
 
 interface Input {
   readonly name: string;
@@ -16,7 +16,7 @@ interface Input {
 export const proposeSchedule: Tool = createTool<Input>({
   name: "propose_schedule",
   description:
-    "Proposes a schedule, which begins a new task with `message` at its times. The user sees it and approves or refuses it. Give exactly one of cron, interval_seconds and at. Use no other tool in the same step.",
+    "Proposes a schedule, which begins a new task with `message` at its times. The user sees it and approves or refuses it. Give exactly one of cron, interval_seconds and at.",
   properties: {
     name: { type: "string", minLength: 1, maxLength: 255 },
     message: {
@@ -40,7 +40,7 @@ export const proposeSchedule: Tool = createTool<Input>({
     if (decision)
       return decision.accepted
         ? successResult({ approved: true, ...decision.input })
-        : errorResult("The user did not approve it.");
+        : refusedResult("The user did not approve it.");
     // Its schema allows only JSON values.
     return { kind: "end", outcome: scheduleApproval(params as JsonObject, "schedule", turn.clock.now()) };
   },

@@ -32,11 +32,10 @@ const messageMax = 20_000;
 export const subtaskTools = ({
   subtask,
   subtasks,
-  waits,
   waitFor,
-}: Pick<Turn, "subtask" | "subtasks" | "waits" | "waitFor">): readonly Tool[] =>
-  subtask && subtasks && waits && waitFor
-    ? [startSubtask(subtask), waitForSubtasks(waits, waitFor), listSubtasks(subtasks), readSubtask(subtasks)]
+}: Pick<Turn, "subtask" | "subtasks" | "waitFor">): readonly Tool[] =>
+  subtask && subtasks && waitFor
+    ? [startSubtask(subtask), waitForSubtasks(waitFor), listSubtasks(subtasks), readSubtask(subtasks)]
     : [];
 
 const startSubtask = (begin: NonNullable<Turn["subtask"]>): Tool =>
@@ -62,7 +61,7 @@ interface WaitInput {
   readonly timeout_seconds?: number;
 }
 
-const waitForSubtasks = (waits: NonNullable<Turn["waits"]>, waitFor: NonNullable<Turn["waitFor"]>): Tool =>
+const waitForSubtasks = (waitFor: NonNullable<Turn["waitFor"]>): Tool =>
   createTool<WaitInput>({
     name: waitName,
     description:
@@ -89,9 +88,9 @@ const waitForSubtasks = (waits: NonNullable<Turn["waits"]>, waitFor: NonNullable
     },
     required: [],
     brief: ({ mode }) => (mode === "any" ? "Wait for a subtask" : "Wait for the subtasks"),
-    async use({ task_ids: taskIds, mode = "all", timeout_seconds: timeoutSeconds }) {
+    async use({ task_ids: taskIds, mode = "all", timeout_seconds: timeoutSeconds }, { waitsBefore }) {
       const limit = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
-      const wait = await waitFor({ mode, ...limit, ...(taskIds ? { subtasks: taskIds } : {}) }, waits.length);
+      const wait = await waitFor({ mode, ...limit, ...(taskIds ? { subtasks: taskIds } : {}) }, waitsBefore);
       return "kind" in wait
         ? { kind: "end", outcome: wait }
         : successResult(waitedStates(wait.reason, wait.subtasks));

@@ -6,7 +6,7 @@ import type { SandboxSettings } from "../../../../../config/sandbox.ts";
 import type { Log } from "../../../../../core/log.ts";
 import type { Workspace } from "../../../../../core/workspaces/workspace.ts";
 import type { Tool } from "../../tool.ts";
-import { createTool, errorResult, successResult } from "../create-tool.ts";
+import { createTool, errorResult, refusedResult, successResult } from "../create-tool.ts";
 import { type CommandResult, execute } from "./execute.ts";
 import { copyBack, copyOut, type WorkspaceChanges } from "./folder.ts";
 
@@ -113,14 +113,15 @@ export const runCommand = (sandbox: Sandbox): Tool =>
   createTool<Input>({
     name: "run_command",
     description:
-      "Runs a shell command in a sandbox whose working folder has the files of your workspace; its changes there are copied back into the workspace. The user approves each command. It returns the exit code and the output, cut in the middle when it is long. Use no other tool in the same step.",
+      "Runs a shell command in a sandbox whose working folder has the files of your workspace; its changes there are copied back into the workspace. The user approves each command. It returns the exit code and the output, cut in the middle when it is long.",
     properties: {
       command: { type: "string", minLength: 1, maxLength: 8_000, description: "For /bin/sh." },
       timeout_seconds: { type: "integer", minimum: 1, maximum: 600, description: "60 by default." },
     },
     required: ["command"],
+    repeats: false,
     brief: ({ command }) => `Run: ${command}`,
-    async use({ command, timeout_seconds: timeoutSeconds = 60 }, { turn, decisions: [decision] }) {
+    async use({ command, timeout_seconds: timeoutSeconds = 60 }, { turn, decisions: [decision], begin }) {
       if (command.includes("\0") || !command.isWellFormed())
         return errorResult("The command must be plain text.");
       if (!decision) {
@@ -134,7 +135,8 @@ export const runCommand = (sandbox: Sandbox): Tool =>
           },
         };
       }
-      if (!decision.accepted) return errorResult("The user did not approve the command.");
+      if (!decision.accepted) return refusedResult("The user did not approve the command.");
+      await begin();
       return successResult({
         ...(await sandbox(command, {
           workspace: turn.workspace,

@@ -1,0 +1,54 @@
+import type { TextPart } from "../../../core/tasks/transcript.ts";
+import type { AgentEvent, Progress } from "../../agent.ts";
+import { addEarlier, addWritten } from "./conversation.ts";
+import { planTool } from "./plan.ts";
+import { newFacts, systemParts, turnFacts } from "./prompt.ts";
+import type { Run } from "./run.ts";
+import { knownFacts, partsOf } from "./transcript.ts";
+import { closeCalls, loadSkill } from "./use.ts";
+
+/**
+ * Adds the rows with which a turn begins: results for calls that an earlier turn has left, the system message
+ * if it has changed, events that no row covers, and the messages of the turn. A run that continues adds only
+ * events that no row covers.
+ */
+export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void> {
+  const { transcript, turn, tools, mark } = run;
+  const isNew = transcript.rows.length === 0;
+  if (!transcript.rows.some((row) => row.turn === turn.number)) {
+    closeCalls(run);
+    addSystem(run);
+    addEarlier(transcript, turn, (name) => tools.has(name) || name === planTool.name, mark);
+    const loaded = yield* loadForced(run);
+    const known = new Set(partsOf(transcript.rows, "text").map(({ text }) => text));
+    const skills = loaded.map(([part]) => part).filter(({ text }) => !known.has(text));
+    const facts = newFacts(turnFacts(turn, mark), knownFacts(transcript.rows));
+    transcript.add(
+      "user",
+      [...turn.messages.map((text) => ({ type: "text", text }) as const), ...skills, ...facts],
+      { seq: turn.number },
+    );
+    if (loaded.length > 0) yield run.record(loaded.map(([, event]) => event));
+  }
+  await addWritten(transcript, turn, isNew, mark);
+}
+
+async function* loadForced(
+  run: Run,
+): AsyncGenerator<Progress, readonly (readonly [TextPart, AgentEvent])[], void> {
+  const loaded: (readonly [TextPart, AgentEvent])[] = [];
+  for (const { id, forced } of run.turn.skills) {
+    const one = forced && (yield* loadSkill(run, id));
+    if (one) loaded.push(one);
+  }
+  return loaded;
+}
+
+/** Adds a system row if this turn needs another one than the last. It holds for the complete turn. */
+function addSystem({ transcript, turn, tools, mark, config, observe }: Run): void {
+  const before = transcript.rows.findLast(({ role }) => role === "system");
+  const parts = systemParts(turn, [planTool, ...tools.values()], mark);
+  if (before?.model === config.model && JSON.stringify(before.parts) === JSON.stringify(parts)) return;
+  if (before) observe?.prefixChanged(config.model);
+  transcript.add("system", parts, { model: config.model });
+}

@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { shortIdFrom } from "../../../core/ids.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { PlanStep } from "../../../core/tasks/event.ts";
+import type {
+  CallPart,
+  NewTranscriptRow,
+  ResultPart,
+  TranscriptPart,
+  TranscriptRole,
+} from "../../../core/tasks/transcript.ts";
+import { planEvents, planTool } from "./plan.ts";
+import { askUserName } from "./tools/ask.ts";
+
+export type Row = NewTranscriptRow;
+type Part<T extends TranscriptPart["type"]> = Extract<TranscriptPart, { readonly type: T }>;
+
+/** Members of a new row other than its parts. */
+export type RowMembers = Partial<
+  Pick<Row, "seq" | "model" | "inputTokens" | "cachedTokens" | "outputTokens">
+>;
+
+/**
+ * The transcript of a task while its turn runs. The rows decide all that the agent does next, so a run that
+ * continues does what the lost one would have done.
+ */
+export interface Transcript {
+  /** All rows, also those that are not written so far. */
+  readonly rows: readonly Row[];
+  add(role: TranscriptRole, parts: readonly TranscriptPart[], members?: RowMembers): void;
+  /** Returns the rows that were added since the last call, to be written. */
+  take(): readonly Row[];
+  /** Takes the last row back, which must not be written: its request was not answered. */
+  drop(): void;
+}
+
+/** @param turn the number of the turn that adds rows. */
+export function openTranscript(stored: readonly Row[], turn: number, now: () => number): Transcript {
+  const rows: Row[] = [...stored];
+  let taken = rows.length;
+  const none = { model: null, inputTokens: null, cachedTokens: null, outputTokens: null };
+  return {
+    rows,
+    add: (role, parts, members = {}) =>
+      void rows.push({ ...none, ...members, position: rows.length, turn, role, parts, createdAt: now() }),
+    take: () => rows.slice(taken, (taken = rows.length)),
+    drop() {
+      rows.pop();
+      taken = Math.min(taken, rows.length);
+    },
+  };
+}
+
+/** The parts of a type, in order. */
+export const partsOf = <T extends TranscriptPart["type"]>(
+  rows: readonly Row[],
+  type: T,
+): readonly Part<T>[] =>
+  rows.flatMap(({ parts }) => parts.filter((part): part is Part<T> => part.type === type));
+
+/**
+ * The id of the nth call of a task for the model: nine letters and digits, which every API accepts (some
+ * accept no longer ids).
+ */
+export const callIdOf = (rows: readonly Row[], more: number): string =>
+  `c${String(partsOf(rows, "tool-call").length + more + 1).padStart(8, "0")}`;
+
+/**
+ * The id of a call in events, and for tools: unique among all tasks, and the same each time the turn resumes.
+ */
+export const actionIdOf = (taskId: string, { toolCallId, actionId }: CallPart): string =>
+  actionId ?? shortIdFrom(createHash("sha256").update(`${taskId} ${toolCallId}`).digest());
+
+/** The calls of the last answer without a result, in order. */
+export function openCalls(rows: readonly Row[]): readonly CallPart[] {
+  const last = rows.slice(
+    Math.max(
+      0,
+      rows.findLastIndex(({ role }) => role === "assistant"),
+    ),
+  );
+  const answered = new Set(partsOf(last, "tool-result").map(({ toolCallId }) => toolCallId));
+  return partsOf(last, "tool-call").filter(({ toolCallId }) => !answered.has(toolCallId));
+}
+
+/** True when the effect of a call may have started: it has begun, and has not asked since. */
+export function hasBegun(rows: readonly Row[], { toolCallId }: CallPart): boolean {
+  const states = rows.flatMap(({ role, parts }) => (role === "state" ? parts : []));
+  return states.findLast((part) => "toolCallId" in part && part.toolCallId === toolCallId)?.type === "begun";
+}
+
+/**
+ * For each time that a call has ended runs of this turn for an approval or a wait: its place among all of the
+ * turn.
+ */
+export function placesAsked(
+  rows: readonly Row[],
+  turn: number,
+  { toolCallId }: CallPart,
+  by: "confirm" | "wait",
+): readonly number[] {
+  const asked = partsOf(
+    rows.filter((row) => row.turn === turn),
+    "asked",
+  ).filter((part) => part.by === by);
+  return asked.flatMap((part, place) => (part.toolCallId === toolCallId ? [place] : []));
+}
+
+export const countAsked = (rows: readonly Row[], turn: number, by: "confirm" | "wait"): number =>
+  partsOf(
+    rows.filter((row) => row.turn === turn),
+    "asked",
+  ).filter((part) => part.by === by).length;
+
+/** The calls of the model in a turn, and the tokens that they took. */
+export function usedBy(
+  rows: readonly Row[],
+  turn: number,
+): { readonly steps: number; readonly tokens: number } {
+  const answers = rows.filter((row) => row.turn === turn && row.role === "assistant");
+  return {
+    steps: answers.length,
+    tokens: answers.reduce((sum, row) => sum + (row.inputTokens ?? 0) + (row.outputTokens ?? 0), 0),
+  };
+}
+
+/** The facts that the model was given last, by their names. */
+export const knownFacts = (rows: readonly Row[]): Readonly<Record<string, string>> =>
+  Object.assign({}, ...partsOf(rows, "environment").map(({ values }) => values));
+
+/** The plan that the user sees: a turn begins without one, unless it answers a question. */
+export function planOf(rows: readonly Row[]): readonly PlanStep[] {
+  let plan: readonly PlanStep[] = [];
+  let result: ResultPart | undefined;
+  const calls = new Map<string, JsonObject>();
+  for (const { role, parts, createdAt } of rows) {
+    if (role === "user" && result?.toolName !== askUserName) plan = [];
+    for (const part of parts) {
+      if (part.type === "tool-call" && part.toolName === planTool.name)
+        calls.set(part.toolCallId, part.input);
+      if (part.type !== "tool-result") continue;
+      result = part;
+      const input = part.end === "done" ? calls.get(part.toolCallId) : undefined;
+      for (const event of input ? planEvents(input, plan, createdAt) : [])
+        if (event.type === "plan_update") plan = event.payload.steps;
+    }
+  }
+  return plan;
+}
