@@ -100,7 +100,7 @@ export async function openTurn(
     skills: skills.map((skill) => toGivenSkill(skill, openSkill)),
     ...briefing,
     ...progress,
-    transcript: () => readTranscript(store.transcripts, task),
+    transcript: () => readTranscript(store.transcripts, id),
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     sources: fetchSources(store, task),

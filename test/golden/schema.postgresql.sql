@@ -957,6 +957,21 @@ TABLE team_group_member
   CONSTRAINT team_group_member_pkey PRIMARY KEY (group_id, member_id)
   CREATE INDEX team_group_member_member_id_idx ON public.team_group_member USING btree (member_id)
   CREATE UNIQUE INDEX team_group_member_pkey ON public.team_group_member USING btree (group_id, member_id)
+TABLE transcript
+  task_id text NOT NULL
+  position integer NOT NULL
+  space_id text NOT NULL
+  turn integer NOT NULL
+  seq integer NOT NULL
+  role text NOT NULL
+  parts text NOT NULL
+  model text
+  input_tokens integer
+  cached_tokens integer
+  output_tokens integer
+  created_at bigint NOT NULL
+  CONSTRAINT transcript_pkey PRIMARY KEY (task_id, "position")
+  CREATE UNIQUE INDEX transcript_pkey ON public.transcript USING btree (task_id, "position")
 TABLE usage_day
   space_id text NOT NULL
   account_id text NOT NULL

@@ -207,7 +207,7 @@ export type TaskChanges = Partial<
   readonly addsMessage?: true;
 };
 
-/** A conditional change of a task. */
+/** A conditional change of a task, with events and rows of its transcript. */
 export interface Advance {
   readonly now: number;
   /** Nothing is written unless all conditions hold. */
@@ -219,7 +219,6 @@ export interface Advance {
   };
   readonly set?: TaskChanges;
   readonly events?: readonly NewEvent[];
-  /** Rows of its transcript. */
   readonly rows?: readonly NewTranscriptRow[];
 }
 

@@ -1,5 +1,4 @@
 import type { JsonObject } from "../json.ts";
-import type { Task } from "./task.ts";
 
 /**
  * `system`, `user`, `assistant` and `tool` rows are messages of a request. A `compaction` row changes how
@@ -95,6 +94,9 @@ export interface TranscriptRow {
   readonly createdAt: number;
 }
 
+/** The most characters of the JSON of a row's parts. */
+export const rowMax = 1024 * 1024;
+
 /** A row that a change adds. Without a `seq` it covers all events of the change. */
 export type NewTranscriptRow = Omit<TranscriptRow, "taskId" | "spaceId" | "seq"> & { readonly seq?: number };
 
@@ -108,11 +110,11 @@ export interface TranscriptRows {
 /** Reads the complete transcript of a task. */
 export async function readTranscript(
   rows: Pick<TranscriptRows, "list">,
-  { id }: Pick<Task, "id">,
+  taskId: string,
 ): Promise<readonly TranscriptRow[]> {
   const found: TranscriptRow[] = [];
   for (;;) {
-    const page = await rows.list(id, found.length);
+    const page = await rows.list(taskId, found.length);
     if (page.length === 0) return found;
     found.push(...page);
   }

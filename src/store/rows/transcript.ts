@@ -1,13 +1,12 @@
 import type { Task } from "../../core/tasks/task.ts";
-import type { NewTranscriptRow, TranscriptRows } from "../../core/tasks/transcript.ts";
+import { type NewTranscriptRow, rowMax, type TranscriptRows } from "../../core/tasks/transcript.ts";
 import { changeOf, type Session } from "../session.ts";
 import { ProgrammingError, sql } from "../statements.ts";
 import { tables } from "../table.ts";
 
 const { transcript } = tables;
 
-/** A row is at most this long: rows are read by pages. */
-const rowBytesMax = 1024 * 1024;
+/** The most rows that are read at once: each can have `rowMax` characters. */
 const pageMax = 50;
 
 /** Transcripts as rows: read in order, written only with the events of their task (`appendTranscript`). */
@@ -30,8 +29,8 @@ export async function appendTranscript(
   added: readonly NewTranscriptRow[],
 ): Promise<void> {
   if (added.length === 0) return;
-  const tooLong = added.find(({ parts }) => JSON.stringify(parts).length > rowBytesMax);
-  if (tooLong) throw new ProgrammingError(`a row of a transcript is longer than ${rowBytesMax} characters`);
+  if (added.some(({ parts }) => JSON.stringify(parts).length > rowMax))
+    throw new ProgrammingError("a row of a transcript is too long");
   await write(
     transcript.insertAll(added.map((row) => ({ ...row, taskId, spaceId, seq: row.seq ?? lastSeq }))),
   );

@@ -3,9 +3,10 @@ import type { Caller } from "../../../src/core/accounts/caller.ts";
 import { systemIds } from "../../../src/core/ids.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { eventId } from "../../../src/core/tasks/event.ts";
-import { firstEvents } from "../../../src/core/tasks/lifecycle.ts";
+import { confirm as confirmation, firstEvents } from "../../../src/core/tasks/lifecycle.ts";
 import { taskSteps } from "../../../src/core/tasks/steps.ts";
 import type { Task } from "../../../src/core/tasks/task.ts";
+import { readTranscript } from "../../../src/core/tasks/transcript.ts";
 import { confirmations } from "../../../src/core/use-cases/confirm-action.ts";
 import { schedules } from "../../../src/core/use-cases/manage-schedules.ts";
 import { tasks } from "../../../src/core/use-cases/manage-tasks.ts";
@@ -233,6 +234,122 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     expect(seen[4]).toMatchObject({
       payload: { deliveryKind: "progress", attachments: [{ filename: "report.txt" }] },
     });
+  });
+
+  /** The transcript of a task, without times, and what differs between tasks. */
+  async function rowsOf(id: string) {
+    const rows = await readTranscript(db.store.transcripts, id);
+    const same = rows.map(({ taskId: _, spaceId: _space, seq: _seq, createdAt: _at, ...row }) => row);
+    return JSON.parse(JSON.stringify(same).replaceAll(/"Time":"[^"]*"/g, '"Time":""')) as typeof same;
+  }
+
+  test.each(
+    endpoints,
+  )("ends with the same transcript when each of its runs is lost after a write, with an effect once ($api)", async (endpoint) => {
+    const steps = [{ title: "Look", status: "doing" }];
+    const answers = [
+      {
+        text: "I look.",
+        calls: [call("echo", { text: "a" }), call("update_plan", { steps })].flatMap(({ calls }) => calls),
+      },
+      {
+        text: "I deploy.",
+        calls: [call("deploy_site", { site: "a" }), call("echo", { text: "b" })].flatMap(
+          ({ calls }) => calls,
+        ),
+      },
+      { text: "Done." },
+    ];
+    endpoint.server.play(
+      ({ messages }) =>
+        answers[messages.filter(({ role }) => role === "assistant").length] ?? { text: "Enough." },
+    );
+    async function session(abandons: number | undefined) {
+      const done: string[] = [];
+      // Its effect is in the platform.
+      const tools = [echo(), { ...deploy(done), repeats: true }];
+      const id = await put();
+      for (let runs = 0; runs < 20; runs += 1) {
+        const { status } = await taskRow(id);
+        if (status === "waiting") await decide(id, { accept: true });
+        if (status === "stopped") break;
+        // At last one run must be allowed to end.
+        await run(id, endpoint, tools, runs < 15 ? abandons : undefined);
+      }
+      expect(await taskRow(id)).toMatchObject({ status: "stopped" });
+      const plans = (await events(id)).filter(({ type }) => type === "plan_update").length;
+      return { rows: await rowsOf(id), done, plans };
+    }
+    const whole = await session(undefined);
+    expect(whole.done).toEqual(["a"]);
+    // A run that is lost right after the mark of the effect has had none, so the use is repeated.
+    for (const abandons of [1, 2, 3]) expect(await session(abandons)).toEqual(whole);
+  });
+
+  test.each(
+    endpoints,
+  )("continues a task of an earlier release, which has only events: its waiting approval, and its uses ($api)", async (endpoint) => {
+    const done: string[] = [];
+    endpoint.server.play([{ text: "Done." }]);
+    const id = await put();
+    const [claimed] = await db.store.change(async (tx) =>
+      claimTasks(tx, [await taskRow(id)], "n1", clock.now()),
+    );
+    const used = (tool: string, status: "success" | "pending_confirmation", params: JsonObject) =>
+      ({
+        type: "tool_used",
+        payload: { tool, actionId: `old_${tool}`, status, brief: "", params, result: { was: tool } },
+      }) as const;
+    const approval = { kind: "deployAction", variant: "", actionId: "x", params: { site: "a" } } as const;
+    const { wait, ...waiting } = confirmation(approval);
+    await db.store.change(async (tx) => {
+      const events = [
+        { type: "assistant_message", payload: { content: "I look.", deliveryKind: "progress" } } as const,
+        used("echo", "success", { text: "a" }),
+        used("deploy_site", "pending_confirmation", { site: "a" }),
+        ...waiting.events,
+      ];
+      const written = await tx.tasks.advance(id, {
+        now: clock.now(),
+        when: { fence: claimed?.fence ?? 0 },
+        set: waiting.set,
+        events,
+      });
+      const { lastSeq = 0, spaceId = "" } = written?.task ?? {};
+      await tx.actions.insert({
+        ...approval,
+        taskId: id,
+        spaceId,
+        seq: lastSeq - 1,
+        state: "pending",
+        input: null,
+      });
+    });
+    await decide(id, { accept: true });
+    await run(id, endpoint, [echo(), deploy(done)]);
+    expect(done, "without a call of the model").toEqual(["a"]);
+    expect((await uses(id)).at(-1)).toEqual(["deploy_site", "success"]);
+    const { messages = [] } = endpoint.server.requests.at(-1) ?? {};
+    expect(
+      messages
+        .slice(2)
+        .map(({ role, text, calls }) => [
+          role,
+          text.replaceAll(/<\/?data-\w+>\n?/g, "").trim(),
+          calls.length,
+        ]),
+    ).toEqual([
+      ["assistant", "I look.", 1],
+      ["tool", '{"was":"echo"}', 0],
+      ["assistant", "", 1],
+      ["tool", "Deployed.", 0],
+    ]);
+    const rows = await rowsOf(id);
+    await send(id, "And?");
+    endpoint.server.play([{ text: "No more." }]);
+    await run(id, endpoint, [echo(), deploy(done)]);
+    expect((await rowsOf(id)).slice(0, rows.length), "events become rows once").toEqual(rows);
+    expect((await rowsOf(id)).length).toBe(rows.length + 2);
   });
 });
 

@@ -209,7 +209,7 @@ describe.each(modelApis)("the transcript of a model behind %s", (api) => {
     });
     expect([first, second, third].map(({ prefixChanges }) => prefixChanges)).toEqual([0, 0, 1]);
     expect(third.rows.filter(({ role }) => role === "system").map(({ position }) => position)).toEqual([
-      0, 5,
+      0, 6,
     ]);
     expect(server.requests[2]?.messages.slice(1, -1)).toEqual(
       server.requests[1]?.messages.slice(1).concat(server.requests[2]?.messages.at(-2) ?? []),

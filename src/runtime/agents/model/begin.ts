@@ -23,11 +23,11 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
     const known = new Set(partsOf(transcript.rows, "text").map(({ text }) => text));
     const skills = loaded.map(([part]) => part).filter(({ text }) => !known.has(text));
     const facts = newFacts(turnFacts(turn, mark), knownFacts(transcript.rows));
-    transcript.add(
-      "user",
-      [...turn.messages.map((text) => ({ type: "text", text }) as const), ...skills, ...facts],
-      { seq: turn.number },
-    );
+    const messages = turn.messages
+      .filter((text) => text !== "")
+      .map((text) => ({ type: "text", text }) as const);
+    for (const part of [...messages, ...skills, ...facts])
+      transcript.add("user", [part], { seq: turn.number });
     if (loaded.length > 0) yield run.record(loaded.map(([, event]) => event));
   }
   await addWritten(transcript, turn, isNew, mark);

@@ -3,6 +3,7 @@ import type { PlanStep } from "../../../core/tasks/event.ts";
 import type { Turn, WrittenEvent } from "../../agent.ts";
 import { planTool } from "./plan.ts";
 import { markData } from "./prompt.ts";
+import { boundResult } from "./tool.ts";
 import { waitedStates, waitName } from "./tools/subtasks.ts";
 import { callIdOf, openCalls, type Row, type Transcript } from "./transcript.ts";
 
@@ -120,7 +121,10 @@ function addUse(
   const toolCallId = addCall(writing, seq, use);
   if (use.name === waitName && !isError)
     transcript.add("state", [{ type: "asked", toolCallId, by: "wait" }], { seq });
-  const output = { type: isError ? "error-text" : "text", value: markData(result, mark) } as const;
+  const output = {
+    type: isError ? "error-text" : "text",
+    value: markData(boundResult(result), mark),
+  } as const;
   transcript.add(
     "tool",
     [{ type: "tool-result", toolCallId, toolName: use.name, output, end: isError ? "failed" : "done" }],

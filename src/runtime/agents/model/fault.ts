@@ -113,6 +113,13 @@ export class TurnError extends Error {
 /** The run has used up its time. */
 export const timeoutError = (): TurnError => new TurnError("timeout", "The run exceeded its time limit.");
 
+/** The conversation, or one message of it, is too long. */
+export const contextError = (): TurnError =>
+  new TurnError(
+    "context_limit",
+    "The conversation is longer than the model accepts. Begin a new task with the parts that still matter.",
+  );
+
 /** The text for the user about a model that does not answer: our own text, and the status. */
 export function toTurnError({ kind, status }: ModelFault): TurnError {
   const answered = status === null ? "" : ` (it answered with HTTP ${status})`;

@@ -173,6 +173,8 @@ const valueIn = (text: string): Json | undefined =>
  * Ends the plan's current step with the turn, and reports the last usage. The rows are written with the end.
  */
 async function* closeTurn(run: Run, status: "done" | "failed"): AsyncGenerator<Progress, void, void> {
-  const events = closePlan(planOf(run.transcript.rows), status, run.turn.clock.now());
+  // A run that was lost after this has shown the end of the plan.
+  const shown = run.events.findLast((event) => event.type === "plan_update")?.payload.steps;
+  const events = closePlan(shown ?? planOf(run.transcript.rows), status, run.turn.clock.now());
   if (events.length > 0 || run.hasUnreportedCosts()) yield run.recordLast(events);
 }

@@ -8,7 +8,7 @@ import type { Usage } from "../../../core/usage/price.ts";
 import { tooFewCredits } from "../../../core/usage/spend.ts";
 import type { Hold, Progress } from "../../agent.ts";
 import { type Answer, callModel, type Piece } from "./answer.ts";
-import { ModelFault, retryDelay, TurnError, timeoutError, toTurnError } from "./fault.ts";
+import { contextError, ModelFault, retryDelay, TurnError, timeoutError, toTurnError } from "./fault.ts";
 import { type ModelCall, providerName } from "./provider.ts";
 import { countTokens, type Request, requestOf, resultsToClear, tokensMax } from "./request.ts";
 import type { Run } from "./run.ts";
@@ -180,11 +180,7 @@ function fittingCall({ transcript }: Run, { format }: StepOptions, max: number):
     const toolCallIds = resultsToClear(rows, { tokens, max });
     if (toolCallIds.length > 0) transcript.add("compaction", [{ type: "cleared", toolCallIds }]);
     else if (tokens <= max) return { request, tokens };
-    else
-      throw new TurnError(
-        "context_limit",
-        "The conversation is longer than the model accepts. Begin a new task with the parts that still matter.",
-      );
+    else throw contextError();
   }
 }
 

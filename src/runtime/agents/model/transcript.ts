@@ -2,13 +2,15 @@ import { createHash } from "node:crypto";
 import { shortIdFrom } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { PlanStep } from "../../../core/tasks/event.ts";
-import type {
-  CallPart,
-  NewTranscriptRow,
-  ResultPart,
-  TranscriptPart,
-  TranscriptRole,
+import {
+  type CallPart,
+  type NewTranscriptRow,
+  type ResultPart,
+  rowMax,
+  type TranscriptPart,
+  type TranscriptRole,
 } from "../../../core/tasks/transcript.ts";
+import { contextError } from "./fault.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { askUserName } from "./tools/ask.ts";
 
@@ -27,6 +29,7 @@ export type RowMembers = Partial<
 export interface Transcript {
   /** All rows, also those that are not written so far. */
   readonly rows: readonly Row[];
+  /** @throws TurnError `context_limit` for a row that is too long. */
   add(role: TranscriptRole, parts: readonly TranscriptPart[], members?: RowMembers): void;
   /** Returns the rows that were added since the last call, to be written. */
   take(): readonly Row[];
@@ -41,8 +44,10 @@ export function openTranscript(stored: readonly Row[], turn: number, now: () => 
   const none = { model: null, inputTokens: null, cachedTokens: null, outputTokens: null };
   return {
     rows,
-    add: (role, parts, members = {}) =>
-      void rows.push({ ...none, ...members, position: rows.length, turn, role, parts, createdAt: now() }),
+    add(role, parts, members = {}) {
+      if (JSON.stringify(parts).length > rowMax) throw contextError();
+      rows.push({ ...none, ...members, position: rows.length, turn, role, parts, createdAt: now() });
+    },
     take: () => rows.slice(taken, (taken = rows.length)),
     drop() {
       rows.pop();

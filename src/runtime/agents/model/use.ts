@@ -126,10 +126,11 @@ export async function* loadSkill(
 async function* resultOf(run: Run, tool: Tool, call: CallPart): AsyncGenerator<Progress, ToolResult, void> {
   const { turn, log, transcript } = run;
   const [begun, committed] = [Promise.withResolvers<"begun">(), Promise.withResolvers<void>()];
-  const begin = (): Promise<void> => {
+  async function begin(): Promise<void> {
+    if (hasBegun(transcript.rows, call)) return;
     begun.resolve("begun");
-    return committed.promise;
-  };
+    await committed.promise;
+  }
   const used = use(run, tool, call, begin);
   try {
     if ((await Promise.race([used, begun.promise])) === "begun") {
