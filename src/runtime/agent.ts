@@ -204,6 +204,8 @@ export interface Turn {
   readonly memo: Json;
   /** The decisions of this turn, in the order in which the agent requested them. */
   readonly decisions: readonly Decision[];
+  /** The actions that need no approval in this task, as `allowance` names them (spec/decisions.md 15). */
+  readonly allowed: readonly string[];
   /** The agent's events of this turn that are already written, oldest first. */
   readonly written: readonly WrittenEvent[];
   /** Reads the task's transcript. Only the agent of the turn writes it. */
@@ -288,6 +290,8 @@ export interface Progress<File = NewFile> {
   readonly events: readonly AgentEvent<File>[];
   /** Rows of the transcript, which are written with the events. */
   readonly rows?: readonly NewTranscriptRow[];
+  /** An action that `allowed` names: it is written as accepted, behind the events. Only with `isAwaited`. */
+  readonly accepted?: Confirm;
   /** The agent continues when this is committed. Otherwise it continues at once. */
   readonly isAwaited?: true;
   /** A non-negative integer. The cost of `usage` is added to it. */
@@ -308,6 +312,9 @@ export interface WaitOutcome extends WaitRequest {
   /** The agent's state for the run that continues; absent: the turn keeps the memo that it has. */
   readonly memo?: Json;
 }
+
+/** A request for the approval of an action. */
+export type Confirm = Extract<Outcome, { readonly kind: "confirm" }>;
 
 interface LastRows {
   /** Rows of the transcript, which are written with the end of the turn. */

@@ -23,7 +23,7 @@ import { currentSpan } from "../core/trace.ts";
 import type { PriceTable } from "../core/usage/price.ts";
 import { computeCost, isOutOfCredits, type RunUsage, spend, tooFewCredits } from "../core/usage/spend.ts";
 import type { SaveSite } from "../core/websites/save.ts";
-import type { Hold, Outcome, Progress, Turn, WaitOutcome } from "./agent.ts";
+import type { Confirm, Hold, Outcome, Progress, Turn, WaitOutcome } from "./agent.ts";
 import { type Keeping, keepEvents, keepFiles, type StagedFile, withAttachments } from "./artifacts.ts";
 import { changeRun, fenceOnly, type RunGuard, RunLost } from "./steps.ts";
 import { beginSubtasks } from "./subtasks.ts";
@@ -60,31 +60,48 @@ export interface WrittenTask extends Task {
 }
 
 /** Writes an agent's progress. @throws RunLost when this process has lost the run. */
-export async function append(
+export const append = (
   task: Task,
   done: StagedProgress,
   parts: EndingParts,
   held: RunGuard<WrittenTask> = fenceOnly,
+): Promise<WrittenTask> =>
+  changeRun(parts.store, held, (tx) => appendIn(tx, task, done, keepingOf(parts, held), parts));
+
+async function appendIn(
+  tx: Tx,
+  task: Task,
+  done: StagedProgress,
+  keeping: Keeping,
+  parts: EndingParts,
 ): Promise<WrittenTask> {
   const { clock, ids, publishTask, prices = {} } = parts;
-  return changeRun(parts.store, held, async (tx) => {
-    const now = clock.now();
-    const events = await keepDone(tx, task, done, keepingOf(parts, held), parts);
-    const cost = await computeCost(tx, task, usedIn(done), prices);
-    const set = { addCredits: cost.charge.credits };
-    const written = requireOwned(
-      await tx.tasks.advance(task.id, {
-        now,
-        when: { fence: task.fence },
-        set,
-        events,
-        ...defined({ rows: done.rows }),
-      }),
-    );
-    const after = await publishTask(tx, written);
-    return { ...after, overdrawn: await spend(tx, after, cost, now, ids) };
-  });
+  const now = clock.now();
+  const events = await keepDone(tx, task, done, keeping, parts);
+  const cost = await computeCost(tx, task, usedIn(done), prices);
+  const approval = done.accepted && approvalOf(done.accepted, ids);
+  const accepted = approval && allowedAction(approval);
+  const set = { ...accepted?.set, addCredits: cost.charge.credits };
+  const step = {
+    now,
+    when: { fence: task.fence },
+    set,
+    events: [...events, ...(accepted?.events ?? [])],
+    ...defined({ rows: done.rows }),
+  };
+  const after = await publishTask(tx, requireOwned(await tx.tasks.advance(task.id, step)));
+  if (approval) await insertAction(tx, after, after.lastSeq, approval, "accepted");
+  return { ...after, overdrawn: await spend(tx, after, cost, now, ids) };
 }
+
+const approvalOf = ({ action, variant, description, params, memo }: Confirm, ids: Ids): Approval => ({
+  kind: action,
+  variant,
+  actionId: ids.short(),
+  description,
+  params,
+  memo,
+});
 
 const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
 
@@ -197,18 +214,10 @@ async function writeEnding(
   const used = usedIn(done, outcome.kind === "finish" || outcome.kind === "ask" ? 1 : 0);
   if (outcome.kind === "wait") return startWait(run, outcome);
   if (outcome.kind !== "confirm") return end(run, used, endingOf(outcome, turn, parts.ids), files);
-  const { action, variant, description, params, memo } = outcome;
-  const approval: Approval = {
-    kind: action,
-    variant,
-    actionId: parts.ids.short(),
-    description,
-    params,
-    memo,
-  };
+  const { action, params } = outcome;
   return task.allowed.includes(allowance(action, params) ?? "")
-    ? passAllowed(run, approval)
-    : end(run, used, confirm(approval));
+    ? passAllowed(run, outcome)
+    : end(run, used, confirm(approvalOf(outcome, parts.ids)));
 }
 
 function endingOf(
@@ -276,21 +285,10 @@ async function end(
  * Accepts an action that the user has allowed before, without asking: the same turn continues, with one more
  * decision.
  */
-async function passAllowed({ task, done, parts, held }: LastOfRun, approval: Approval): Promise<Task | null> {
-  const { clock, ids, publishTask, prices = {} } = parts;
-  return changeRun(parts.store, held, async (tx) => {
-    const now = clock.now();
-    const allowed = allowedAction(approval);
-    const events = [...(await keepDone(tx, task, done, keepingOf(parts, held), parts)), ...allowed.events];
-    const cost = await computeCost(tx, task, usedIn(done), prices);
-    const set = { ...allowed.set, addCredits: cost.charge.credits };
-    const step = { now, when: { fence: task.fence }, set, events, ...defined({ rows: done.rows }) };
-    const next = await publishTask(tx, requireOwned(await tx.tasks.advance(task.id, step)));
-    await insertAction(tx, next, next.lastSeq, approval, "accepted");
-    await spend(tx, next, cost, now, ids);
-    return next;
-  });
-}
+const passAllowed = ({ task, done, parts, held }: LastOfRun, accepted: Confirm): Promise<Task | null> =>
+  changeRun(parts.store, held, (tx) =>
+    appendIn(tx, task, { ...done, accepted }, keepingOf(parts, held), parts),
+  );
 
 /**
  * Waits for subtasks: the run ends, and the task keeps running without one. When the wait is over already,

@@ -105,6 +105,7 @@ export async function openTurn(
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     sources: fetchSources(store, task),
     ...(await subtasksFor({ store, ids, readFile }, task)),
+    allowed: task.allowed,
     claim: task.claims,
     clock,
     signal,

@@ -39,6 +39,7 @@ export async function playTurn(
     ...turnWithoutFiles,
     memo: null,
     decisions: [],
+    allowed: [],
     // The agent yields them unchanged.
     written: written as Turn["written"],
     transcript: async () => [],

@@ -40,6 +40,7 @@ function stepsFor(agent: Agent) {
       ...turnWithoutFiles,
       memo: null,
       decisions: [],
+      allowed: [],
       written: [],
       outputSchema: null,
       connectors: [],

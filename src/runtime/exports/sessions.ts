@@ -86,8 +86,16 @@ const transcriptRow = ({
   createdAt,
   ...row
 }: TranscriptRow) => ({
-  ...{ session_uid: taskId, position, turn, seq, role, parts, model },
-  ...{ input_tokens: row.inputTokens, cached_tokens: row.cachedTokens, output_tokens: row.outputTokens },
+  session_uid: taskId,
+  position,
+  turn,
+  seq,
+  role,
+  parts,
+  model,
+  input_tokens: row.inputTokens,
+  cached_tokens: row.cachedTokens,
+  output_tokens: row.outputTokens,
   created_at: new Date(createdAt).toISOString(),
 });
 

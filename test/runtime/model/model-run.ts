@@ -100,7 +100,15 @@ export async function runModel({
       interactive: false,
     },
     earlier: earlier.map((entry, index) => ({ seq: index + 1, ...entry })),
-    ...{ messages: ["Go"], ...turnWithoutFiles, memo: null, decisions: [], outputSchema: null, claim: 1 },
+    ...{
+      messages: ["Go"],
+      ...turnWithoutFiles,
+      memo: null,
+      decisions: [],
+      allowed: [],
+      outputSchema: null,
+      claim: 1,
+    },
     written: written.map((event, index) => ({ ...event, seq: number + 1 + index })),
     transcript: async () => before,
     ...{ connectors: [], owner: { accountId: "ann", spaceId: "north", clientId: null } },
@@ -112,6 +120,9 @@ export async function runModel({
   };
   const logged: LogLine[] = [];
   let prefixChanges = 0;
+  function prefixChanged() {
+    prefixChanges += 1;
+  }
   const agent = modelAgent({
     config,
     policy,
@@ -119,11 +130,7 @@ export async function runModel({
     toolsFor: () => tools,
     random: sevens,
     markOf: () => mark,
-    observe: {
-      modelCalled: () => undefined,
-      tokensUsed: () => undefined,
-      prefixChanged: () => void (prefixChanges += 1),
-    },
+    observe: { modelCalled: () => undefined, tokensUsed: () => undefined, prefixChanged },
     log: (level, text, fields = {}) => void logged.push({ level, text, fields }),
   });
   const work = agent(turn);

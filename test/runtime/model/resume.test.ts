@@ -165,6 +165,29 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     ]);
   });
 
+  test("does not end for an action that needs no approval: it is written as accepted before its effect", async () => {
+    const done: string[] = [];
+    const calls = ["shop", "blog"].map((site) => ({ name: "deploy_site", input: { site } }));
+    server.play([{ calls }, { text: "Done." }]);
+    const { outcome, yields, rows } = await runModel({
+      config,
+      tools: [deploy(done)],
+      turn: { allowed: ["deployAction"] },
+    });
+    expect(outcome).toEqual({ kind: "finish", content: "Done." });
+    expect(done).toEqual(["shop", "blog"]);
+    const accepted = yields.filter((progress) => progress.accepted);
+    expect(accepted).toMatchObject(
+      ["shop", "blog"].map((site) => ({ accepted: { params: { site } }, isAwaited: true })),
+    );
+    expect(rows.flatMap(({ role, parts }) => (role === "state" ? [parts[0]?.type] : []))).toEqual([
+      "asked",
+      "begun",
+      "asked",
+      "begun",
+    ]);
+  });
+
   test("does not repeat an effect that had begun when its run was lost, and tells the model", async () => {
     const done: string[] = [];
     server.play([{ calls: [{ name: "deploy_site", input: { site: "shop" } }] }, { text: "Done." }]);
@@ -175,7 +198,7 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     expect(done).toEqual(["shop"]);
     const begun = second.states.find(({ rows }) => rows.at(-1)?.parts[0]?.type === "begun");
     expect(
-      second.yields[second.states.findIndex((state) => state === begun)]?.isAwaited,
+      second.yields[begun ? second.states.indexOf(begun) : -1]?.isAwaited,
       "it is written before the effect",
     ).toBe(true);
 

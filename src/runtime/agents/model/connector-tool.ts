@@ -5,7 +5,7 @@ import {
   type UsableConnector,
   type UsableTool,
 } from "../../../core/connectors/use.ts";
-import type { Outcome } from "../../agent.ts";
+import type { Confirm } from "../../agent.ts";
 import type { Tool, ToolResult, ToolsFor, ToolUse } from "./tool.ts";
 import { errorResult, refusedResult } from "./tools/create-tool.ts";
 
@@ -104,8 +104,6 @@ async function useConnector(
 }
 
 const toolGone = "The tool no longer exists.";
-
-type Confirm = Extract<Outcome, { kind: "confirm" }>;
 
 const ask = (
   request: Pick<Confirm, "action"> & { readonly description: string },

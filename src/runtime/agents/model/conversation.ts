@@ -94,15 +94,15 @@ function addEvent(writing: Writing, event: WrittenEvent, withPlans: boolean): vo
       { result: planTool.result, isError: false },
     );
   if (event.type !== "tool_used") return;
-  const { tool: name, params: input = {}, actionId, status, result = null } = event.payload;
-  const use = { name, input, actionId };
-  if (status !== "pending_confirmation")
-    return addUse(writing, seq, use, { result, isError: status === "error" });
-  writing.transcript.add(
-    "state",
-    [{ type: "asked", toolCallId: addCall(writing, seq, use), by: "confirm" }],
-    { seq },
-  );
+  const { tool, params = {}, actionId, status, result = null } = event.payload;
+  const use = { name: tool, input: params, actionId };
+  if (status === "pending_confirmation")
+    writing.transcript.add(
+      "state",
+      [{ type: "asked", toolCallId: addCall(writing, seq, use), by: "confirm" }],
+      { seq },
+    );
+  else addUse(writing, seq, use, { result, isError: status === "error" });
 }
 
 interface Use {

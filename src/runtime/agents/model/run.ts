@@ -5,7 +5,7 @@ import type { Observe } from "../../../core/observe.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
 import type { Usage } from "../../../core/usage/price.ts";
-import type { AgentEvent, Hold, Progress, Turn } from "../../agent.ts";
+import type { AgentEvent, Decision, Hold, Progress, Turn } from "../../agent.ts";
 import { pageTools } from "./addresses.ts";
 import { TurnError, timeoutError } from "./fault.ts";
 import { planTool } from "./plan.ts";
@@ -34,19 +34,19 @@ interface Limits {
  * start of the run.
  */
 function openLimits(parts: ModelParts, { clock, number }: Turn, { rows }: Transcript): Limits {
-  const { steps: stepsMax, minutes, tokens: tokensMax, credits: creditsMax } = parts.config.limits;
-  const deadline = clock.monotonic() + minutes * 60_000;
+  const max = parts.config.limits;
+  const deadline = clock.monotonic() + max.minutes * 60_000;
   let credits = 0;
   return {
     deadline,
     check() {
       const { steps, tokens } = usedBy(rows, number);
-      if (steps >= stepsMax)
-        throw new TurnError("step_limit", `The run reached its limit of ${stepsMax} steps.`);
+      if (steps >= max.steps)
+        throw new TurnError("step_limit", `The run reached its limit of ${max.steps} steps.`);
       if (clock.monotonic() >= deadline) throw timeoutError();
-      if (tokens >= tokensMax) throw new TurnError("quota_limit", "The run has used up its tokens.");
+      if (tokens >= max.tokens) throw new TurnError("quota_limit", "The run has used up its tokens.");
     },
-    covers: (hold) => creditsMax === null || credits + hold.credits <= creditsMax,
+    covers: (hold) => max.credits === null || credits + hold.credits <= max.credits,
     add(hold, share) {
       credits += Math.ceil(hold.credits * Math.min(1, share));
     },
@@ -75,6 +75,8 @@ export interface Run extends ModelParts {
   readonly mark: string;
   readonly transcript: Transcript;
   readonly limits: Limits;
+  /** The decisions of the turn, also on actions that this run was allowed without one. */
+  readonly decisions: Decision[];
   /** The events of the turn, also those that are not written so far. */
   readonly events: readonly NewEvent[];
   /**
@@ -117,6 +119,7 @@ export async function openRun(parts: ModelParts, turn: Turn): Promise<Run> {
     mark,
     transcript,
     limits: openLimits(parts, turn, transcript),
+    decisions: [...turn.decisions],
     events,
     record: (added) => ({ ...recordLast(added), rows: transcript.take() }),
     recordLast,

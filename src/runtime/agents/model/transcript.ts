@@ -48,7 +48,11 @@ export function openTranscript(stored: readonly Row[], turn: number, now: () => 
       if (JSON.stringify(parts).length > rowMax) throw contextError();
       rows.push({ ...none, ...members, position: rows.length, turn, role, parts, createdAt: now() });
     },
-    take: () => rows.slice(taken, (taken = rows.length)),
+    take() {
+      const added = rows.slice(taken);
+      taken = rows.length;
+      return added;
+    },
     drop() {
       rows.pop();
       taken = Math.min(taken, rows.length);

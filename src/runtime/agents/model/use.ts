@@ -1,10 +1,11 @@
+import { allowance } from "../../../core/actions/action.ts";
+import { defined } from "../../../core/defined.ts";
 import { Failure } from "../../../core/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { toolSpan } from "../../../core/span-names.ts";
-import type { EventPayloads } from "../../../core/tasks/event.ts";
 import type { CallEnd, CallPart, TextPart } from "../../../core/tasks/transcript.ts";
 import { traced } from "../../../core/trace.ts";
-import type { AgentEvent, Decision, Outcome, Progress } from "../../agent.ts";
+import type { AgentEvent, Confirm, Decision, Outcome, Progress } from "../../agent.ts";
 import { requestChecks, Unapproved } from "./addresses.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { dateFacts, endTexts, markData, newFacts } from "./prompt.ts";
@@ -58,15 +59,15 @@ export function closeCalls(run: Run): void {
 
 /** Uses a tool. Yields its event with the row of its result, or returns the end of the run. */
 async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End | null, void> {
-  const { toolName: name, input } = call;
-  const tool = run.tools.get(name);
-  const fault = inputFault(name === planTool.name ? planTool : tool, input);
+  const { toolName, input } = call;
+  const tool = run.tools.get(toolName);
+  const fault = inputFault(toolName === planTool.name ? planTool : tool, input);
   if (fault !== null) {
     addResult(run, call, fault, "failed");
     yield run.record([usedEvent(run, call, "The tool could not be used", errorResult(fault) as Result)]);
     return null;
   }
-  if (name === planTool.name || !tool) {
+  if (toolName === planTool.name || !tool) {
     const events = planEvents(input, planOf(run.transcript.rows), run.turn.clock.now());
     addResult(run, call, planTool.result, "done");
     yield run.record(events);
@@ -79,7 +80,11 @@ async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End 
     ]);
     return null;
   }
-  const result = yield* paidResult(run, tool, call);
+  let result = yield* paidResult(run, tool, call);
+  while (result.kind === "end" && result.outcome.kind === "confirm" && isAllowed(run, result.outcome)) {
+    yield* accept(run, call, result.outcome);
+    result = yield* paidResult(run, tool, call);
+  }
   if (result.kind === "end") return result.outcome;
   const brief = briefOf(tool, call);
   addResult(
@@ -157,12 +162,27 @@ function use(run: Run, tool: Tool, call: CallPart, begin: () => Promise<void>): 
   return traced(toolSpan(tool.name, callId), async () =>
     tool
       .use({
-        ...{ callId, input: call.input, turn, decisions, begin },
+        callId,
+        input: call.input,
+        turn,
+        decisions,
+        begin,
         waitsBefore: waitPlace ?? countAsked(rows, turn.number, "wait"),
         check: requestChecks({ policy, turn, pages: pagesOf(run), decisions }),
       })
       .catch(resultIfUnapproved),
   );
+}
+
+const isAllowed = ({ turn }: Run, { action, params }: Confirm): boolean =>
+  turn.allowed.includes(allowance(action, params) ?? "");
+
+/** Records an action that needs no approval in this task, as one that was approved: the run continues. */
+async function* accept(run: Run, call: CallPart, accepted: Confirm): AsyncGenerator<Progress, void, void> {
+  const { action, params } = accepted;
+  run.transcript.add("state", [{ type: "asked", toolCallId: call.toolCallId, by: "confirm" }]);
+  yield { ...run.record([pendingEvent(run, call)]), accepted, isAwaited: true };
+  run.decisions.push({ kind: action, accepted: true, input: {}, ...defined({ params }) });
 }
 
 /** The result of a use that ended because a request needs an approval. */
@@ -172,8 +192,8 @@ function resultIfUnapproved(thrown: unknown): ToolResult {
 }
 
 /** The user's decisions on a call: the nth approval that a turn has requested has its nth decision. */
-const decisionsOn = ({ turn, transcript }: Run, call: CallPart): readonly Decision[] =>
-  placesAsked(transcript.rows, turn.number, call, "confirm").flatMap((place) => turn.decisions[place] ?? []);
+const decisionsOn = ({ turn, transcript, decisions }: Run, call: CallPart): readonly Decision[] =>
+  placesAsked(transcript.rows, turn.number, call, "confirm").flatMap((place) => decisions[place] ?? []);
 
 /** Ends the run for a call. A run that was lost after this asks again, without another row. */
 async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progress, Outcome, void> {
@@ -182,7 +202,7 @@ async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progr
     addResult(run, call, "The user was asked. The answer is the next message.", "done");
     return { ...end, rows: transcript.take() };
   }
-  const answered = end.kind === "wait" ? (turn.waits?.length ?? 0) : turn.decisions.length;
+  const answered = end.kind === "wait" ? (turn.waits?.length ?? 0) : run.decisions.length;
   if (countAsked(transcript.rows, turn.number, end.kind) > answered) return end;
   transcript.add("state", [{ type: "asked", toolCallId: call.toolCallId, by: end.kind }]);
   yield run.record(end.kind === "wait" ? [] : [pendingEvent(run, call)]);
@@ -209,10 +229,10 @@ function usedEvent(
   brief: string,
   { value, isError = false, subtask, site }: Result,
 ): AgentEvent {
-  const { toolName: tool, input } = call;
+  const { toolName, input } = call;
   const bounded = { params: boundInput(input), result: boundResult(value) };
   const payload = {
-    tool,
+    tool: toolName,
     actionId: actionIdOf(turn.taskId, call),
     status: isError ? "error" : "success",
     brief,
@@ -222,16 +242,16 @@ function usedEvent(
 }
 
 function pendingEvent({ turn, tools }: Run, call: CallPart): AgentEvent {
-  const { toolName: tool, input: params } = call;
-  const brief = briefOf(tools.get(tool), call);
+  const { toolName, input } = call;
+  const brief = briefOf(tools.get(toolName), call);
   const payload = {
-    tool,
+    tool: toolName,
     actionId: actionIdOf(turn.taskId, call),
     status: "pending_confirmation",
     brief,
-    params,
+    params: input,
   } as const;
-  return { type: "tool_used", payload } satisfies { type: "tool_used"; payload: EventPayloads["tool_used"] };
+  return { type: "tool_used", payload };
 }
 
 function briefOf(tool: Tool | undefined, { input, toolName }: CallPart): string {

@@ -43,7 +43,7 @@ test("the model begins one, and the next turn gets its state as data", async () 
   await sendToMain(ben, "And?");
   const lastInput = rig.server.requests.at(-1)?.messages.at(-1)?.text ?? "";
   const [, mark] = /<data-(\w+)>/.exec(lastInput) ?? [];
-  expect(lastInput).toMatch(/^And\?\n\n<environment>\n[^]*Your subtasks: <data-/);
+  expect(lastInput).toMatch(/^And\?\n\n<environment>\n.*Your subtasks: <data-/s);
   expect(JSON.parse(lastInput.split(`<data-${mark}>`)[1]?.split(`</data-${mark}>`)[0] ?? "")).toEqual([
     {
       ...{ task_id: id, title: "Count the owls", status: "stopped" },
