@@ -20,6 +20,7 @@ import {
   hasBegun,
   knownFacts,
   openCalls,
+  partsOf,
   placesAsked,
   planOf,
 } from "./transcript.ts";
@@ -61,7 +62,7 @@ export function closeCalls(run: Run): void {
 async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End | null, void> {
   const { toolName, input } = call;
   const tool = run.tools.get(toolName);
-  const fault = inputFault(toolName === planTool.name ? planTool : tool, input);
+  const fault = toolFault(run, call) ?? inputFault(toolName === planTool.name ? planTool : tool, input);
   if (fault !== null) {
     addResult(run, call, fault, "failed");
     yield run.record([usedEvent(run, call, "The tool could not be used", errorResult(fault) as Result)]);
@@ -270,12 +271,18 @@ export function readInput(text: string): JsonObject {
 
 const unreadableMax = 4_000;
 
+/** Describes for the model that a tool is missing; null for one that is there. */
+function toolFault({ tools, transcript }: Run, { toolName }: CallPart): string | null {
+  if (tools.has(toolName) || toolName === planTool.name) return null;
+  const offered = partsOf(transcript.rows, "tools").at(-1)?.tools ?? [];
+  return offered.some(({ name }) => name === toolName)
+    ? "The tool no longer exists."
+    : "There is no tool of this name.";
+}
+
 /** Describes for the model why an input is invalid; null when it is valid. */
-function inputFault(
-  tool: { readonly inputSchema: JsonObject } | undefined,
-  input: JsonObject,
-): string | null {
-  if (!tool) return "There is no tool of this name.";
+function inputFault(tool: Pick<Tool, "inputSchema"> | undefined, input: JsonObject): string | null {
+  if (!tool) return null;
   const fault = describeMismatch(tool.inputSchema, input);
   return fault !== null && Object.keys(input).join() === "unreadable"
     ? "The input is not a JSON object, or too large."
