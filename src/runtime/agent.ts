@@ -159,6 +159,13 @@ export interface FetchSources {
   results(tools: readonly string[]): AsyncIterable<Json>;
 }
 
+export interface Person {
+  /** Null when the person has given none. */
+  readonly name: string | null;
+  /** The IANA name of the time zone of the task's schedule, or else UTC. */
+  readonly timeZone: string;
+}
+
 /** An event of the turn that is written. */
 export type WrittenEvent = NewEvent & { readonly seq: number };
 
@@ -208,6 +215,8 @@ export interface Turn {
   readonly allowed: readonly string[];
   /** The agent's events of this turn that are already written, oldest first. */
   readonly written: readonly WrittenEvent[];
+  /** Reads what the agent may know of the task's owner. */
+  readonly person: () => Promise<Person>;
   /** Reads the task's transcript. Only the agent of the turn writes it. */
   readonly transcript: () => Promise<readonly NewTranscriptRow[]>;
   /** The connectors that the task may use, as of the start of the run. */

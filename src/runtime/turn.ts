@@ -17,7 +17,7 @@ import type { Task } from "../core/tasks/task.ts";
 import { readTranscript } from "../core/tasks/transcript.ts";
 import { joinInstructions } from "../core/tasks/turn-request.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
-import type { AttachedFile, Decision, Earlier, Turn, TurnSkill } from "./agent.ts";
+import type { AttachedFile, Decision, Earlier, Person, Turn, TurnSkill } from "./agent.ts";
 import { toAttachedFile } from "./attached-file.ts";
 import { fetchSources } from "./fetch-sources.ts";
 import { subtasksFor } from "./subtasks.ts";
@@ -100,6 +100,7 @@ export async function openTurn(
     skills: skills.map((skill) => toGivenSkill(skill, openSkill)),
     ...briefing,
     ...progress,
+    person: () => personOf(store, task),
     transcript: () => readTranscript(store.transcripts, id),
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
@@ -145,6 +146,14 @@ async function progressOf(
 
 const paramsOf = (params: JsonObject | undefined): Pick<Decision, "params"> =>
   params === undefined ? {} : { params };
+
+async function personOf(store: Tx, { accountId, spaceId, scheduleId }: Task): Promise<Person> {
+  const [profile, schedule] = await Promise.all([
+    store.accounts.profile(accountId, spaceId),
+    scheduleId === null ? null : store.schedules.byId(scheduleId),
+  ]);
+  return { name: profile?.name ?? null, timeZone: schedule?.timeZone ?? "UTC" };
+}
 
 async function instructionOf(store: Tx, { projectId, accountId, spaceId }: Task): Promise<string> {
   const scope: Scope = { accountId, spaceId };

@@ -43,6 +43,7 @@ export async function playTurn(
     // The agent yields them unchanged.
     written: written as Turn["written"],
     transcript: async () => [],
+    person: async () => ({ name: null, timeZone: "UTC" }),
     outputSchema: null,
     connectors: [],
     owner: { accountId: "ann", spaceId: "north", clientId: null },

@@ -34,6 +34,7 @@ function stepsFor(agent: Agent) {
       projectInstruction: "",
       number: 1,
       transcript: async () => [],
+      person: async () => ({ name: null, timeZone: "UTC" }),
       interactive: false,
       earlier: [],
       messages: ["Hi"],

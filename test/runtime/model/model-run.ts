@@ -111,6 +111,7 @@ export async function runModel({
     },
     written: written.map((event, index) => ({ ...event, seq: number + 1 + index })),
     transcript: async () => before,
+    person: async () => ({ name: null, timeZone: "UTC" }),
     ...{ connectors: [], owner: { accountId: "ann", spaceId: "north", clientId: null } },
     reserve: async () => ({ id: "", credits: 0 }),
     clock: patientClock(),

@@ -34,13 +34,17 @@ describe.each(modelApis)("the prompt of a model behind %s", (api) => {
     const plain = await firstRequest({});
     expect(messages[0]).toEqual(plain.messages[0]);
     for (const part of [
-      "Date: Monday, 2026-09-21 (UTC)",
+      "Date: Monday, 2026-09-21\nTime zone: UTC\n",
       "Language: pt-BR",
       "for this turn: Be quick.",
       '{"type":"object"}',
     ])
       expect(messages[1]?.text).toContain(part);
     expect(JSON.stringify(messages)).not.toContain("manus-1.6-max");
+    const person = async () => ({ name: "Ann", timeZone: "Asia/Tokyo" });
+    expect((await firstRequest({ person })).messages[1]?.text).toContain(
+      `Time zone: Asia/Tokyo\nTime: 23:13\nLanguage: en\nName of the user: ${between("Ann")}`,
+    );
     expect(plain.messages[1]?.text).not.toContain("for this turn");
   });
 

@@ -13,7 +13,7 @@ import { closeCalls, loadSkill } from "./use.ts";
  * events that no row covers.
  */
 export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void> {
-  const { transcript, turn, tools, mark } = run;
+  const { transcript, turn, person, tools, mark } = run;
   const isNew = transcript.rows.length === 0;
   if (!transcript.rows.some((row) => row.turn === turn.number)) {
     closeCalls(run);
@@ -22,7 +22,7 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
     const loaded = yield* loadForced(run);
     const known = new Set(partsOf(transcript.rows, "text").map(({ text }) => text));
     const skills = loaded.map(([part]) => part).filter(({ text }) => !known.has(text));
-    const facts = newFacts(turnFacts(turn, mark), knownFacts(transcript.rows));
+    const facts = newFacts(turnFacts(turn, person, mark), knownFacts(transcript.rows));
     const messages = turn.messages
       .filter((text) => text !== "")
       .map((text) => ({ type: "text", text }) as const);

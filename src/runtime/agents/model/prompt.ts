@@ -1,6 +1,6 @@
 import type { Json } from "../../../core/json.ts";
 import type { CallEnd, ToolDefinition, TranscriptPart } from "../../../core/tasks/transcript.ts";
-import type { Turn, TurnSkill } from "../../agent.ts";
+import type { Person, Turn, TurnSkill } from "../../agent.ts";
 import { subtaskStates } from "./tools/subtasks.ts";
 import { useSkillName } from "./tools/use-skill.ts";
 
@@ -68,16 +68,17 @@ function skillsPrompt(skills: readonly TurnSkill[], mark: string): string {
   ].join("\n");
 }
 
-const day = (ms: number): string =>
-  `${new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" }).format(ms)}, ${new Date(ms).toISOString().slice(0, 10)} (UTC)`;
-
 /** The date alone: it can change within a turn. */
-export const dateFacts = ({ clock }: Pick<Turn, "clock">): Readonly<Record<string, string>> => ({
-  Date: day(clock.now()),
-});
+export function dateFacts(now: number, { timeZone }: Person): Readonly<Record<string, string>> {
+  const date = new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(now);
+  return {
+    Date: `${new Intl.DateTimeFormat("en", { timeZone, weekday: "long" }).format(now)}, ${date}`,
+    "Time zone": timeZone,
+  };
+}
 
 /** What changes from turn to turn, by names for the model. An empty text: there is none. */
-export function turnFacts(turn: Turn, mark: string): Readonly<Record<string, string>> {
+export function turnFacts(turn: Turn, person: Person, mark: string): Readonly<Record<string, string>> {
   const { locale, attachments, subtasks, ownInstruction = "", outputSchema, clock } = turn;
   const files = attachments.map(({ filename, contentType, bytes }) => ({
     filename,
@@ -85,10 +86,12 @@ export function turnFacts(turn: Turn, mark: string): Readonly<Record<string, str
     bytes,
   }));
   const begun = subtasks?.begun ?? [];
+  const now = clock.now();
   return {
-    ...dateFacts(turn),
-    Time: `${new Date(clock.now()).toISOString().slice(11, 16)} UTC`,
+    ...dateFacts(now, person),
+    Time: new Intl.DateTimeFormat("en-GB", { timeZone: person.timeZone, timeStyle: "short" }).format(now),
     Language: locale,
+    "Name of the user": person.name === null ? "" : markData(person.name, mark),
     "Attached files": files.length === 0 ? "" : markData(files, mark),
     "Your subtasks": begun.length === 0 ? "" : markData(subtaskStates(begun), mark),
     "Instruction of the program that calls, for this turn": ownInstruction,

@@ -5,7 +5,7 @@ import type { Observe } from "../../../core/observe.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
 import type { Usage } from "../../../core/usage/price.ts";
-import type { AgentEvent, Decision, Hold, Progress, Turn } from "../../agent.ts";
+import type { AgentEvent, Decision, Hold, Person, Progress, Turn } from "../../agent.ts";
 import { pageTools } from "./addresses.ts";
 import { TurnError, timeoutError } from "./fault.ts";
 import { planTool } from "./plan.ts";
@@ -75,6 +75,7 @@ export interface Run extends ModelParts {
   readonly mark: string;
   readonly transcript: Transcript;
   readonly limits: Limits;
+  readonly person: Person;
   /** The decisions of the turn, also on actions that this run was allowed without one. */
   readonly decisions: Decision[];
   /** The events of the turn, also those that are not written so far. */
@@ -95,7 +96,8 @@ export interface Run extends ModelParts {
 /** Opens a run of a turn, at the turn's start or after the rows of an earlier run. */
 export async function openRun(parts: ModelParts, turn: Turn): Promise<Run> {
   const events: NewEvent[] = [...turn.written];
-  const transcript = openTranscript(await turn.transcript(), turn.number, turn.clock.now);
+  const [stored, person] = await Promise.all([turn.transcript(), turn.person()]);
+  const transcript = openTranscript(stored, turn.number, turn.clock.now);
   // A rotated key does not change it.
   const mark = partsOf(transcript.rows, "mark")[0]?.mark ?? parts.markOf(turn.taskId);
   const tools = new Map(
@@ -119,6 +121,7 @@ export async function openRun(parts: ModelParts, turn: Turn): Promise<Run> {
     mark,
     transcript,
     limits: openLimits(parts, turn, transcript),
+    person,
     decisions: [...turn.decisions],
     events,
     record: (added) => ({ ...recordLast(added), rows: transcript.take() }),

@@ -212,9 +212,9 @@ async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progr
 
 /** Adds the result of a call for the model. */
 function addResult(run: Run, { toolCallId, toolName }: CallPart, value: Result["value"], end: CallEnd): void {
-  const { transcript, mark, turn } = run;
+  const { transcript, mark, turn, person } = run;
   const output = { type: end === "done" ? "text" : "error-text", value: markData(value, mark) } as const;
-  const facts = newFacts(dateFacts(turn), knownFacts(transcript.rows));
+  const facts = newFacts(dateFacts(turn.clock.now(), person), knownFacts(transcript.rows));
   transcript.add("tool", [{ type: "tool-result", toolCallId, toolName, output, end }, ...facts]);
 }
 
