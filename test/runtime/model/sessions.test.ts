@@ -1,0 +1,151 @@
+import { expect, test } from "vitest";
+import type { Workspace } from "../../../src/core/workspaces/workspace.ts";
+import { modelTools } from "../../../src/runtime/agents/model/tools/tools.ts";
+import type { Answering } from "../../support/model/script.ts";
+import { type ModelApi, openModelServer } from "../../support/model/server.ts";
+import { openSession } from "../../support/model/session-file.ts";
+import { configOf, deploy, type ModelRun, type RunOptions, runModel } from "./model-run.ts";
+
+/** A workspace in memory. */
+function workspaceOf(): Workspace {
+  const files = new Map<string, Buffer>();
+  const entry = (path: string) => ({ path, bytes: files.get(path)?.length ?? 0, sha256: "", updatedAt: 0 });
+  return {
+    list: async () => [...files.keys()].toSorted().map(entry),
+    find: async (path) => (files.has(path) ? entry(path) : null),
+    async *read(path) {
+      yield files.get(path) ?? Buffer.alloc(0);
+    },
+    async write(path, content) {
+      files.set(path, Buffer.concat(await Array.fromAsync(content, (part: Uint8Array) => Buffer.from(part))));
+      return entry(path);
+    },
+    remove: async (path) => files.delete(path),
+  };
+}
+
+const use = (name: string, input: object) => ({ name, input: { ...input } });
+/** Answers with the tokens that a service would report. */
+const counted = (answers: readonly Answering[]): readonly Answering[] =>
+  answers.map((answer, nth) => ({ ...answer, usage: { input: 5_000 + 200 * nth, output: 100 } }));
+
+/** Turns of a session: the message of each, or the decision on what the turn before asked. */
+type Acts = readonly (string | boolean)[];
+
+interface Session {
+  readonly name: string;
+  readonly api: ModelApi;
+  readonly acts: Acts;
+  readonly answers: readonly Answering[];
+  readonly turn?: RunOptions["turn"];
+}
+
+const notes = Array.from({ length: 22 }, (_, nth) => `notes/${nth}.md`);
+const steps = (done: number) =>
+  ["Write", "Read", "Tell"].map((title, nth) => ({
+    title,
+    status: nth < done ? "done" : nth === done ? "doing" : "todo",
+  }));
+
+const sessions: readonly Session[] = [
+  ...(["openai", "anthropic"] as const).map(
+    (api): Session => ({
+      name: `long-work-${api}`,
+      api,
+      acts: ["Write the notes, read them, and say what they say.", "And the third one?"],
+      answers: [
+        { text: "I plan.", calls: [use("update_plan", { steps: steps(0) })] },
+        ...notes.map(
+          (path, nth): Answering => ({
+            calls: [use("write_file", { path, content: `Note ${nth}: ${"owl ".repeat(60)}` })],
+          }),
+        ),
+        {
+          text: "Now I read.",
+          calls: [
+            use("update_plan", { steps: steps(1) }),
+            ...notes.slice(0, 4).map((path) => use("read_file", { path })),
+          ],
+        },
+        ...notes.slice(4).map((path): Answering => ({ calls: [use("read_file", { path })] })),
+        { text: "They tell of owls.", calls: [use("update_plan", { steps: steps(3) })] },
+        { text: "All notes are about owls." },
+        { text: "The third one too." },
+      ],
+    }),
+  ),
+  {
+    name: "decisions",
+    api: "openai",
+    acts: ["Deploy the shop and the blog.", true, false, "The red one."],
+    answers: [
+      {
+        text: "I deploy both.",
+        calls: [
+          use("deploy_site", { site: "shop" }),
+          use("list_files", {}),
+          use("deploy_site", { site: "blog" }),
+        ],
+      },
+      { text: "Again.", calls: [use("deploy_site", { site: "blog" }), use("no_such_tool", { a: 1 })] },
+      {
+        text: "Which one instead?",
+        calls: [use("ask_user", { question: "The red or the blue one?", options: ["Red", "Blue"] })],
+      },
+      { text: "Then the red one." },
+    ],
+    turn: { interactive: true },
+  },
+  {
+    name: "value-of-a-cut-answer",
+    api: "anthropic",
+    acts: ["How many?", "And then?"],
+    answers: [
+      { text: "There are 7 owls, and ", finish: "length" },
+      { text: "they sleep." },
+      { text: "seven" },
+      { text: '{"total": 7}' },
+      { text: "They wake up." },
+      { text: '{"total": 7}' },
+    ],
+    turn: {
+      outputSchema: {
+        type: "object",
+        properties: { total: { type: "integer" } },
+        required: ["total"],
+        additionalProperties: false,
+      },
+    },
+  },
+];
+
+test.each(
+  sessions,
+)("the session $name sends the requests that are recorded, byte for byte, each with the one before it", async (session) => {
+  const { name, api, acts, answers, turn = {} } = session;
+  const recorded = openSession(name, counted(answers));
+  await using server = await openModelServer(api, recorded.answer);
+  const tools = [
+    ...modelTools({
+      fetchFile: () => Promise.reject(new Error("no address")),
+      sandbox: null,
+      log: () => undefined,
+    })({
+      references: { ids: [] },
+      skills: [],
+    } as never),
+    deploy(),
+  ];
+  const workspace = workspaceOf();
+  let last: Pick<ModelRun, "events" | "rows"> = { events: [], rows: [] };
+  let [number, messages, decisions]: [number, string[], object[]] = [0, [], []];
+  for (const act of acts) {
+    if (typeof act === "string")
+      [number, messages, decisions, last] = [number + 100, [act], [], { ...last, events: [] }];
+    else decisions = [...decisions, { kind: "deployAction", input: {}, accepted: act }];
+    const config = configOf(api, server, { contextTokens: 200_000 });
+    const options = { number, messages, decisions: decisions as never, workspace, ...turn };
+    last = await runModel({ config, tools, turn: options, stored: last });
+  }
+  expect(recorded.end(), "the part of a request that was in the one before it").toBeGreaterThan(0.95);
+});
