@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { type FilePlatform, openFilePlatform, uploadFile } from "../files/files-rig.ts";
+import { sampleRow } from "../store/samples.ts";
 import { describeOnOne } from "../support/database.ts";
 import { lacks } from "../support/needs.ts";
 import { sampledTest } from "../support/sampled.ts";
@@ -292,19 +293,9 @@ describeOnOne("an archive", (kind) => {
       await createFinishedTask("kept", {}, eve),
       await createFinishedTask("deleted", {}, eve),
     ];
-    const none = {
-      turn: 1,
-      model: null,
-      inputTokens: null,
-      cachedTokens: null,
-      outputTokens: null,
-      createdAt: 0,
-    };
-    const row = (position: number) =>
-      ({ ...none, position, role: "user", parts: [{ type: "text", text: `Part ${position}` }] }) as const;
     for (const id of [kept, deleted])
       await platform.service.store.change((tx) =>
-        tx.tasks.advance(id, { now: 0, rows: Array.from({ length: 60 }, (_, at) => row(at)) }),
+        tx.tasks.advance(id, { now: 0, rows: Array.from({ length: 60 }, (_, at) => sampleRow(at)) }),
       );
     expect((await eve.v2("task.delete", { task_id: deleted })).status).toBe(200);
     const { files } = await requestArchive(platform, eve, "tasks");

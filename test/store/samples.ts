@@ -12,6 +12,7 @@ import type { Store } from "../../src/core/store.ts";
 import type { NewEvent } from "../../src/core/tasks/event.ts";
 import { idleTask } from "../../src/core/tasks/lifecycle.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
+import type { NewTranscriptRow } from "../../src/core/tasks/transcript.ts";
 import type { Delivery, WebhookEvent } from "../../src/core/webhooks/delivery.ts";
 import { documentedEventTypes, type Webhook } from "../../src/core/webhooks/webhook.ts";
 
@@ -253,4 +254,17 @@ export const sampleCompliance = (members: Partial<NewComplianceExport> = {}): Ne
   reason: "case 7",
   createdAt: 1000,
   ...members,
+});
+
+/** A row of a transcript. */
+export const sampleRow = (position: number): NewTranscriptRow => ({
+  position,
+  turn: 1,
+  role: "user",
+  parts: [{ type: "text", text: `Part ${position}` }],
+  model: null,
+  inputTokens: null,
+  cachedTokens: null,
+  outputTokens: null,
+  createdAt: 0,
 });

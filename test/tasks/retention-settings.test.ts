@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Failure } from "../../src/core/failure.ts";
+import { sampleRow } from "../store/samples.ts";
 import { describeOnOne, openTestStore, type TestStore } from "../support/database.ts";
 import { runDirectly } from "../support/direct.ts";
 import { retainAt } from "../support/retain.ts";
@@ -36,12 +37,18 @@ describeOnOne("retention of tasks", (database) => {
       await rig.create("[[tool browser]] [[ask Which?]]", { interactive_mode: true }),
     ];
     await rig.reach(waits, "waiting");
+    const transcript = async () => (await rig.service.store.transcripts.list(ended, 0)).length;
+    await rig.service.store.change((tx) =>
+      tx.tasks.advance(ended, { now: Date.now(), rows: [sampleRow(0), sampleRow(1)] }),
+    );
     await retain(9, { verboseEventDays: 10 });
     expect(await types(ended)).toContain("tool_used");
+    expect(await transcript()).toBe(2);
     const plainIds = async () => (await rig.events(ended, { verbose: false })).map(({ id }) => id);
     const plain = await plainIds();
     await retain(11, { verboseEventDays: 10 });
     expect(await types(ended)).not.toContain("tool_used");
+    expect(await transcript(), "it has the uses of tools too").toBe(0);
     expect(await plainIds()).toEqual(plain);
     expect(await types(waits)).toContain("tool_used");
   });
