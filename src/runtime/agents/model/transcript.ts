@@ -99,34 +99,21 @@ export function hasBegun(rows: readonly Row[], { toolCallId }: CallPart): boolea
 }
 
 /**
- * For each time that a call has ended runs of this turn for an approval or a wait: its place among all of the
- * turn.
+ * The calls that ended runs of a turn for an approval or a wait, in order: the nth one gets the nth decision,
+ * or the nth wait.
  */
-export function placesAsked(
-  rows: readonly Row[],
-  turn: number,
-  { toolCallId }: CallPart,
-  by: "confirm" | "wait",
-): readonly number[] {
-  const asked = partsOf(
-    rows.filter((row) => row.turn === turn),
-    "asked",
-  ).filter((part) => part.by === by);
-  return asked.flatMap((part, place) => (part.toolCallId === toolCallId ? [place] : []));
-}
+export const askedIn = (rows: readonly Row[], turn: number, by: "confirm" | "wait"): readonly string[] =>
+  partsOf(ofTurn(rows, turn), "asked").flatMap((part) => (part.by === by ? [part.toolCallId] : []));
 
-export const countAsked = (rows: readonly Row[], turn: number, by: "confirm" | "wait"): number =>
-  partsOf(
-    rows.filter((row) => row.turn === turn),
-    "asked",
-  ).filter((part) => part.by === by).length;
+const ofTurn = (rows: readonly Row[], turn: number): readonly Row[] =>
+  rows.filter((row) => row.turn === turn);
 
 /** The calls of the model in a turn, and the tokens that they took. */
 export function usedBy(
   rows: readonly Row[],
   turn: number,
 ): { readonly steps: number; readonly tokens: number } {
-  const answers = rows.filter((row) => row.turn === turn && row.role === "assistant");
+  const answers = ofTurn(rows, turn).filter(({ role }) => role === "assistant");
   return {
     steps: answers.length,
     tokens: answers.reduce((sum, row) => sum + (row.inputTokens ?? 0) + (row.outputTokens ?? 0), 0),

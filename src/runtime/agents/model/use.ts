@@ -14,22 +14,13 @@ import { reserve } from "./step.ts";
 import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult } from "./tool.ts";
 import { errorResult } from "./tools/create-tool.ts";
 import { useSkillName } from "./tools/use-skill.ts";
-import {
-  actionIdOf,
-  countAsked,
-  hasBegun,
-  knownFacts,
-  openCalls,
-  partsOf,
-  placesAsked,
-  planOf,
-} from "./transcript.ts";
+import { actionIdOf, askedIn, hasBegun, knownFacts, openCalls, partsOf, planOf } from "./transcript.ts";
 
 /** The most characters of a tool's input. The full input is stored while the use waits for a decision. */
 const inputMax = 256_000;
 const briefMax = 200;
 
-type Result = Extract<ToolResult, { readonly kind: "result" }>;
+type Result = Omit<Extract<ToolResult, { readonly kind: "result" }>, "kind">;
 type End = Extract<ToolResult, { readonly kind: "end" }>["outcome"];
 
 /**
@@ -65,7 +56,7 @@ async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End 
   const fault = toolFault(run, call) ?? inputFault(toolName === planTool.name ? planTool : tool, input);
   if (fault !== null) {
     addResult(run, call, fault, "failed");
-    yield run.record([usedEvent(run, call, "The tool could not be used", errorResult(fault) as Result)]);
+    yield run.record([usedEvent(run, call, "The tool could not be used", { value: fault, isError: true })]);
     return null;
   }
   if (toolName === planTool.name || !tool) {
@@ -77,7 +68,7 @@ async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End 
   if (hasBegun(run.transcript.rows, call) && !tool.repeats) {
     addResult(run, call, endTexts.interrupted, "interrupted");
     yield run.record([
-      usedEvent(run, call, briefOf(tool, call), errorResult(endTexts.interrupted) as Result),
+      usedEvent(run, call, briefOf(tool, call), { value: endTexts.interrupted, isError: true }),
     ]);
     return null;
   }
@@ -159,7 +150,8 @@ function use(run: Run, tool: Tool, call: CallPart, begin: () => Promise<void>): 
   const { rows } = transcript;
   const callId = actionIdOf(turn.taskId, call);
   const decisions = decisionsOn(run, call);
-  const [waitPlace] = placesAsked(rows, turn.number, call, "wait");
+  const waits = askedIn(rows, turn.number, "wait");
+  const before = waits.indexOf(call.toolCallId);
   return traced(toolSpan(tool.name, callId), async () =>
     tool
       .use({
@@ -168,7 +160,7 @@ function use(run: Run, tool: Tool, call: CallPart, begin: () => Promise<void>): 
         turn,
         decisions,
         begin,
-        waitsBefore: waitPlace ?? countAsked(rows, turn.number, "wait"),
+        waitsBefore: before < 0 ? waits.length : before,
         check: requestChecks({ policy, turn, pages: pagesOf(run), decisions }),
       })
       .catch(resultIfUnapproved),
@@ -194,7 +186,9 @@ function resultIfUnapproved(thrown: unknown): ToolResult {
 
 /** The user's decisions on a call: the nth approval that a turn has requested has its nth decision. */
 const decisionsOn = ({ turn, transcript, decisions }: Run, call: CallPart): readonly Decision[] =>
-  placesAsked(transcript.rows, turn.number, call, "confirm").flatMap((place) => decisions[place] ?? []);
+  askedIn(transcript.rows, turn.number, "confirm").flatMap((asked, place) =>
+    asked === call.toolCallId ? (decisions[place] ?? []) : [],
+  );
 
 /** Ends the run for a call. A run that was lost after this asks again, without another row. */
 async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progress, Outcome, void> {
@@ -204,7 +198,7 @@ async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progr
     return { ...end, rows: transcript.take() };
   }
   const answered = end.kind === "wait" ? (turn.waits?.length ?? 0) : run.decisions.length;
-  if (countAsked(transcript.rows, turn.number, end.kind) > answered) return end;
+  if (askedIn(transcript.rows, turn.number, end.kind).length > answered) return end;
   transcript.add("state", [{ type: "asked", toolCallId: call.toolCallId, by: end.kind }]);
   yield run.record(end.kind === "wait" ? [] : [pendingEvent(run, call)]);
   return end;
