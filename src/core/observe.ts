@@ -60,7 +60,8 @@ export interface Observe {
   /** Names a pool, and how to read it. */
   pool(name: string, read: () => PoolUse): void;
   modelCalled(call: ObservedModelCall): void;
-  tokensUsed(model: string, input: number, output: number): void;
+  /** @param cached those of the input that the service had in its cache. */
+  tokensUsed(model: string, input: number, output: number, cached: number): void;
   /** A turn has begun with another system message or other tools than the turn before. */
   prefixChanged(model: string): void;
   /** A run did not begin, or ended, because a budget, or its own limit, has too few credits. */

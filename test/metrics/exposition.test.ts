@@ -44,7 +44,8 @@ async function crowded() {
     observe.callBegan(name);
     observe.runEnded(name, "finished");
     observe.modelCalled({ model: name, outcome: "ok", seconds: 1 });
-    observe.tokensUsed(name, 1, 1);
+    observe.tokensUsed(name, 1, 1, 1);
+    observe.prefixChanged(name);
     observe.uploaded(name, 1);
     observe.watchers(name, () => 1);
     observe.jobsRun(name, "done", 1);

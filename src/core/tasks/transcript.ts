@@ -17,11 +17,14 @@ export interface TextPart {
   readonly text: string;
 }
 
+/** Members by provider, as the AI SDK gives and takes them. */
+export type ProviderOptions = Readonly<Record<string, JsonObject>>;
+
 /** A thought of the model that its service wants to have back. */
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
-  readonly providerOptions: Readonly<Record<string, JsonObject>>;
+  readonly providerOptions: ProviderOptions;
 }
 
 export interface CallPart {
@@ -33,6 +36,8 @@ export interface CallPart {
   readonly input: JsonObject;
   /** The `actionId` of its events; absent: it is computed. */
   readonly actionId?: string;
+  /** What the model's service wants to have back with the call. */
+  readonly providerOptions?: ProviderOptions;
 }
 
 export interface ResultPart {

@@ -87,15 +87,15 @@ export function modelMetrics({
   );
   const tokens = counter({
     name: "gen_ai_client_tokens_total",
-    help: "Tokens that calls of a model used, by model and type: input or output.",
+    help: "Tokens that calls of a model used, by model and type: input or output, and cached_input, a part of input.",
     labels: ["model", "type"],
-    most: 20,
+    most: 24,
   });
   const changes = counter({
     name: "atp_prefix_changes_total",
     help: "Turns that began with another system message or other tools than the turn before them, so that nothing of it was cached, by model.",
     labels: ["model"],
-    most: 20,
+    most: 10,
   });
   const refused = counter({
     name: "atp_budget_refusals_total",
@@ -105,9 +105,10 @@ export function modelMetrics({
   });
   return {
     modelCalled: ({ model, outcome, seconds }) => duration({ model, outcome }, seconds),
-    tokensUsed(model, input, output) {
+    tokensUsed(model, input, output, cached) {
       tokens({ model, type: "input" }, input);
       tokens({ model, type: "output" }, output);
+      tokens({ model, type: "cached_input" }, cached);
     },
     prefixChanged: (model) => changes({ model }),
     budgetRefused: () => refused({}),

@@ -86,6 +86,26 @@ const anySession = fc.record({
   user: fc.array(fc.constantFrom("accepts", "refuses", "writes"), { minLength: 6, maxLength: 6 }),
 });
 
+test("has the thoughts that a service has signed, and sends them to the same model only", async () => {
+  await using server = await openModelServer("anthropic", [
+    { reasoning: "I think.", signature: "signed-4711", text: "I look.", calls: [say("a")] },
+    { text: "Done." },
+    { text: "Again." },
+  ]);
+  const config = configOf("anthropic", server);
+  const first = await runModel({ config, tools: [echo()] });
+  await runModel({
+    config: { ...config, model: "another" },
+    tools: [echo()],
+    stored: { rows: first.rows },
+    turn: { number: 200 },
+  });
+  const thoughts = server.requests.map(
+    ({ body }) => JSON.stringify(body).match(/"thinking":"I think.","signature":"signed-4711"/g)?.length ?? 0,
+  );
+  expect(thoughts).toEqual([0, 1, 0]);
+});
+
 describe.each(modelApis)("the transcript of a model behind %s", (api) => {
   const tools = [echo(), deploy(), askUser];
 

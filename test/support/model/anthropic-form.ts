@@ -32,11 +32,15 @@ export const anthropicForm: WireForm = {
   api: "anthropic",
   path: "/v1/messages",
   begin(answering) {
-    const { reasoning = "", calls = [], usage } = answering;
+    const { reasoning = "", signature, calls = [], usage } = answering;
     const texts = piecesOf(answering);
     const blocks: ((index: number) => readonly string[])[] = [];
     if (reasoning !== "") {
-      const deltas = halves(reasoning).map((thinking) => ({ type: "thinking_delta", thinking }));
+      const deltas: JsonObject[] = halves(reasoning).map((thinking) => ({
+        type: "thinking_delta",
+        thinking,
+      }));
+      if (signature !== undefined) deltas.push({ type: "signature_delta", signature });
       blocks.push((index) => block(index, { type: "thinking", thinking: "", signature: "" }, deltas));
     }
     if (texts.length > 0) {

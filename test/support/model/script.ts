@@ -3,6 +3,8 @@ import type { Json, JsonObject } from "../../../src/core/json.ts";
 /** A streamed answer of a model; plain data, so that a script can be stored, counted and repeated. */
 export interface Answering {
   readonly reasoning?: string;
+  /** Anthropic's signature of the reasoning: a caller that wants more must send both back. */
+  readonly signature?: string;
   /** The pieces are sent one by one. */
   readonly text?: string | readonly string[];
   /** A text for an input is sent unchanged. By default ids are unique within the answer only. */

@@ -1,6 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { JsonObject } from "../../../core/json.ts";
-import type { ReasoningPart, TextPart } from "../../../core/tasks/transcript.ts";
+import type { CallPart, ProviderOptions, ReasoningPart, TextPart } from "../../../core/tasks/transcript.ts";
 import { ModelFault, TurnError, timeoutError, toModelFault } from "./fault.ts";
 import type { LanguageModel, ModelCall } from "./provider.ts";
 
@@ -20,10 +19,13 @@ export interface Answer {
 }
 
 /** A part of an answer; the input of a call is the text that the model wrote, normally JSON. */
-export type AnswerPart =
-  | TextPart
-  | ReasoningPart
-  | { readonly type: "call"; readonly name: string; readonly input: string };
+export type AnswerPart = TextPart | ReasoningPart | RequestedCall;
+
+export interface RequestedCall extends Pick<CallPart, "providerOptions"> {
+  readonly type: "call";
+  readonly name: string;
+  readonly input: string;
+}
 
 /** A piece of an answer that is still arriving. */
 export interface Piece {
@@ -137,7 +139,12 @@ function addPart(answer: PartialAnswer, part: Part, charactersMax: number): Piec
     case "reasoning-end":
       return addThought(answer, part);
     case "tool-call":
-      answer.parts.set(`call ${answer.parts.size}`, { type: "call", name: part.toolName, input: part.input });
+      answer.parts.set(`call ${answer.parts.size}`, {
+        type: "call",
+        name: part.toolName,
+        input: part.input,
+        ...optionsOf(part),
+      });
       return undefined;
     case "finish":
       answer.end = part;
@@ -156,11 +163,18 @@ function addThought(
   const { text: before, providerOptions: signed } =
     known?.type === "reasoning" ? known : { text: "", providerOptions: {} };
   const text = "delta" in part ? part.delta : "";
-  // The SDK returns JSON here.
-  const providerOptions = { ...signed, ...part.providerMetadata } as Record<string, JsonObject>;
+  const providerOptions = { ...signed, ...optionsOf(part).providerOptions };
   parts.set(`thought ${part.id}`, { type: "reasoning", text: before + text, providerOptions });
   return text === "" ? undefined : { kind: "reasoning", text };
 }
+
+/** What the service wants to have back with a part; the SDK gives it as JSON. */
+const optionsOf = ({
+  providerMetadata,
+}: {
+  readonly providerMetadata?: unknown;
+}): Pick<CallPart, "providerOptions"> =>
+  providerMetadata ? { providerOptions: providerMetadata as ProviderOptions } : {};
 
 /**
  * Returns the full answer. @throws ModelFault `broken` for an answer without an end, `empty` for an empty

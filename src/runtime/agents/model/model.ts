@@ -1,8 +1,9 @@
 import { defined } from "../../../core/defined.ts";
 import { type Json, type JsonObject, parseJson } from "../../../core/json.ts";
 import { structuredResult } from "../../../core/structured-output/structured-output.ts";
+import type { CallPart } from "../../../core/tasks/transcript.ts";
 import type { Agent, Outcome, Progress } from "../../agent.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer, RequestedCall } from "./answer.ts";
 import { beginTurn } from "./begin.ts";
 import { TurnError } from "./fault.ts";
 import { closePlan } from "./plan.ts";
@@ -63,19 +64,18 @@ function addAnswer(
   let calls = 0;
   transcript.add(
     "assistant",
-    parts.map((part) =>
-      part.type === "call"
-        ? {
-            type: "tool-call",
-            toolCallId: callIdOf(transcript.rows, calls++),
-            toolName: part.name,
-            input: readInput(part.input),
-          }
-        : part,
-    ),
+    parts.map((part) => (part.type === "call" ? callOf(part, callIdOf(transcript.rows, calls++)) : part)),
     { model: config.model, inputTokens, cachedTokens, outputTokens },
   );
 }
+
+const callOf = ({ name, input, providerOptions }: RequestedCall, toolCallId: string): CallPart => ({
+  type: "tool-call",
+  toolCallId,
+  toolName: name,
+  input: readInput(input),
+  ...defined({ providerOptions }),
+});
 
 /**
  * Ends the turn with the model's full answer, and the value of the requested output schema. Their rows are

@@ -92,7 +92,7 @@ export function turnFacts(turn: Turn, person: Person, mark: string): Readonly<Re
     Time: new Intl.DateTimeFormat("en-GB", { timeZone: person.timeZone, timeStyle: "short" }).format(now),
     Language: locale,
     "Name of the user": person.name === null ? "" : markData(person.name, mark),
-    "Attached files": files.length === 0 ? "" : markData(files, mark),
+    "Files attached to this message": files.length === 0 ? "" : markData(files, mark),
     "Your subtasks": begun.length === 0 ? "" : markData(subtaskStates(begun), mark),
     "Instruction of the program that calls, for this turn": ownInstruction,
     "Schema of the JSON value that you will be asked for after your answer, so find out all that it needs":

@@ -25,7 +25,9 @@ export function requestOf(rows: readonly Row[]): Request {
   const cachedRow = rows[rows.findLastIndex(({ role }) => role === "assistant") - 1];
   let cached: number | undefined;
   for (const row of rows) {
-    const message = messageRoles.has(row.role) ? messageOf(row, cleared) : undefined;
+    const message = messageRoles.has(row.role)
+      ? messageOf(row, { cleared, model: system?.model ?? null })
+      : undefined;
     const last = messages.at(-1);
     if (message?.role === "user" && last?.role === "user") messages.splice(-1, 1, joinUser(last, message));
     else if (message) messages.push(message);
@@ -72,8 +74,15 @@ const textOf = (parts: readonly TranscriptPart[]): string =>
     .filter((text) => text !== "")
     .join("\n\n");
 
-function messageOf({ role, parts }: Row, cleared: ReadonlySet<string>): Prompt[number] {
-  if (role === "assistant") return { role, content: parts.flatMap(answerPart) };
+/** How rows are sent: without results that are cleared, and without what another model has signed. */
+interface Sending {
+  readonly cleared: ReadonlySet<string>;
+  readonly model: string | null;
+}
+
+function messageOf({ role, parts, ...row }: Row, { cleared, model }: Sending): Prompt[number] {
+  if (role === "assistant")
+    return { role, content: parts.flatMap((part) => answerPart(part, row.model === model)) };
   if (role !== "tool") return { role: "user", content: [{ type: "text", text: textOf(parts) }] };
   const facts = textOf(parts);
   return {
@@ -96,12 +105,21 @@ function messageOf({ role, parts }: Row, cleared: ReadonlySet<string>): Prompt[n
 
 type AnswerPart = Extract<Prompt[number], { readonly role: "assistant" }>["content"][number];
 
-function answerPart(part: TranscriptPart): AnswerPart[] {
+function answerPart(part: TranscriptPart, isOwn: boolean): AnswerPart[] {
   if (part.type === "text") return [part];
-  if (part.type === "reasoning") return [{ ...part, providerOptions: { ...part.providerOptions } }];
+  if (part.type === "reasoning")
+    return isOwn ? [{ ...part, providerOptions: { ...part.providerOptions } }] : [];
   if (part.type !== "tool-call") return [];
-  const { type, toolCallId, toolName, input } = part;
-  return [{ type, toolCallId, toolName, input }];
+  const { type, toolCallId, toolName, input, providerOptions } = part;
+  return [
+    {
+      type,
+      toolCallId,
+      toolName,
+      input,
+      ...(isOwn && providerOptions ? { providerOptions: { ...providerOptions } } : {}),
+    },
+  ];
 }
 
 const clearedText = "Cleared to save space. Read it again if you need it; do not repeat an effect.";

@@ -237,8 +237,11 @@ async function* attemptOnce(
   };
   let characters = 0;
   let hasWritten = false;
-  const pay = (input: number | null, output: number | null) =>
-    charge({ run, tokens, hold, span }, { input, output: output ?? Math.ceil(characters / 4) });
+  const pay = ({ inputTokens, cachedTokens, outputTokens }: ReportedTokens) =>
+    charge(
+      { run, tokens, hold, span },
+      { inputTokens, cachedTokens, outputTokens: outputTokens ?? Math.ceil(characters / 4) },
+    );
   try {
     for await (const piece of iterateInSpan(span, () =>
       callModel(run.model, callOf(run, request, asking), patienceOf(run)),
@@ -250,7 +253,7 @@ async function* attemptOnce(
           : explanations.take(piece);
       if (piece.kind === "text") showLive?.(piece.text);
       if (piece.kind !== "answer") characters += piece.text.length;
-      else pay(piece.inputTokens, piece.outputTokens);
+      else pay(piece);
       hasWritten ||= events.length > 0;
       if (events.length > 0) yield run.record(events);
       if (piece.kind !== "answer") continue;
@@ -263,7 +266,7 @@ async function* attemptOnce(
     if (!(thrown instanceof ModelFault || thrown instanceof TurnError)) throw thrown;
     observe("failed", thrown);
     const paid = characters > 0 || (thrown instanceof ModelFault && thrown.hasAnswer);
-    if (paid) pay(null, null);
+    if (paid) pay({ inputTokens: null, cachedTokens: null, outputTokens: null });
     if (thrown instanceof TurnError) throw paid ? thrown : releaseHold(run, hold, thrown);
     return { fault: thrown, hasWritten, paid };
   } finally {
@@ -282,15 +285,18 @@ interface PaidCall {
   readonly span: Span | undefined;
 }
 
+type ReportedTokens = Pick<Answer, "inputTokens" | "cachedTokens" | "outputTokens">;
+
 function charge(
   { run, tokens, hold, span }: PaidCall,
-  { input, output }: { readonly input: number | null; readonly output: number },
+  reported: ReportedTokens & { readonly outputTokens: number },
 ): void {
-  const inputTokens = input ?? tokens;
-  run.spend({ inputTokens, outputTokens: output }, hold);
-  run.observe?.tokensUsed(run.config.model, inputTokens, output);
-  span?.set(attributes({ inputTokens, outputTokens: output }));
-  run.limits.add(hold, (inputTokens + output) / Math.max(1, tokens + run.config.maxOutputTokens));
+  const { outputTokens, cachedTokens } = reported;
+  const inputTokens = reported.inputTokens ?? tokens;
+  run.spend({ inputTokens, outputTokens }, hold);
+  run.observe?.tokensUsed(run.config.model, inputTokens, outputTokens, cachedTokens ?? 0);
+  span?.set(attributes({ inputTokens, outputTokens }));
+  run.limits.add(hold, (inputTokens + outputTokens) / Math.max(1, tokens + run.config.maxOutputTokens));
 }
 
 const patienceOf = ({ turn, config, limits }: Run) => ({
