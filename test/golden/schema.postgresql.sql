@@ -969,6 +969,8 @@ TABLE transcript
   input_tokens integer
   cached_tokens integer
   output_tokens integer
+  active_ms integer NOT NULL
+  credits integer NOT NULL
   created_at bigint NOT NULL
   CONSTRAINT transcript_pkey PRIMARY KEY (task_id, "position")
   CREATE UNIQUE INDEX transcript_pkey ON public.transcript USING btree (task_id, "position")

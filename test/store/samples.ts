@@ -266,5 +266,7 @@ export const sampleRow = (position: number): NewTranscriptRow => ({
   inputTokens: null,
   cachedTokens: null,
   outputTokens: null,
+  activeMs: 0,
+  credits: 0,
   createdAt: 0,
 });

@@ -95,6 +95,12 @@ export interface TranscriptRow {
   readonly inputTokens: number | null;
   readonly cachedTokens: number | null;
   readonly outputTokens: number | null;
+  /**
+   * What the turn had taken so far: the time of its runs in milliseconds, without waits, and credits. Its
+   * limits count these.
+   */
+  readonly activeMs: number;
+  readonly credits: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
 }

@@ -83,6 +83,8 @@ const transcriptRow = ({
   role,
   parts,
   model,
+  activeMs,
+  credits,
   createdAt,
   ...row
 }: TranscriptRow) => ({
@@ -96,6 +98,8 @@ const transcriptRow = ({
   input_tokens: row.inputTokens,
   cached_tokens: row.cachedTokens,
   output_tokens: row.outputTokens,
+  active_ms: activeMs,
+  credits,
   created_at: new Date(createdAt).toISOString(),
 });
 

@@ -3,10 +3,11 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
 import type { Usage } from "../../../src/core/usage/price.ts";
 import { retryDelay } from "../../../src/runtime/agents/model/fault.ts";
+import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
 import { type Reply, refusalText } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
-import { configOf, echo, runModel } from "./model-run.ts";
+import { configOf, deploy, echo, runModel, type Stored } from "./model-run.ts";
 
 const endpoints = await Promise.all(
   modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
@@ -264,6 +265,40 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
         content: expect.stringContaining("other runs hold them"),
       });
       expect(calls()).toBe(0);
+    });
+
+    test("an approval begins no limit of the turn again, and waiting for it takes no time", async () => {
+      const limited = { ...config, limits: { ...config.limits, minutes: 3 } };
+      const clock = patientClock();
+      const slow: Tool = {
+        ...deploy(),
+        async use(using) {
+          clock.pass(using.decisions.length * 100_000);
+          return deploy().use(using);
+        },
+      };
+      server.play(() => ({
+        calls: [{ name: "deploy_site", input: { site: "a" } }],
+        usage: { input: 5_000, output: 1_000 },
+      }));
+      const decided = Array.from(
+        { length: 3 },
+        () => ({ kind: "deployAction", input: {}, accepted: true }) as const,
+      );
+      const ends: string[] = [];
+      let stored: Stored = { events: [], rows: [] };
+      for (const approvals of [0, 1, 2]) {
+        const last = await runModel({
+          config: limited,
+          tools: [slow],
+          turn: { clock, decisions: decided.slice(0, approvals) },
+          stored,
+        });
+        ends.push(last.outcome.kind === "fail" ? last.outcome.errorType : last.outcome.kind);
+        stored = last;
+        clock.pass(3_600_000);
+      }
+      expect(ends).toEqual(["confirm", "confirm", "timeout"]);
     });
 
     test.each([

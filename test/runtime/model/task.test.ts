@@ -239,7 +239,9 @@ describeOnOne("a task of the model agent with tools", (kind) => {
   /** The transcript of a task, without times, and what differs between tasks. */
   async function rowsOf(id: string) {
     const rows = await readTranscript(db.store.transcripts, id);
-    const same = rows.map(({ taskId: _, spaceId: _space, seq: _seq, createdAt: _at, ...row }) => row);
+    const same = rows.map(
+      ({ taskId: _, spaceId: _space, seq: _seq, createdAt: _at, activeMs: _ms, ...row }) => row,
+    );
     return JSON.parse(JSON.stringify(same).replaceAll(/"Time":"[^"]*"/g, '"Time":""')) as typeof same;
   }
 

@@ -11,6 +11,8 @@ CREATE TABLE "transcript" (
     "input_tokens" INTEGER,
     "cached_tokens" INTEGER,
     "output_tokens" INTEGER,
+    "active_ms" INTEGER NOT NULL,
+    "credits" INTEGER NOT NULL,
     "created_at" BIGINT NOT NULL,
 
     PRIMARY KEY ("task_id", "position")

@@ -11,11 +11,19 @@ import { TurnError, timeoutError } from "./fault.ts";
 import { planTool } from "./plan.ts";
 import type { LanguageModel } from "./provider.ts";
 import type { Tool, ToolsFor } from "./tool.ts";
-import { openTranscript, partsOf, type Transcript, usedBy } from "./transcript.ts";
+import {
+  openTranscript,
+  partsOf,
+  type Row,
+  type Taken,
+  type Transcript,
+  takenBy,
+  usedBy,
+} from "./transcript.ts";
 
 /** The limits of a turn, and how much of them it has used. */
 interface Limits {
-  /** The end of the run's time, on the monotonic clock. */
+  /** The end of the turn's time, on the monotonic clock. */
   readonly deadline: number;
   /**
    * Checks the limits before a call of the model.
@@ -23,24 +31,32 @@ interface Limits {
    * @throws TurnError `step_limit`, `timeout` or `quota_limit`.
    */
   check(): void;
-  /** True when the run's credits cover a hold. Call it after a reservation. */
+  /** True when the turn's credits cover a hold. Call it after a reservation. */
   covers(hold: Hold): boolean;
   /** Adds the cost of a call. @param share the part of its hold that it used. */
   add(hold: Hold, share: number): void;
+  /** What the turn has taken so far: each row says it, so that the limits hold over all runs. */
+  taken(): Taken;
 }
 
 /**
- * Steps and tokens count over all runs of a turn, because its rows have them. Time and credits count from the
- * start of the run.
+ * Opens the limits of a turn, of which earlier runs have taken a part. Time in which it waits is not its
+ * time.
  */
-function openLimits(parts: ModelParts, { clock, number }: Turn, { rows }: Transcript): Limits {
-  const max = parts.config.limits;
-  const deadline = clock.monotonic() + max.minutes * 60_000;
-  let credits = 0;
+function openLimits(
+  { config }: ModelParts,
+  { clock, number }: Turn,
+  rows: () => readonly Row[],
+  before: Taken,
+): Limits {
+  const max = config.limits;
+  const openedAt = clock.monotonic();
+  const deadline = openedAt + max.minutes * 60_000 - before.activeMs;
+  let { credits } = before;
   return {
     deadline,
     check() {
-      const { steps, tokens } = usedBy(rows, number);
+      const { steps, tokens } = usedBy(rows(), number);
       if (steps >= max.steps)
         throw new TurnError("step_limit", `The run reached its limit of ${max.steps} steps.`);
       if (clock.monotonic() >= deadline) throw timeoutError();
@@ -50,6 +66,7 @@ function openLimits(parts: ModelParts, { clock, number }: Turn, { rows }: Transc
     add(hold, share) {
       credits += Math.ceil(hold.credits * Math.min(1, share));
     },
+    taken: () => ({ activeMs: Math.round(before.activeMs + clock.monotonic() - openedAt), credits }),
   };
 }
 
@@ -97,7 +114,8 @@ export interface Run extends ModelParts {
 export async function openRun(parts: ModelParts, turn: Turn): Promise<Run> {
   const events: NewEvent[] = [...turn.written];
   const [stored, person] = await Promise.all([turn.transcript(), turn.person()]);
-  const transcript = openTranscript(stored, turn.number, turn.clock.now);
+  const limits = openLimits(parts, turn, () => transcript.rows, takenBy(stored, turn.number));
+  const transcript = openTranscript(stored, turn.number, { now: turn.clock.now, taken: limits.taken });
   // A rotated key does not change it.
   const mark = partsOf(transcript.rows, "mark")[0]?.mark ?? parts.markOf(turn.taskId);
   const tools = new Map(
@@ -120,7 +138,7 @@ export async function openRun(parts: ModelParts, turn: Turn): Promise<Run> {
     tools,
     mark,
     transcript,
-    limits: openLimits(parts, turn, transcript),
+    limits,
     person,
     decisions: [...turn.decisions],
     events,

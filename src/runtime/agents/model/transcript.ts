@@ -37,8 +37,21 @@ export interface Transcript {
   drop(): void;
 }
 
+/** What a turn has taken so far. */
+export type Taken = Pick<Row, "activeMs" | "credits">;
+
+/** What earlier runs of a turn have taken. */
+export const takenBy = (rows: readonly Row[], turn: number): Taken => {
+  const last = rows.findLast((row) => row.turn === turn);
+  return { activeMs: last?.activeMs ?? 0, credits: last?.credits ?? 0 };
+};
+
 /** @param turn the number of the turn that adds rows. */
-export function openTranscript(stored: readonly Row[], turn: number, now: () => number): Transcript {
+export function openTranscript(
+  stored: readonly Row[],
+  turn: number,
+  { now, taken: takenSoFar }: { now: () => number; taken: () => Taken },
+): Transcript {
   const rows: Row[] = [...stored];
   let taken = rows.length;
   const none = { model: null, inputTokens: null, cachedTokens: null, outputTokens: null };
@@ -46,7 +59,16 @@ export function openTranscript(stored: readonly Row[], turn: number, now: () => 
     rows,
     add(role, parts, members = {}) {
       if (JSON.stringify(parts).length > rowMax) throw contextError();
-      rows.push({ ...none, ...members, position: rows.length, turn, role, parts, createdAt: now() });
+      rows.push({
+        ...none,
+        ...members,
+        ...takenSoFar(),
+        position: rows.length,
+        turn,
+        role,
+        parts,
+        createdAt: now(),
+      });
     },
     take() {
       const added = rows.slice(taken);
