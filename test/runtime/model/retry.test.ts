@@ -301,6 +301,23 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
       expect(ends).toEqual(["confirm", "confirm", "timeout"]);
     });
 
+    test("a model that repeats a call is reminded after the third equal result, and ends with no_progress after the fifth", async () => {
+      server.play(() => ({ calls: [{ name: "echo", input: { text: "a" } }] }));
+      const before = server.requests.length;
+      const { outcome } = await runModel({ config, tools: [echo()] });
+      expect(outcome).toMatchObject({ kind: "fail", errorType: "no_progress" });
+      const reminded = server.requests
+        .slice(before)
+        .map(({ messages }) => messages.at(-1)?.text.includes("several times") ?? false);
+      expect(reminded).toEqual([false, false, false, true, true]);
+      server.play(({ nth }) =>
+        nth > before + 20 ? { text: "Done." } : { calls: [{ name: "echo", input: { text: String(nth) } }] },
+      );
+      expect((await runModel({ config, tools: [echo()] })).outcome, "others are no repetition").toMatchObject(
+        { kind: "finish" },
+      );
+    });
+
     test.each([
       { why: "credits", limits: { credits: 15 } },
       { why: "tokens", limits: { tokens: 1_000 } },

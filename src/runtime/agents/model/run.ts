@@ -12,6 +12,8 @@ import { planTool } from "./plan.ts";
 import type { LanguageModel } from "./provider.ts";
 import type { Tool, ToolsFor } from "./tool.ts";
 import {
+  countEqual,
+  equalMax,
   openTranscript,
   partsOf,
   type Row,
@@ -28,7 +30,8 @@ interface Limits {
   /**
    * Checks the limits before a call of the model.
    *
-   * @throws TurnError `step_limit`, `timeout` or `quota_limit`.
+   * @throws TurnError `step_limit`, `timeout`, `quota_limit`, or `no_progress` for a model that repeats
+   * itself.
    */
   check(): void;
   /** True when the turn's credits cover a hold. Call it after a reservation. */
@@ -38,6 +41,9 @@ interface Limits {
   /** What the turn has taken so far: each row says it, so that the limits hold over all runs. */
   taken(): Taken;
 }
+
+const stuckText =
+  "The agent made the same call again and again, with the same result. Say how it is to continue.";
 
 /**
  * Opens the limits of a turn, of which earlier runs have taken a part. Time in which it waits is not its
@@ -60,6 +66,7 @@ function openLimits(
       if (steps >= max.steps)
         throw new TurnError("step_limit", `The run reached its limit of ${max.steps} steps.`);
       if (clock.monotonic() >= deadline) throw timeoutError();
+      if (countEqual(rows(), number) >= equalMax.end) throw new TurnError("no_progress", stuckText);
       if (tokens >= max.tokens) throw new TurnError("quota_limit", "The run has used up its tokens.");
     },
     covers: (hold) => max.credits === null || credits + hold.credits <= max.credits,

@@ -13,6 +13,7 @@ import {
 import { contextError } from "./fault.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { askUserName } from "./tools/ask.ts";
+import { waitName } from "./tools/subtasks.ts";
 
 export type Row = NewTranscriptRow;
 type Part<T extends TranscriptPart["type"]> = Extract<TranscriptPart, { readonly type: T }>;
@@ -141,6 +142,26 @@ export function usedBy(
     tokens: answers.reduce((sum, row) => sum + (row.inputTokens ?? 0) + (row.outputTokens ?? 0), 0),
   };
 }
+
+/**
+ * The number of results at the end of a turn that are equal, of equal calls. A wait is over for another
+ * reason each time.
+ *
+ * @param next a result that is about to be added.
+ */
+export function countEqual(rows: readonly Row[], turn: number, next?: ResultPart): number {
+  const own = ofTurn(rows, turn);
+  const inputs = new Map(partsOf(own, "tool-call").map(({ toolCallId, input }) => [toolCallId, input]));
+  const results = [...partsOf(own, "tool-result"), ...(next ? [next] : [])];
+  if (results.at(-1)?.toolName === waitName) return 0;
+  const keys = results.map(({ toolCallId, toolName, output }) =>
+    JSON.stringify([toolName, inputs.get(toolCallId), output]),
+  );
+  return keys.length - 1 - keys.findLastIndex((key) => key !== keys.at(-1));
+}
+
+/** From these numbers of equal results on, the model is reminded, and its turn ends. */
+export const equalMax = { remind: 3, end: 5 } as const;
 
 /** The facts that the model was given last, by their names. */
 export const knownFacts = (rows: readonly Row[]): Readonly<Record<string, string>> =>

@@ -14,7 +14,17 @@ import { reserve } from "./step.ts";
 import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult } from "./tool.ts";
 import { errorResult } from "./tools/create-tool.ts";
 import { useSkillName } from "./tools/use-skill.ts";
-import { actionIdOf, askedIn, hasBegun, knownFacts, openCalls, partsOf, planOf } from "./transcript.ts";
+import {
+  actionIdOf,
+  askedIn,
+  countEqual,
+  equalMax,
+  hasBegun,
+  knownFacts,
+  openCalls,
+  partsOf,
+  planOf,
+} from "./transcript.ts";
 
 /** The most characters of a tool's input. The full input is stored while the use waits for a decision. */
 const inputMax = 256_000;
@@ -209,8 +219,17 @@ function addResult(run: Run, { toolCallId, toolName }: CallPart, value: Result["
   const { transcript, mark, turn, person } = run;
   const output = { type: end === "done" ? "text" : "error-text", value: markData(value, mark) } as const;
   const facts = newFacts(dateFacts(turn.clock.now(), person), knownFacts(transcript.rows));
-  transcript.add("tool", [{ type: "tool-result", toolCallId, toolName, output, end }, ...facts]);
+  const result = { type: "tool-result", toolCallId, toolName, output, end } as const;
+  const isStuck = countEqual(transcript.rows, turn.number, result) >= equalMax.remind;
+  transcript.add("tool", [
+    result,
+    ...(isStuck ? [{ type: "text", text: stuckText } as const] : []),
+    ...facts,
+  ]);
 }
+
+const stuckText =
+  "You have made this call several times with the same result. Do something else, or end your turn and say what is missing: soon it ends.";
 
 /** The event with a use's files. It is written before the event of the use, in the same transaction. */
 const fileEvents = ({ files = [] }: Result, content: string): AgentEvent[] =>
