@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TranscriptPart } from "../../../src/core/tasks/transcript.ts";
+import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
 import { sample } from "../../support/depth.ts";
 import type { Answering, ModelRequest } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
@@ -199,6 +200,35 @@ describe.each(modelApis)("the transcript of a model behind %s", (api) => {
           JSON.stringify(whole.last.rows),
         );
     }
+  });
+
+  test("has the results of uses that only read in the order of their calls, though they ran at the same time, at most eight", async () => {
+    await using server = await openModelServer(api, [
+      { calls: Array.from({ length: 10 }, (_, nth) => say(String(nth))) },
+      { text: "Done." },
+    ]);
+    const started: (() => void)[] = [];
+    const ended: string[] = [];
+    const slow: Tool = {
+      ...echo(),
+      reads: () => true,
+      async use(using) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        started.push(resolve);
+        // The uses of a group end when all of it have started, the last one first.
+        if (started.length === 8 || started.length === 10) for (const end of started.toReversed()) end();
+        await promise;
+        ended.push(String(using.input["text"]));
+        return echo().use(using);
+      },
+    };
+    const { events, rows } = await runModel({ config: configOf(api, server), tools: [slow] });
+    const all = Array.from({ length: 10 }, (_, nth) => String(nth));
+    expect(ended).not.toEqual(all);
+    expect(
+      events.flatMap((event) => (event.type === "tool_used" ? [event.payload.params?.["text"]] : [])),
+    ).toEqual(all);
+    expectResults({ rows });
   });
 
   test("has the complete input of a call and what the user did not see of it, in the next request and in the next turn", async () => {

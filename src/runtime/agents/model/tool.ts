@@ -79,6 +79,8 @@ export interface Tool {
    * before their effect.
    */
   readonly repeats: boolean;
+  /** Whether a use with this input only reads: such uses of one step run at the same time. Absent: never. */
+  readonly reads?: (input: JsonObject) => boolean;
   /** A short text for users about the use, without secrets. */
   readonly brief: (input: JsonObject) => string;
   readonly use: (use: ToolUse) => Promise<ToolResult>;

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { toolSpan } from "../../../core/span-names.ts";
 import type { CallEnd, CallPart, TextPart } from "../../../core/tasks/transcript.ts";
 import { traced } from "../../../core/trace.ts";
-import type { AgentEvent, Confirm, Decision, Outcome, Progress } from "../../agent.ts";
+import type { AgentEvent, Confirm, Decision, Hold, Outcome, Progress } from "../../agent.ts";
 import { requestChecks, Unapproved } from "./addresses.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { dateFacts, endTexts, markData, newFacts } from "./prompt.ts";
@@ -34,21 +34,52 @@ type Result = Omit<Extract<ToolResult, { readonly kind: "result" }>, "kind">;
 type End = Extract<ToolResult, { readonly kind: "end" }>["outcome"];
 
 /**
- * Runs the calls of the last answer that have no result. Each gets exactly one, except a call that waits for
- * a decision or for subtasks: the run ends with it when the others are done.
+ * Runs the calls of the last answer that have no result, in order; successive ones that only read run at the
+ * same time. Each gets exactly one result, except a call that waits for a decision or for subtasks: the run
+ * ends with it when the others are done.
  *
  * @returns the end of the run, if a call ends it.
  */
 export async function* useCalls(run: Run): AsyncGenerator<Progress, Outcome | null, void> {
   let first: { readonly call: CallPart; readonly end: End } | null = null;
-  for (const call of openCalls(run.transcript.rows)) {
-    const end = yield* useCall(run, call);
+  let reads: Reads = new Map();
+  const calls = openCalls(run.transcript.rows);
+  for (const [index, call] of calls.entries()) {
+    if (!reads.has(call)) reads = await startReads(run, calls.slice(index));
+    const end = yield* useCall(run, call, reads);
     if (end === null) continue;
     if (first === null) first = { call, end };
     else addResult(run, call, endTexts.not_run, "not_run");
   }
   return first && (yield* endRun(run, first.call, first.end));
 }
+
+/** The most uses at the same time. */
+const readsMax = 8;
+
+/** Uses that have started, with their holds. */
+type Reads = ReadonlyMap<CallPart, { readonly hold: Hold; readonly result: Promise<ToolResult> }>;
+
+/** Starts the first calls, as long as they only read; none if the first one does more. */
+async function startReads(run: Run, calls: readonly CallPart[]): Promise<Reads> {
+  const started: [CallPart, { hold: Hold; result: Promise<ToolResult> }][] = [];
+  for (const call of calls.slice(0, readsMax)) {
+    const tool = run.tools.get(call.toolName);
+    if (!tool?.reads?.(call.input) || inputFault(tool, call.input) !== null) break;
+    const hold = await reserve(run, oneUse);
+    const result = resultOf(
+      run,
+      tool,
+      use(run, tool, call, async () => undefined),
+    );
+    // A use whose result is not awaited, because another one ended the run, must not end the process.
+    result.catch(() => undefined);
+    started.push([call, { hold, result }]);
+  }
+  return new Map(started);
+}
+
+const oneUse = { inputTokens: 0, outputTokens: 0, toolCalls: 1 };
 
 /** Gives each call of an earlier turn a result: nothing will run it. */
 export function closeCalls(run: Run): void {
@@ -60,7 +91,7 @@ export function closeCalls(run: Run): void {
 }
 
 /** Uses a tool. Yields its event with the row of its result, or returns the end of the run. */
-async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End | null, void> {
+async function* useCall(run: Run, call: CallPart, reads: Reads): AsyncGenerator<Progress, End | null, void> {
   const { toolName, input } = call;
   const tool = run.tools.get(toolName);
   const fault = toolFault(run, call) ?? inputFault(toolName === planTool.name ? planTool : tool, input);
@@ -82,7 +113,7 @@ async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End 
     ]);
     return null;
   }
-  let result = yield* paidResult(run, tool, call);
+  let result = yield* paidResult(run, tool, call, reads.get(call));
   while (result.kind === "end" && result.outcome.kind === "confirm" && isAllowed(run, result.outcome)) {
     yield* accept(run, call, result.outcome);
     result = yield* paidResult(run, tool, call);
@@ -99,9 +130,14 @@ async function* useCall(run: Run, call: CallPart): AsyncGenerator<Progress, End 
   return null;
 }
 
-async function* paidResult(run: Run, tool: Tool, call: CallPart): AsyncGenerator<Progress, ToolResult, void> {
-  const hold = await reserve(run, { inputTokens: 0, outputTokens: 0, toolCalls: 1 });
-  const result = yield* resultOf(run, tool, call);
+async function* paidResult(
+  run: Run,
+  tool: Tool,
+  call: CallPart,
+  started?: { readonly hold: Hold; readonly result: Promise<ToolResult> },
+): AsyncGenerator<Progress, ToolResult, void> {
+  const hold = started?.hold ?? (await reserve(run, oneUse));
+  const result = started ? await started.result : yield* begunResult(run, tool, call);
   run.spend(result.kind === "result" ? { toolCalls: 1 } : {}, hold);
   return result;
 }
@@ -130,27 +166,35 @@ export async function* loadSkill(
 }
 
 /** Runs a use. When its effect is about to start, that is committed before it does. */
-async function* resultOf(run: Run, tool: Tool, call: CallPart): AsyncGenerator<Progress, ToolResult, void> {
-  const { turn, log, transcript } = run;
+async function* begunResult(
+  run: Run,
+  tool: Tool,
+  call: CallPart,
+): AsyncGenerator<Progress, ToolResult, void> {
+  const { transcript } = run;
   const [begun, committed] = [Promise.withResolvers<"begun">(), Promise.withResolvers<void>()];
   async function begin(): Promise<void> {
     if (hasBegun(transcript.rows, call)) return;
     begun.resolve("begun");
     await committed.promise;
   }
-  const used = use(run, tool, call, begin);
+  const result = resultOf(run, tool, use(run, tool, call, begin));
+  if ((await Promise.race([result, begun.promise])) === "begun") {
+    transcript.add("state", [{ type: "begun", toolCallId: call.toolCallId }]);
+    yield { ...run.record([]), isAwaited: true };
+    committed.resolve();
+  }
+  return result;
+}
+
+/** The result of a use, also of one that fails. @throws Failure `unavailable`: the run is retried. */
+async function resultOf({ turn, log }: Run, { name }: Tool, used: Promise<ToolResult>): Promise<ToolResult> {
   try {
-    if ((await Promise.race([used, begun.promise])) === "begun") {
-      transcript.add("state", [{ type: "begun", toolCallId: call.toolCallId }]);
-      yield { ...run.record([]), isAwaited: true };
-      committed.resolve();
-    }
     return await used;
   } catch (cause) {
     turn.signal.throwIfAborted();
-    // The run is retried.
     if (cause instanceof Failure && cause.reason === "unavailable") throw cause;
-    log("error", "a tool failed", { taskId: turn.taskId, tool: tool.name, cause });
+    log("error", "a tool failed", { taskId: turn.taskId, tool: name, cause });
     return errorResult("The tool failed.");
   }
 }

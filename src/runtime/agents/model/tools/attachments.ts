@@ -9,6 +9,7 @@ import {
   fromSchema,
   pathSchema,
   pointerSchema,
+  readsUnlessSaved,
   successResult,
 } from "./create-tool.ts";
 import { readDocument } from "./reading/document.ts";
@@ -89,6 +90,7 @@ export const readAttachment: Tool = createTool<AttachmentInput>({
     save_as: pathSchema,
   },
   required: ["name"],
+  reads: readsUnlessSaved,
   brief: ({ name }) => `Read ${name}`,
   async use({ name, ...part }, { turn }) {
     const match = sentFiles(turn).find((named) => named.name === name);

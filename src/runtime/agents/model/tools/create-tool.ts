@@ -1,3 +1,4 @@
+import { defined } from "../../../../core/defined.ts";
 import { Failure, type Reason } from "../../../../core/failure.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import { conformsTo, type Tool, type ToolResult, type ToolUse } from "../tool.ts";
@@ -10,6 +11,8 @@ export interface TypedTool<Input> {
   readonly required: readonly (keyof Input & string)[];
   /** As in `Tool`; true by default. */
   readonly repeats?: boolean;
+  /** As in `Tool`. */
+  readonly reads?: (input: JsonObject) => boolean;
   readonly brief: (input: Input) => string;
   readonly use: (input: Input, use: ToolUse) => Promise<ToolResult>;
 }
@@ -33,6 +36,7 @@ export function createTool<Input>({
   properties,
   required,
   repeats = true,
+  reads,
   brief,
   use,
 }: TypedTool<Input>): Tool {
@@ -51,6 +55,7 @@ export function createTool<Input>({
     description,
     inputSchema,
     repeats,
+    ...defined({ reads }),
     brief: (input) => brief(checkInput(input)),
     async use(using) {
       try {
@@ -64,6 +69,9 @@ export function createTool<Input>({
 }
 
 export const successResult = (value: Json): ToolResult => ({ kind: "result", value });
+
+/** For tools that read unless they save what they have read. */
+export const readsUnlessSaved = (input: JsonObject): boolean => input["save_as"] === undefined;
 
 /** The result of a failed use, with the reason. */
 export const errorResult = (why: string): ToolResult => ({ kind: "result", value: why, isError: true });

@@ -4,7 +4,14 @@ import { contentTypeOf } from "../../../../core/files/filename.ts";
 import { isObject } from "../../../../core/json.ts";
 import { withoutFragment } from "../addresses.ts";
 import type { Tool, ToolResult, ToolUse } from "../tool.ts";
-import { createTool, fromSchema, pathSchema, pointerSchema, successResult } from "./create-tool.ts";
+import {
+  createTool,
+  fromSchema,
+  pathSchema,
+  pointerSchema,
+  readsUnlessSaved,
+  successResult,
+} from "./create-tool.ts";
 import { readDocument } from "./reading/document.ts";
 import type { Part, Reading } from "./reading/text.ts";
 
@@ -36,6 +43,7 @@ export const fetchUrl = (fetchFile: FetchFile): Tool =>
       save_as: pathSchema,
     },
     required: ["url"],
+    reads: readsUnlessSaved,
     brief: ({ url }) => `Fetch ${hostOf(url)}`,
     async use({ url, ...part }, use) {
       try {

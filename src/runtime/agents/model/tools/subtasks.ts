@@ -19,6 +19,7 @@ export const browseTask = ({ ids }: References): Tool =>
     description: `Reads another task that the user has referred to. Those are: ${ids.join(", ")}. ${taskReadingUse}`,
     properties: taskReadingSchemas,
     required: ["task_id", "action"],
+    reads: () => true,
     brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a referenced task`,
     async use({ task_id: taskId, ...reading }, { turn }) {
       const task = await turn.references.open(taskId);
@@ -129,6 +130,7 @@ const listSubtasks = ({ list }: NonNullable<Turn["subtasks"]>): Tool =>
       "Shows the current states of your newest subtasks, 20 at most: status and last message. Subtasks with the status `waiting` wait for the user.",
     properties: {},
     required: [],
+    reads: () => true,
     brief: () => "Look at the subtasks",
     use: async () => successResult(subtaskStates(await list())),
   });
@@ -139,6 +141,7 @@ const readSubtask = ({ open }: NonNullable<Turn["subtasks"]>): Tool =>
     description: `Reads a subtask of yours by its id. ${taskReadingUse}`,
     properties: taskReadingSchemas,
     required: ["task_id", "action"],
+    reads: () => true,
     brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a subtask`,
     async use({ task_id: id, ...reading }) {
       const task = await open(id);

@@ -40,6 +40,7 @@ const useSkill = (skills: readonly TurnSkill[]): Tool => ({
     "Loads one of the listed skills: its instructions (SKILL.md), or another of its files. Use it before you do work that the skill is for.",
   inputSchema,
   repeats: true,
+  reads: () => true,
   brief: ({ skill }) => `Using the skill ${skillOf(skills, skill)?.name ?? "with that name"}`,
   async use({ input }) {
     const skill = skillOf(skills, input["skill"]);

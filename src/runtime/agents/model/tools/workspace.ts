@@ -60,6 +60,7 @@ export const readFile: Tool = createTool<ReadInput>({
     "Reads a file of your workspace: text, CSV (rows), JSON (values), HTML or PDF (pages). Long ones come in parts: when `next` is a number, call again with it as `from`.",
   properties: { path: pathSchema, from: fromSchema, pointer: pointerSchema },
   required: ["path"],
+  reads: () => true,
   brief: ({ path }) => `Read ${path}`,
   async use({ path, ...part }, { turn: { workspace, signal } }) {
     const filename = baseName(workspacePath(path));
@@ -75,6 +76,7 @@ export const listFiles: Tool = createTool<Record<never, never>>({
     "Lists the files of your workspace (`workspace`: read_file, write_file, delete_file, attach_result) and the files that the user has sent (`attachments`: read_attachment).",
   properties: {},
   required: [],
+  reads: () => true,
   brief: () => "List files",
   async use(_, { turn }) {
     const workspace = (await turn.workspace.list()).map(({ path, bytes }) => ({ path, bytes }));
