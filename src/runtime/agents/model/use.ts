@@ -66,7 +66,10 @@ async function startReads(run: Run, calls: readonly CallPart[]): Promise<Reads> 
   for (const call of calls.slice(0, readsMax)) {
     const tool = run.tools.get(call.toolName);
     if (!tool?.reads?.(call.input) || inputFault(tool, call.input) !== null) break;
-    const hold = await reserve(run, oneUse);
+    // A use without room in a budget is refused when it is its turn: those before it settle first.
+    const hold =
+      started.length === 0 ? await reserve(run, oneUse) : await reserve(run, oneUse).catch(() => null);
+    if (hold === null) break;
     const result = resultOf(
       run,
       tool,
