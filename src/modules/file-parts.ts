@@ -10,6 +10,7 @@ import { writer } from "../core/files/writer.ts";
 import { createOpenCurrentSkill } from "../core/skills/content.ts";
 import type { Store } from "../core/store.ts";
 import { segmentReader } from "../core/tasks/segment-file.ts";
+import { transcriptReader } from "../core/tasks/transcript.ts";
 import { workspaces } from "../core/workspaces/open.ts";
 import { openBlobs } from "./blobs.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -62,6 +63,7 @@ export function openFiles({
       blobs,
     }),
     readFile: fileReader(store, blobs, clock),
+    readTranscript: transcriptReader(store.transcripts, blobs),
     workspaceOf: workspaces({ store, changeBytes, staging: stage, blobs, clock }),
     openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
     sweep: fileSweep({ changeBytes, blobs, clock, log }),

@@ -5,6 +5,7 @@ import type { FileName, Staged, Staging } from "../core/files/staging.ts";
 import type { Tx } from "../core/store.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { Task } from "../core/tasks/task.ts";
+import { type NewTranscriptRow, rowMax } from "../core/tasks/transcript.ts";
 import { checkSite, siteBytesMax } from "../core/websites/checkpoint.ts";
 import type { SaveSite } from "../core/websites/save.ts";
 import type { Agent, AgentEvent, NewFile, NewSite, Outcome } from "./agent.ts";
@@ -32,10 +33,10 @@ export const fileStager = (agent: Agent, staging: Pick<Staging, "stage">): Agent
     try {
       for (;;) {
         const step = await work.next();
-        if (step.done) return await stageOutcome(step.value, stage);
+        if (step.done) return await stageRows(await stageOutcome(step.value, stage), staging, turn.signal);
         const { events } = step.value;
         yield {
-          ...step.value,
+          ...(await stageRows(step.value, staging, turn.signal)),
           events:
             skip > 0
               ? events.map(plainEvent)
@@ -63,6 +64,23 @@ async function stageFile(
   const name = { filename: checkFilename(filename), contentType: contentType ?? contentTypeOf(filename) };
   const bytes = Readable.from(content, { objectMode: false });
   return { staged: await staging.stage(bytes, { accountId: null, max, signal }), name };
+}
+
+/** Stages the parts of rows that are too large for the database. */
+async function stageRows<T extends object>(
+  done: T & { readonly rows?: readonly NewTranscriptRow[] },
+  staging: Pick<Staging, "stage">,
+  signal: AbortSignal,
+): Promise<T> {
+  if (!done.rows) return done;
+  const rows = await mapSequentially(done.rows, async (row) => {
+    const bytes = Buffer.from(JSON.stringify(row.parts));
+    if (bytes.length <= rowMax) return row;
+    const to = { accountId: null, max: bytesMax, signal };
+    const { blobId } = await staging.stage(Readable.from([bytes]), to);
+    return { ...row, parts: [], blobId };
+  });
+  return { ...done, rows };
 }
 
 /** Stages an event's files. Only answers have files, and only uses of tools have a website. */

@@ -15,7 +15,7 @@ import { openTurn, type TurnParts } from "./turn.ts";
 
 export interface RunParts
   extends EndingParts,
-    Pick<TurnParts, "cipher" | "readFile" | "workspaceOf" | "openSkill"> {
+    Pick<TurnParts, "cipher" | "readFile" | "readTranscript" | "workspaceOf" | "openSkill"> {
   readonly log: Log;
   /** Absent: watchers see no text before its event. */
   readonly texts?: Pick<LiveTexts, "writer">;

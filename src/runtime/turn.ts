@@ -14,7 +14,7 @@ import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts
 import { type HistoryEntry, readPast, toHistory } from "../core/tasks/history.ts";
 import { referencesOf } from "../core/tasks/message.ts";
 import type { Task } from "../core/tasks/task.ts";
-import { readTranscript } from "../core/tasks/transcript.ts";
+import type { ReadTranscript } from "../core/tasks/transcript.ts";
 import { joinInstructions } from "../core/tasks/turn-request.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { AttachedFile, Decision, Earlier, Person, Turn, TurnSkill } from "./agent.ts";
@@ -32,6 +32,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly cipher: Cipher;
   readonly readFile: ReadFile;
+  readonly readTranscript: ReadTranscript;
   readonly workspaceOf: WorkspaceOf;
   readonly openSkill: OpenSkill;
   readonly ids: Ids;
@@ -101,7 +102,7 @@ export async function openTurn(
     ...briefing,
     ...progress,
     person: () => personOf(store, task),
-    transcript: () => readTranscript(store.transcripts, id),
+    transcript: () => Array.fromAsync(parts.readTranscript(id)),
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     sources: fetchSources(store, task),

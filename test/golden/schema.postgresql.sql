@@ -965,6 +965,7 @@ TABLE transcript
   seq integer NOT NULL
   role text NOT NULL
   parts text NOT NULL
+  blob_id text
   model text
   input_tokens integer
   cached_tokens integer

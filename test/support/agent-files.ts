@@ -10,6 +10,7 @@ import { writer } from "../../src/core/files/writer.ts";
 import { systemIds, systemRandom } from "../../src/core/ids.ts";
 import { createOpenCurrentSkill } from "../../src/core/skills/content.ts";
 import type { Store } from "../../src/core/store.ts";
+import { transcriptReader } from "../../src/core/tasks/transcript.ts";
 import { createSaveSite } from "../../src/core/websites/save.ts";
 import { workspaces } from "../../src/core/workspaces/open.ts";
 import type { Turn } from "../../src/runtime/agent.ts";
@@ -19,7 +20,7 @@ import { unpublished } from "./claims.ts";
 /** The files interface of a run. */
 type Files = Pick<
   RunParts,
-  "publishTask" | "staging" | "readFile" | "workspaceOf" | "openSkill" | "saveSite"
+  "publishTask" | "staging" | "readFile" | "readTranscript" | "workspaceOf" | "openSkill" | "saveSite"
 >;
 
 const none = (): never => {
@@ -31,6 +32,7 @@ export const withoutFiles: Files = {
   publishTask: unpublished,
   staging: { stage: none, discard: none, keep: none, keepArtifact: none },
   readFile: none,
+  readTranscript: async function* () {},
   workspaceOf: () => ({ list: none, find: none, read: none, write: none, remove: none }),
   openSkill: none,
   saveSite: none,
@@ -61,6 +63,7 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
     staging: stage,
     workspaceOf: workspaces({ store, changeBytes: store.change, staging: stage, blobs, clock }),
     readFile: fileReader(store, blobs, clock),
+    readTranscript: transcriptReader(store.transcripts, blobs),
     openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
     saveSite: createSaveSite({ clock, ids: systemIds, random: systemRandom }),
     remove: () => rmSync(folder, { recursive: true, force: true }),

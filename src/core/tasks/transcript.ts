@@ -1,3 +1,5 @@
+import { text } from "node:stream/consumers";
+import type { Blobs } from "../files/blob.ts";
 import type { JsonObject } from "../json.ts";
 
 /**
@@ -88,7 +90,10 @@ export interface TranscriptRow {
   /** The last event that it covers. */
   readonly seq: number;
   readonly role: TranscriptRole;
+  /** Empty while they are in the storage. */
   readonly parts: readonly TranscriptPart[];
+  /** The bytes with the JSON of the parts of a row that is larger than `rowMax`; null for other rows. */
+  readonly blobId: string | null;
   /** The model that answered, or that a system message is for; null for other rows. */
   readonly model: string | null;
   /** The reported tokens of the request, those of them that were cached, and of the answer. */
@@ -105,11 +110,17 @@ export interface TranscriptRow {
   readonly createdAt: number;
 }
 
-/** The most characters of the JSON of a row's parts. */
+/** The most bytes of the JSON of a row's parts. Larger ones are in the storage. */
 export const rowMax = 1024 * 1024;
 
-/** A row that a change adds. Without a `seq` it covers all events of the change. */
-export type NewTranscriptRow = Omit<TranscriptRow, "taskId" | "spaceId" | "seq"> & { readonly seq?: number };
+/**
+ * A row that a change adds. Without a `seq` it covers all events of the change. Its parts may have any size
+ * until they are staged: then it has a `blobId`, which the change keeps.
+ */
+export type NewTranscriptRow = Omit<TranscriptRow, "taskId" | "spaceId" | "seq" | "blobId"> & {
+  readonly seq?: number;
+  readonly blobId?: string | null;
+};
 
 /** The transcripts of tasks. Rows are written by `TaskRows.advance`, with the events that they belong to. */
 export interface TranscriptRows {
@@ -118,15 +129,21 @@ export interface TranscriptRows {
   deleteOfTask(taskId: string): Promise<void>;
 }
 
-/** Reads the complete transcript of a task. */
-export async function readTranscript(
+/** Reads the transcript of a task in order, each row with its parts. */
+export type ReadTranscript = (taskId: string) => AsyncIterable<TranscriptRow>;
+
+export const transcriptReader = (
   rows: Pick<TranscriptRows, "list">,
-  taskId: string,
-): Promise<readonly TranscriptRow[]> {
-  const found: TranscriptRow[] = [];
-  for (;;) {
-    const page = await rows.list(taskId, found.length);
-    if (page.length === 0) return found;
-    found.push(...page);
-  }
-}
+  blobs: Pick<Blobs, "read">,
+): ReadTranscript =>
+  async function* (taskId) {
+    for (let from = 0; ; ) {
+      const page = await rows.list(taskId, from);
+      if (page.length === 0) return;
+      for (const row of page)
+        yield row.blobId === null
+          ? row
+          : { ...row, parts: JSON.parse(await text(await blobs.read(row.blobId))) };
+      from += page.length;
+    }
+  };

@@ -9,6 +9,7 @@ import type { DataExport } from "../../core/exports/export.ts";
 import type { Blobs } from "../../core/files/blob.ts";
 import { fileAt } from "../../core/files/file.ts";
 import type { Tx } from "../../core/store.ts";
+import { transcriptReader } from "../../core/tasks/transcript.ts";
 import {
   identityRow,
   jsonArray,
@@ -199,7 +200,7 @@ async function* sessionEntries(
   yield json("session_file_info", fileRows());
   async function* lines() {
     for await (const page of tasks())
-      for (const task of page) yield* transcriptLines(store.transcripts, task);
+      for (const task of page) yield* transcriptLines(transcriptReader(store.transcripts, parts.blobs), task);
   }
   yield { name: "transcript.jsonl", bytes: toChunks(lines()), size: null, compress: true };
   if (!withFiles) return;

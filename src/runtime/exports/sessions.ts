@@ -1,7 +1,7 @@
 import type { ArchiveQuery, ArchiveRows, PackedTask } from "../../core/exports/archive-rows.ts";
 import type { Attachment, StoredFile } from "../../core/files/file.ts";
 import type { TaskEvent } from "../../core/tasks/event.ts";
-import type { TranscriptRow, TranscriptRows } from "../../core/tasks/transcript.ts";
+import type { ReadTranscript, TranscriptRow } from "../../core/tasks/transcript.ts";
 import type { Writers } from "./json.ts";
 import { entryName } from "./zip.ts";
 
@@ -64,15 +64,10 @@ export async function* sessionRow(
 
 /** What the model of a task was given and has answered (`transcript.jsonl`): a JSON object in each line. */
 export async function* transcriptLines(
-  rows: Pick<TranscriptRows, "list">,
+  read: ReadTranscript,
   { id }: Pick<PackedTask, "id">,
 ): AsyncGenerator<string> {
-  for (let from = 0; ; ) {
-    const page = await rows.list(id, from);
-    for (const row of page) yield `${JSON.stringify(transcriptRow(row))}\n`;
-    if (page.length === 0) return;
-    from += page.length;
-  }
+  for await (const row of read(id)) yield `${JSON.stringify(transcriptRow(row))}\n`;
 }
 
 const transcriptRow = ({

@@ -22,6 +22,7 @@ import {
 } from "./event-segment.ts";
 import { eventShape } from "./event-shape.ts";
 import { entries, textsOf } from "./task-text.ts";
+import { deleteTranscripts } from "./transcript.ts";
 
 const { task, taskEvent } = tables;
 
@@ -73,7 +74,7 @@ export function eventRows(session: Session): EventRows {
       await deleteSegments(session, ids);
       // Processes of an earlier release delete tasks without these.
       await execute(sql`DELETE FROM task_text WHERE task_id IN (${ids})`);
-      await execute(sql`DELETE FROM transcript WHERE task_id IN (${ids})`);
+      await deleteTranscripts(session, sql`IN (${ids})`);
       return found.length;
     },
   };

@@ -4,6 +4,7 @@ import { changeOf, type Session } from "../session.ts";
 import { empty, forUpdate, inTexts, join, type Sql, sql } from "../statements.ts";
 import { boolean, tables } from "../table.ts";
 import { later } from "./task-row.ts";
+import { deleteTranscripts } from "./transcript.ts";
 
 const isHeld = (...subjects: readonly Sql[]): Sql =>
   sql`EXISTS (SELECT 1 FROM legal_hold h WHERE ${join([...subjects], " OR ")})`;
@@ -59,7 +60,7 @@ export function retentionRows(session: Session): RetentionRows {
         DELETE FROM ${table} WHERE (task_id, seq) IN (
           SELECT task_id, seq FROM ${table} WHERE task_id ${inTexts(dialect, taskIds)} ${only} LIMIT ${limit})`;
       // A transcript has the uses of tools too. A run that begins meanwhile must not find a part of it.
-      await execute(sql`DELETE FROM transcript WHERE task_id ${inTexts(dialect, taskIds)}`);
+      await deleteTranscripts(session, inTexts(dialect, taskIds));
       if (which === "verbose") return execute(some(sql`task_event`, sql`AND type IN (${verbose})`, max));
       // The words of a title have the number 0, and stay.
       const texts = await execute(some(sql`task_text`, sql`AND seq > 0`, max));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ModelConfig } from "../../../src/config/models.ts";
 import type { Caller } from "../../../src/core/accounts/caller.ts";
 import { systemIds } from "../../../src/core/ids.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
@@ -6,7 +7,6 @@ import { eventId } from "../../../src/core/tasks/event.ts";
 import { confirm as confirmation, firstEvents } from "../../../src/core/tasks/lifecycle.ts";
 import { taskSteps } from "../../../src/core/tasks/steps.ts";
 import type { Task } from "../../../src/core/tasks/task.ts";
-import { readTranscript } from "../../../src/core/tasks/transcript.ts";
 import { confirmations } from "../../../src/core/use-cases/confirm-action.ts";
 import { schedules } from "../../../src/core/use-cases/manage-schedules.ts";
 import { tasks } from "../../../src/core/use-cases/manage-tasks.ts";
@@ -89,8 +89,9 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     { api, server }: (typeof endpoints)[number],
     tools: readonly Tool[],
     abandons = Number.POSITIVE_INFINITY,
+    more: Partial<ModelConfig> = {},
   ): Promise<void> {
-    const config = configOf(api, server);
+    const config = configOf(api, server, more);
     const model = modelAgent({
       config,
       policy: anyRequest,
@@ -113,6 +114,7 @@ describeOnOne("a task of the model agent with tools", (kind) => {
       publishTask,
       staging: files.staging,
       readFile: files.readFile,
+      readTranscript: files.readTranscript,
       workspaceOf: files.workspaceOf,
       openSkill: files.openSkill,
       saveSite: files.saveSite,
@@ -238,12 +240,33 @@ describeOnOne("a task of the model agent with tools", (kind) => {
 
   /** The transcript of a task, without times, and what differs between tasks. */
   async function rowsOf(id: string) {
-    const rows = await readTranscript(db.store.transcripts, id);
+    const rows = await Array.fromAsync(files.readTranscript(id));
     const same = rows.map(
       ({ taskId: _, spaceId: _space, seq: _seq, createdAt: _at, activeMs: _ms, ...row }) => row,
     );
     return JSON.parse(JSON.stringify(same).replaceAll(/"Time":"[^"]*"/g, '"Time":""')) as typeof same;
   }
+
+  test.each(
+    endpoints,
+  )("keeps an answer of more than 1 MiB in the storage as long as the transcript, and sends all of it ($api)", async (endpoint) => {
+    const { server } = endpoint;
+    const large = Array.from({ length: 5 }, (_, index) => `${index}`.repeat(220_000));
+    const calls = large.map((text) => ({ name: "echo", input: { text } }));
+    server.play([{ text: "", calls }, { text: "Done." }, { text: "Yes." }]);
+    const [id, sent] = [await put(), server.requests.length];
+    const room = { contextTokens: 2_000_000, maxOutputTokens: 100_000 };
+    await run(id, endpoint, [echo()], undefined, room);
+    await send(id, "Is all there?");
+    await run(id, endpoint, [echo()], undefined, room);
+    for (const { body } of server.requests.slice(sent + 1))
+      for (const text of large) expect(JSON.stringify(body)).toContain(text);
+    const stored = (await db.store.transcripts.list(id, 0)).filter(({ blobId }) => blobId !== null);
+    expect(stored).toMatchObject([{ role: "assistant", parts: [] }]);
+    await db.store.change((tx) => tx.transcripts.deleteOfTask(id));
+    const deletable = await db.store.change((tx) => tx.blobs.claimDeletable(0, clock.now(), 10));
+    expect(deletable).toEqual(stored.map(({ blobId }) => blobId));
+  });
 
   test.each(
     endpoints,

@@ -7,6 +7,7 @@ CREATE TABLE "transcript" (
     "seq" INTEGER NOT NULL,
     "role" TEXT NOT NULL,
     "parts" TEXT NOT NULL,
+    "blob_id" TEXT,
     "model" TEXT,
     "input_tokens" INTEGER,
     "cached_tokens" INTEGER,

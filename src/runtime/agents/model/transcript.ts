@@ -2,15 +2,13 @@ import { createHash } from "node:crypto";
 import { shortIdFrom } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { PlanStep } from "../../../core/tasks/event.ts";
-import {
-  type CallPart,
-  type NewTranscriptRow,
-  type ResultPart,
-  rowMax,
-  type TranscriptPart,
-  type TranscriptRole,
+import type {
+  CallPart,
+  NewTranscriptRow,
+  ResultPart,
+  TranscriptPart,
+  TranscriptRole,
 } from "../../../core/tasks/transcript.ts";
-import { contextError } from "./fault.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { askUserName } from "./tools/ask.ts";
 import { waitName } from "./tools/subtasks.ts";
@@ -30,7 +28,6 @@ export type RowMembers = Partial<
 export interface Transcript {
   /** All rows, also those that are not written so far. */
   readonly rows: readonly Row[];
-  /** @throws TurnError `context_limit` for a row that is too long. */
   add(role: TranscriptRole, parts: readonly TranscriptPart[], members?: RowMembers): void;
   /** Returns the rows that were added since the last call, to be written. */
   take(): readonly Row[];
@@ -59,7 +56,6 @@ export function openTranscript(
   return {
     rows,
     add(role, parts, members = {}) {
-      if (JSON.stringify(parts).length > rowMax) throw contextError();
       rows.push({
         ...none,
         ...members,
