@@ -41,7 +41,8 @@ function answerTo({ messages }: ModelRequest): Answering {
   const plan = {
     steps: Array.from({ length: planSteps }, (_, i) => ({
       title: `Step ${i}`,
-      status: i === step ? "doing" : i < step ? "done" : "todo",
+      // The last one has no open step: the model would be reminded.
+      status: i < step || step === planSteps - 1 ? "done" : i === step ? "doing" : "todo",
     })),
   };
   return {

@@ -16,14 +16,20 @@ export function repliesOf(turns: readonly (readonly Act[])[]): readonly Reply[] 
       replies.push({ ...step, calls: [{ name, input }] });
       step = {};
     };
+    const show = (steps: typeof plan) => {
+      plan = steps;
+      call("update_plan", { steps: plan.map((each) => ({ ...each })) });
+    };
     for (const act of acts) {
       if (act.does === "think") step = { ...step, reasoning: act.what };
       else if (act.does === "say") step = { ...step, text: act.what };
       else if (act.does === "plan" || act.does === "step") {
-        plan =
-          act.does === "plan" ? act.titles.map((title) => ({ title, status: "todo" })) : advancePlan(plan);
-        call("update_plan", { steps: plan.map((each) => ({ ...each })) });
+        show(
+          act.does === "plan" ? act.titles.map((title) => ({ title, status: "todo" })) : advancePlan(plan),
+        );
       } else if (act.does === "finish") {
+        // Other agents need not end their plans, and are not reminded.
+        if (plan.length > 0) show(advancePlan(plan));
         replies.push({ ...step, text: act.what });
         step = {};
         // The platform requests it separately, and a second time where it does not match the schema.

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { toolNames } from "../../../src/config/models.ts";
+import { planReminder } from "../../../src/runtime/agents/model/plan.ts";
 import { openTestStore } from "../../support/database.ts";
 import { modelsFile } from "../../support/model/rig.ts";
 import { type ModelRequest, refusalText } from "../../support/model/script.ts";
@@ -83,7 +84,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(request?.messages[0]?.text).toContain("Answer in rhymes.");
   });
 
-  test("reports thoughts as explanations, plans as plans, and text before tool calls as progress", async () => {
+  test("reports thoughts as explanations, plans as plans, text before tool calls as progress, and reminds once of an open plan", async () => {
     const steps = (first: string, second: string) => ({
       steps: [
         { title: "Look", status: first },
@@ -97,6 +98,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
         calls: [{ name: "update_plan", input: steps("doing", "todo") }],
       },
       { calls: [{ name: "update_plan", input: steps("done", "doing") }] },
+      { text: "I looked." },
       { text: "Done." },
     ]);
     const events = await rig.events(await rig.runToEnd("Look and tell"));
@@ -109,11 +111,13 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
         "plan_update",
         "new_plan_step",
       ],
-      ...["plan_update", "new_plan_step", "plan_update", "assistant_message", "status_update"],
+      ...["plan_update", "new_plan_step", "assistant_message"],
+      ...["plan_update", "assistant_message", "status_update"],
     ]);
     expect(payloads(events, "explanation")).toEqual([{ content: "Two things to do." }]);
     expect(payloads(events, "assistant_message")).toMatchObject([
       { content: "I make a plan.", delivery_kind: "progress" },
+      { content: "I looked.", delivery_kind: "progress" },
       { content: "Done.", delivery_kind: "result" },
     ]);
     const plans = payloads(events, "plan_update").map(({ steps: all }) =>
@@ -122,7 +126,10 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(plans, "the current step ends with its turn").toEqual([
       ["doing", "todo"],
       ["done", "doing"],
-      ["done", "done"],
+      ["done", "failed"],
+    ]);
+    expect(requests().map(({ messages }) => messages.at(-1)?.text === planReminder)).toEqual([
+      ...[false, false, false, true],
     ]);
   });
 
@@ -225,7 +232,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     server.play([
       {
         text: "I plan.",
-        calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }],
+        calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "done" }] } }],
         wait: answer.promise,
       },
       { status: 418 },
@@ -255,7 +262,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     server.play([
       {
         text: "I plan.",
-        calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "doing" }] } }],
+        calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "done" }] } }],
       },
       { text: "Half", after: "hang" },
     ]);
@@ -271,8 +278,8 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     await untilStatus(db.store, id, "stopped");
     const events = await db.store.events.list(id, { order: "asc", limit: 100, verbose: true });
     expect(events.map(({ type }) => type)).toEqual([
-      ...["user_message", "status_update", "assistant_message", "plan_update", "new_plan_step"],
-      ...["plan_update", "assistant_message", "status_update"],
+      ...["user_message", "status_update", "assistant_message", "plan_update"],
+      ...["assistant_message", "status_update"],
     ]);
     const [, before, after] = requests();
     expect(unmarked(after)).toEqual(unmarked(before));

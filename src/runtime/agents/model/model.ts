@@ -6,10 +6,10 @@ import type { Agent, Outcome, Progress } from "../../agent.ts";
 import type { Answer, RequestedCall } from "./answer.ts";
 import { beginTurn } from "./begin.ts";
 import { TurnError } from "./fault.ts";
-import { closePlan } from "./plan.ts";
+import { closePlan, isOpen, planReminder } from "./plan.ts";
 import { type ModelParts, openRun, type Run } from "./run.ts";
 import { runStep, type StepOptions } from "./step.ts";
-import { callIdOf, planOf } from "./transcript.ts";
+import { callIdOf, partsOf, planOf, usedBy } from "./transcript.ts";
 import { closeCalls, readInput, useCalls } from "./use.ts";
 
 /**
@@ -28,7 +28,7 @@ const agentOf = (parts: ModelParts): Agent =>
       return yield* work(run);
     } catch (thrown) {
       if (!(thrown instanceof TurnError)) throw thrown;
-      yield* closeTurn(run, "failed");
+      yield* closeTurn(run);
       return {
         kind: "fail",
         errorType: thrown.errorType,
@@ -45,13 +45,26 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
     const end = yield* useCalls(run);
     if (end) return end;
     const answer = yield* runStep(run, { quiet, live: "" });
-    if (!answer.parts.some(({ type }) => type === "call")) return yield* conclude(run, answer);
+    const isLast = !answer.parts.some(({ type }) => type === "call");
+    const reminds = isLast && answer.finish === "stop" && needsReminder(run);
+    if (isLast && !reminds) return yield* conclude(run, answer);
     addAnswer(run, answer);
+    if (reminds) run.transcript.add("user", [{ type: "text", text: planReminder }]);
     const content = answer.text.trim();
     yield run.record(
       content === "" ? [] : [{ type: "assistant_message", payload: { content, deliveryKind: "progress" } }],
     );
   }
+}
+
+/** True once in a turn, when its plan is open and steps are left to end it and to answer again. */
+function needsReminder({ transcript: { rows }, turn: { number }, config }: Run): boolean {
+  const own = rows.filter(({ role, turn }) => role === "user" && turn === number);
+  return (
+    planOf(rows).some(isOpen) &&
+    !partsOf(own, "text").some(({ text }) => text === planReminder) &&
+    usedBy(rows, number).steps + 3 <= config.limits.steps
+  );
 }
 
 /**
@@ -85,7 +98,7 @@ async function* conclude(run: Run, answer: Answer): AsyncGenerator<Progress, Out
   const content = yield* wholeText(run, answer);
   const { outputSchema } = run.turn;
   const output = outputSchema === null ? undefined : yield* extract(run, outputSchema);
-  yield* closeTurn(run, "done");
+  yield* closeTurn(run);
   return { kind: "finish", content, ...defined({ output }), rows: run.transcript.take() };
 }
 
@@ -172,9 +185,9 @@ const valueIn = (text: string): Json | undefined =>
 /**
  * Ends the plan's current step with the turn, and reports the last usage. The rows are written with the end.
  */
-async function* closeTurn(run: Run, status: "done" | "failed"): AsyncGenerator<Progress, void, void> {
+async function* closeTurn(run: Run): AsyncGenerator<Progress, void, void> {
   // A run that was lost after this has shown the end of the plan.
   const shown = run.events.findLast((event) => event.type === "plan_update")?.payload.steps;
-  const events = closePlan(shown ?? planOf(run.transcript.rows), status, run.turn.clock.now());
+  const events = closePlan(shown ?? planOf(run.transcript.rows), run.turn.clock.now());
   if (events.length > 0 || run.hasUnreportedCosts()) yield run.recordLast(events);
 }

@@ -79,18 +79,28 @@ function withTimes(
     : { status, title, startedAt, endAt: known?.endAt ?? at };
 }
 
-/** The event that ends the plan's current step with its turn; none without a current step. */
-export function closePlan(
-  steps: readonly PlanStep[],
-  status: "done" | "failed",
-  now: number,
-): readonly NewEvent[] {
+/** What the model is told once when it ends a turn while its plan has steps that are not ended. */
+export const planReminder =
+  "Your plan has steps that are not ended. If they are done, say so with update_plan, and give your complete answer again. Otherwise do them now, or say in your answer what is left and why.";
+
+export const isOpen = ({ status }: Pick<PlanStep, "status">): boolean =>
+  status === "doing" || status === "todo";
+
+/**
+ * The event that ends the plan's current step with its turn, as `failed`; none without a current step. Steps
+ * that have not begun stay.
+ */
+export function closePlan(steps: readonly PlanStep[], now: number): readonly NewEvent[] {
   if (!steps.some((step) => step.status === "doing")) return [];
   const endAt = Math.floor(now / 1000);
   return [
     {
       type: "plan_update",
-      payload: { steps: steps.map((step) => (step.status === "doing" ? { ...step, status, endAt } : step)) },
+      payload: {
+        steps: steps.map((step) =>
+          step.status === "doing" ? { ...step, status: "failed" as const, endAt } : step,
+        ),
+      },
     },
   ];
 }

@@ -168,8 +168,12 @@ export function planOf(rows: readonly Row[]): readonly PlanStep[] {
   let plan: readonly PlanStep[] = [];
   let result: ResultPart | undefined;
   const calls = new Map<string, JsonObject>();
-  for (const { role, parts, createdAt } of rows) {
-    if (role === "user" && result?.toolName !== askUserName) plan = [];
+  let current: number | undefined;
+  for (const { role, parts, createdAt, turn } of rows) {
+    if (role === "user") {
+      if (turn !== current && result?.toolName !== askUserName) plan = [];
+      current = turn;
+    }
     for (const part of parts) {
       if (part.type === "tool-call" && part.toolName === planTool.name)
         calls.set(part.toolCallId, part.input);
