@@ -57,7 +57,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     const [request] = requests();
     expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
     expect(request?.messages[1]?.text).toMatch(
-      /^What is 12 \* 4\?\n\n<environment>\n.*\nLanguage: de\n<\/environment>$/s,
+      /^What is 12 \* 4\?\n\n<environment>\n.*\nLanguage: de\nNetwork: every public address\n<\/environment>$/s,
     );
     const without = ["browse_task", "run_command", "use_skill"];
     expect(request?.tools?.toSorted()).toEqual(

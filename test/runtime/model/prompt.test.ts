@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/core/json.ts";
+import type { FetchSources } from "../../../src/runtime/agent.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { configOf, echo, mark, type RunOptions, runModel, type Unnumbered } from "./model-run.ts";
 
@@ -46,6 +47,26 @@ describe.each(modelApis)("the prompt of a model behind %s", (api) => {
       `Time zone: Asia/Tokyo\nTime: 23:13\nLanguage: en\nName of the user: ${between("Ann")}`,
     );
     expect(plain.messages[1]?.text).not.toContain("for this turn");
+  });
+
+  test("says what the tools may request, as the owner has narrowed it", async () => {
+    const done = { text: "Done." };
+    await using server = await openModelServer(api, [done, done, done]);
+    const sources: FetchSources = {
+      settings: async () => ({ fetch: "ask", fetchHosts: ["docs.example.com"] }),
+      async *messages() {},
+      async *results() {},
+    };
+    const config = configOf(api, server);
+    const tools = [{ ...echo(), name: "fetch_url" }];
+    const open = { mode: "allow", hosts: ["*.example.com"] } as const;
+    await runModel({ config, tools, policy: open, turn: { sources } });
+    await runModel({ config, policy: { mode: "off", hosts: [] } });
+    await runModel({ config, policy: open, turn: { sources } });
+    const [narrowed, off, none] = server.requests.slice(-3).map(({ messages }) => messages[1]?.text);
+    expect(narrowed).toMatch(/^Network: without an approval only .*, docs\.example\.com$/m);
+    expect(off).toContain("\nNetwork: no requests\n");
+    expect(none, "without a tool that requests").not.toContain("Network");
   });
 
   test("names the files of a message as data", async () => {

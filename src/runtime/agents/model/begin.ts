@@ -1,8 +1,10 @@
+import { strictest } from "../../../core/tasks/fetch-policy.ts";
 import type { TextPart } from "../../../core/tasks/transcript.ts";
 import type { AgentEvent, Progress } from "../../agent.ts";
+import { requestTools } from "./addresses.ts";
 import { addEarlier, addWritten } from "./conversation.ts";
 import { planTool } from "./plan.ts";
-import { newFacts, systemParts, turnFacts } from "./prompt.ts";
+import { networkText, newFacts, systemParts, turnFacts } from "./prompt.ts";
 import type { Run } from "./run.ts";
 import { knownFacts, partsOf } from "./transcript.ts";
 import { closeCalls, loadSkill } from "./use.ts";
@@ -22,7 +24,8 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
     const loaded = yield* loadForced(run);
     const known = new Set(partsOf(transcript.rows, "text").map(({ text }) => text));
     const skills = loaded.map(([part]) => part).filter(({ text }) => !known.has(text));
-    const facts = newFacts(turnFacts(turn, person, mark), knownFacts(transcript.rows));
+    const values = { ...turnFacts(turn, person, mark), Network: await networkOf(run) };
+    const facts = newFacts(values, knownFacts(transcript.rows));
     const messages = turn.messages
       .filter((text) => text !== "")
       .map((text) => ({ type: "text", text }) as const);
@@ -31,6 +34,12 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
     if (loaded.length > 0) yield run.record(loaded.map(([, event]) => event));
   }
   await addWritten(transcript, turn, isNew, mark);
+}
+
+/** What tools may request; empty for a model without such tools. Each request is checked again. */
+async function networkOf({ policy, turn: { sources }, tools }: Run): Promise<string> {
+  if (policy.mode !== "off" && !requestTools.some((name) => tools.has(name))) return "";
+  return networkText(sources ? strictest(policy, await sources.settings()) : policy);
 }
 
 async function* loadForced(

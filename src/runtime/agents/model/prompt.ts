@@ -1,4 +1,5 @@
 import type { Json } from "../../../core/json.ts";
+import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
 import type { CallEnd, ToolDefinition, TranscriptPart } from "../../../core/tasks/transcript.ts";
 import type { Person, Turn, TurnSkill } from "../../agent.ts";
 import { subtaskStates } from "./tools/subtasks.ts";
@@ -98,6 +99,14 @@ export function turnFacts(turn: Turn, person: Person, mark: string): Readonly<Re
     "Schema of the JSON value that you will be asked for after your answer, so find out all that it needs":
       outputSchema === null ? "" : JSON.stringify(outputSchema),
   };
+}
+
+/** Says what a policy of requests lets tools do. */
+export function networkText({ mode, hosts }: FetchPolicy): string {
+  if (mode === "off") return "no requests";
+  if (mode === "allow") return "every public address";
+  const free = ["addresses that the user has written", "links of pages that you have read", ...hosts];
+  return `without an approval only ${free.join(", ")}`;
 }
 
 /** The facts that the model does not know: those that are new, have changed, or hold no more. */
