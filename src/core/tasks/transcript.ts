@@ -38,6 +38,8 @@ export interface CallPart {
   readonly input: JsonObject;
   /** The `actionId` of its events; absent: it is computed. */
   readonly actionId?: string;
+  /** The answer reached its output limit within this call, its last part. */
+  readonly isCut?: true;
   /** What the model's service wants to have back with the call. */
   readonly providerOptions?: ProviderOptions;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TranscriptPart } from "../../../src/core/tasks/transcript.ts";
-import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
+import type { Tool, ToolUse } from "../../../src/runtime/agents/model/tool.ts";
 import { sample } from "../../support/depth.ts";
 import type { Answering, ModelRequest } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
@@ -133,6 +133,28 @@ describe.each(modelApis)("the transcript of a model behind %s", (api) => {
     }
     return last;
   }
+
+  test("goes on after a call that the output limit cut: it is not run, and the model is told to call again", async () => {
+    await using server = await openModelServer(api, [
+      {
+        text: "I speak.",
+        calls: [say("one"), { name: "echo", input: '{"text": "It was a dark and sto' }],
+        finish: "length",
+      },
+      { calls: [{ name: "echo", input: { wrong: true } }, say("two")], finish: "length" },
+      { text: "Done." },
+    ]);
+    const uses: ToolUse[] = [];
+    const run = await runModel({ config: configOf(api, server), tools: [echo(uses)] });
+    expect(run.outcome).toMatchObject({ kind: "finish", content: "Done." });
+    expect(uses.map(({ input }) => input["text"])).toEqual(["one", "two"]);
+    const results = partsOf(run).flatMap((part) => (part.type === "tool-result" ? [part.end] : []));
+    expect(results, "a complete call runs, and another one is wrong as always").toEqual([
+      ...["done", "not_run", "failed", "done"],
+    ]);
+    expect(JSON.stringify(server.requests[1]?.messages.at(-1))).toContain("output limit within this call");
+    expectPrefixes(server.requests);
+  });
 
   test("lets each request begin with the one before it, has one result for each call, and no text that the model has not sent", async () => {
     await using server = await openModelServer(api);

@@ -72,12 +72,16 @@ function needsReminder({ transcript: { rows }, turn: { number }, config }: Run):
  */
 function addAnswer(
   { transcript, config }: Run,
-  { parts, inputTokens, cachedTokens, outputTokens }: Answer,
+  { parts, finish, inputTokens, cachedTokens, outputTokens }: Answer,
 ): void {
   let calls = 0;
   transcript.add(
     "assistant",
-    parts.map((part) => (part.type === "call" ? callOf(part, callIdOf(transcript.rows, calls++)) : part)),
+    parts.map((part, place) => {
+      if (part.type !== "call") return part;
+      const call = callOf(part, callIdOf(transcript.rows, calls++));
+      return finish === "length" && place === parts.length - 1 ? { ...call, isCut: true as const } : call;
+    }),
     { model: config.model, inputTokens, cachedTokens, outputTokens },
   );
 }

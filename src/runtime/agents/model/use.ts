@@ -97,9 +97,10 @@ export function closeCalls(run: Run): void {
 async function* useCall(run: Run, call: CallPart, reads: Reads): AsyncGenerator<Progress, End | null, void> {
   const { toolName, input } = call;
   const tool = run.tools.get(toolName);
-  const fault = toolFault(run, call) ?? inputFault(toolName === planTool.name ? planTool : tool, input);
+  const unfit = inputFault(toolName === planTool.name ? planTool : tool, input);
+  const fault = toolFault(run, call) ?? (unfit !== null && call.isCut ? cutText : unfit);
   if (fault !== null) {
-    addResult(run, call, fault, "failed");
+    addResult(run, call, fault, fault === cutText ? "not_run" : "failed");
     yield run.record([usedEvent(run, call, "The tool could not be used", { value: fault, isError: true })]);
     return null;
   }
@@ -277,6 +278,9 @@ function addResult(run: Run, { toolCallId, toolName }: CallPart, value: Result["
 
 const stuckText =
   "You have made this call several times with the same result. Do something else, or end your turn and say what is missing: soon it ends.";
+
+const cutText =
+  "Not run: your answer reached its output limit within this call. Continue: make the call again with a shorter input, or do its work in several smaller calls.";
 
 /** The event with a use's files. It is written before the event of the use, in the same transaction. */
 const fileEvents = ({ files = [] }: Result, content: string): AgentEvent[] =>
