@@ -156,6 +156,19 @@ describe.each(modelApis)("the transcript of a model behind %s", (api) => {
     expectPrefixes(server.requests);
   });
 
+  test("ends with the answer before a reminder of the plan when the model does not answer the reminder", async () => {
+    const plan = { steps: [{ title: "Look", status: "doing" }] };
+    await using server = await openModelServer(api, [
+      { calls: [call("update_plan", plan)] },
+      { text: "I looked." },
+      { status: 400 },
+    ]);
+    const run = await runModel({ config: configOf(api, server) });
+    expect(run.outcome).toEqual({ kind: "finish", content: "I looked." });
+    expect(run.events.at(-1)).toMatchObject({ payload: { steps: [{ status: "failed" }] } });
+    expect(server.requests).toHaveLength(3);
+  });
+
   test("lets each request begin with the one before it, has one result for each call, and no text that the model has not sent", async () => {
     await using server = await openModelServer(api);
     const config = configOf(api, server, { contextTokens: 500_000 });

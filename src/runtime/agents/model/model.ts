@@ -44,7 +44,8 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
   for (let quiet = run.turn.written.at(-1)?.type === "explanation"; ; quiet = false) {
     const end = yield* useCalls(run);
     if (end) return end;
-    const answer = yield* runStep(run, { quiet, live: "" });
+    const answer = yield* stepOrText(run, quiet);
+    if (typeof answer === "string") return yield* finish(run, answer);
     const isLast = !answer.parts.some(({ type }) => type === "call");
     const reminds = isLast && answer.finish === "stop" && needsReminder(run);
     if (isLast && !reminds) return yield* conclude(run, answer);
@@ -54,6 +55,23 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
     yield run.record(
       content === "" ? [] : [{ type: "assistant_message", payload: { content, deliveryKind: "progress" } }],
     );
+  }
+}
+
+/** Runs a step. When it fails after a reminder, the text before the reminder is the answer. */
+async function* stepOrText(run: Run, quiet: boolean): AsyncGenerator<Progress, Answer | string, void> {
+  try {
+    return yield* runStep(run, { quiet, live: "" });
+  } catch (thrown) {
+    const { rows } = run.transcript;
+    const last = rows.findLast(({ role }) => role === "user" || role === "tool");
+    const isReminded = partsOf(last ? [last] : [], "text").some(({ text }) => text === planReminder);
+    if (!(thrown instanceof TurnError) || last?.role !== "user" || !isReminded) throw thrown;
+    const before = rows.filter(({ role }) => role === "assistant").slice(-1);
+    return partsOf(before, "text")
+      .map(({ text }) => text)
+      .join("\n\n")
+      .trim();
   }
 }
 
@@ -99,7 +117,10 @@ const callOf = ({ name, input, providerOptions }: RequestedCall, toolCallId: str
  * written with the end.
  */
 async function* conclude(run: Run, answer: Answer): AsyncGenerator<Progress, Outcome, void> {
-  const content = yield* wholeText(run, answer);
+  return yield* finish(run, yield* wholeText(run, answer));
+}
+
+async function* finish(run: Run, content: string): AsyncGenerator<Progress, Outcome, void> {
   const { outputSchema } = run.turn;
   const output = outputSchema === null ? undefined : yield* extract(run, outputSchema);
   yield* closeTurn(run);
