@@ -34,7 +34,7 @@ export interface CallPart {
   /** Unique in the task, for the model. */
   readonly toolCallId: string;
   readonly toolName: string;
-  /** A text that was no JSON object is the member `unreadable`. */
+  /** A text that is not a JSON object is the member `unreadable`. */
   readonly input: JsonObject;
   /** The `actionId` of its events; absent: it is computed. */
   readonly actionId?: string;

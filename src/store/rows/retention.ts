@@ -59,7 +59,7 @@ export function retentionRows(session: Session): RetentionRows {
       const some = (table: Sql, only: Sql, limit: number): Sql => sql`
         DELETE FROM ${table} WHERE (task_id, seq) IN (
           SELECT task_id, seq FROM ${table} WHERE task_id ${inTexts(dialect, taskIds)} ${only} LIMIT ${limit})`;
-      // A transcript has the uses of tools too. A run that begins meanwhile must not find a part of it.
+      // A transcript has the uses of tools too. A run that begins in the meantime must not find a part of it.
       await deleteTranscripts(session, inTexts(dialect, taskIds));
       if (which === "verbose") return execute(some(sql`task_event`, sql`AND type IN (${verbose})`, max));
       // The words of a title have the number 0, and stay.

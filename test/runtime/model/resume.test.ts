@@ -188,7 +188,7 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     ]);
   });
 
-  test("does not repeat an effect that had begun when its run was lost, and tells the model", async () => {
+  test("does not repeat an effect that had begun when its run was lost, and says so to the model", async () => {
     const done: string[] = [];
     server.play([{ calls: [{ name: "deploy_site", input: { site: "shop" } }] }, { text: "Done." }]);
     const tools = [deploy(done)];

@@ -134,7 +134,7 @@ describe.each(modelApis)("the transcript of a model behind %s", (api) => {
     return last;
   }
 
-  test("goes on after a call that the output limit cut: it is not run, and the model is told to call again", async () => {
+  test("continues after a call that the output limit cut: it is not run, and the model is asked to call again", async () => {
     await using server = await openModelServer(api, [
       {
         text: "I speak.",

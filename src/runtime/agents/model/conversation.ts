@@ -155,7 +155,7 @@ function addText(writing: Writing, content: string): void {
   writing.text = writing.text === "" ? content : `${writing.text}\n\n${content}`;
 }
 
-/** Adds the text as an answer of its own: no use follows it. */
+/** Adds the text as a separate answer: no use follows it. */
 function endText(writing: Writing, seq: number): void {
   const parts = textParts(writing);
   if (parts.length > 0) writing.transcript.add("assistant", parts, { seq });

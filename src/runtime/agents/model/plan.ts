@@ -79,7 +79,7 @@ function withTimes(
     : { status, title, startedAt, endAt: known?.endAt ?? at };
 }
 
-/** What the model is told once when it ends a turn while its plan has steps that are not ended. */
+/** What the model reads once when it ends a turn while its plan has steps that are not ended. */
 export const planReminder =
   "Your plan has steps that are not ended. If they are done, say so with update_plan, and give your complete answer again. Otherwise do them now, or say in your answer what is left and why.";
 

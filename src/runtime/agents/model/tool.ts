@@ -63,7 +63,7 @@ export interface ToolUse {
  *
  * A use is complete when its result is written. A use that waits for a decision is repeated with the same
  * `callId` and input. One that was lost with its run is repeated too if the tool says that it `repeats` or if
- * it had not begun; else its effect happens at most once, and the model is told. To the model an error that a
+ * it had not begun; else its effect happens at most once, and the model reads that. To the model an error that a
  * use throws is a failed use without the error's text. A Failure `unavailable` ends the run, which is
  * retried.
  */

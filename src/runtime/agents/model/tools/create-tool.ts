@@ -70,7 +70,7 @@ export function createTool<Input>({
 
 export const successResult = (value: Json): ToolResult => ({ kind: "result", value });
 
-/** For tools that read unless they save what they have read. */
+/** For tools that read unless they save it. */
 export const readsUnlessSaved = (input: JsonObject): boolean => input["save_as"] === undefined;
 
 /** The result of a failed use, with the reason. */
