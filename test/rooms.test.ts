@@ -23,7 +23,8 @@ const words = [
 /** The nouns of the core; each knows only those before it. Use cases join nouns, and know them all. */
 const nouns = [
   ...["processes", "idempotency", "pagination", "addresses", "structured-output"],
-  ...["accounts", "keys", "audit", "sign-in", "teams", "projects", "assets"],
+  ...["accounts", "keys", "audit", "sign-in", "teams", "permissions"],
+  ...["projects", "assets"],
   ...["browsers", "actions", "files", "tasks", "schedules", "agents", "usage", "speech", "workspaces"],
   ...[
     "connectors",
