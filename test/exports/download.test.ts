@@ -48,7 +48,7 @@ describe("the link of an archive", () => {
       "content-length": `${record.archive?.bytes}`,
       etag: `"${record.archive?.sha256}"`,
     });
-    expect((await readZip(Buffer.from(await reply.arrayBuffer()))).names.length).toBe(17);
+    expect((await readZip(Buffer.from(await reply.arrayBuffer()))).names.length).toBe(18);
   });
 
   test("answers HEAD with the same headers and no body", async () => {

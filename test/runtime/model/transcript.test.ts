@@ -20,7 +20,10 @@ const nothing: Stored = { events: [], rows: [] };
 const call = (name: string, input: object) => ({ name, input: { ...input } });
 const say = (text: string) => call("echo", { text });
 
-/** The conversation of a request without what may follow it: a later request begins with this. */
+/**
+ * The conversation of a request without what may follow it: a later request begins with this
+ * (spec/decisions.md 160).
+ */
 function prefixOf({ body }: ModelRequest): string {
   const { tools, system, messages } = JSON.parse(
     JSON.stringify(body, (key, value) => (key === "cache_control" ? undefined : value)),
