@@ -17,6 +17,8 @@ export type CallEnd = "done" | "refused" | "failed" | "not_run" | "interrupted";
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
+  /** In a user's row: the platform wrote it, not the user. A summary replaces it. */
+  readonly by?: "platform";
 }
 
 /** Members by provider, as the AI SDK gives and takes them. */
@@ -50,6 +52,34 @@ export interface ResultPart {
   readonly toolName: string;
   readonly output: { readonly type: "text" | "error-text"; readonly value: string };
   readonly end: CallEnd;
+  /** The complete text of a result that is too long for a request: `output` has its head and its tail. */
+  readonly whole?: string;
+}
+
+/** The estimated tokens of the request before and after a compaction. */
+export interface CompactionTokens {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** The calls whose results are left out from now on. */
+export interface ClearedPart {
+  readonly type: "cleared";
+  readonly toolCallIds: readonly string[];
+  /** Absent in rows of earlier releases. */
+  readonly tokens?: CompactionTokens;
+}
+
+/** From now on a summary is sent instead of older rows; the texts of the user stay. */
+export interface SummaryPart {
+  readonly type: "summary";
+  /** The model's text; null when it gave none. */
+  readonly text: string | null;
+  /** The position of the first row that is sent as it is. */
+  readonly from: number;
+  /** The position of the first row of which the texts of the user are sent. */
+  readonly usersFrom: number;
+  readonly tokens: CompactionTokens;
 }
 
 /** The definition of a tool, as the model gets it. */
@@ -62,8 +92,7 @@ export interface ToolDefinition {
 /**
  * A part of a row. Texts, thoughts, calls and results have the form of the AI SDK's `ModelMessage`.
  * `environment` has the facts that are new or have changed, by their names. `tools` and `mark`, the name
- * around data, are parts of a `system` row, `cleared` of a `compaction` row: the calls whose results are left
- * out. `begun` (the effect of a call starts after this row) and `asked` (the run ends, and the call waits)
+ * around data, are parts of a `system` row, `cleared` and `summary` of a `compaction` row. `begun` (the effect of a call starts after this row) and `asked` (the run ends, and the call waits)
  * are parts of a `state` row.
  */
 export type TranscriptPart =
@@ -74,7 +103,8 @@ export type TranscriptPart =
   | { readonly type: "environment"; readonly values: Readonly<Record<string, string>> }
   | { readonly type: "tools"; readonly tools: readonly ToolDefinition[] }
   | { readonly type: "mark"; readonly mark: string }
-  | { readonly type: "cleared"; readonly toolCallIds: readonly string[] }
+  | ClearedPart
+  | SummaryPart
   | { readonly type: "begun"; readonly toolCallId: string }
   | { readonly type: "asked"; readonly toolCallId: string; readonly by: "confirm" | "wait" };
 

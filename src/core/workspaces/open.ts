@@ -50,7 +50,8 @@ export const workspaces =
       });
 
     return {
-      list: async () => (await store.workspace.list(taskId)).map(toEntry),
+      list: async (folder = "") =>
+        (await store.workspace.list(taskId)).filter(({ path }) => path.startsWith(folder)).map(toEntry),
       async find(path) {
         const found = await store.workspace.find(taskId, workspacePath(path));
         return found && toEntry(found);

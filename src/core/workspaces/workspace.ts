@@ -74,8 +74,8 @@ export type WorkspaceEntry = Pick<WorkspaceFile, "path" | "bytes" | "sha256" | "
  * paths (`workspacePath`).
  */
 export interface Workspace {
-  /** By path. */
-  list(): Promise<readonly WorkspaceEntry[]>;
+  /** By path. @param folder only files in it and below, with a `/` at its end. */
+  list(folder?: string): Promise<readonly WorkspaceEntry[]>;
   /** @throws Failure `invalid_argument` for an invalid path. */
   find(path: string): Promise<WorkspaceEntry | null>;
   /** Reads a file from its start. @throws Failure `not_found`, or `invalid_argument` for an invalid path. */

@@ -25,9 +25,18 @@ function workspaceOf(): Workspace {
 }
 
 const use = (name: string, input: object) => ({ name, input: { ...input } });
-/** Answers with the tokens that a service would report. */
-const counted = (answers: readonly Answering[]): readonly Answering[] =>
-  answers.map((answer, nth) => ({ ...answer, usage: { input: 5_000 + 200 * nth, output: 100 } }));
+/** Answers with the tokens that a service would report, fewer after each summary. */
+function counted(answers: readonly Answering[], growth: number): readonly Answering[] {
+  let input = 5_000 - growth;
+  return answers.map((answer) => {
+    input += growth;
+    const usage = { input, output: 100 };
+    if (answer.text === summary) input = 6_000;
+    return { ...answer, usage };
+  });
+}
+
+const summary = "## Goal\nNotes about owls.\n## Next step\nWrite the next note.";
 
 /** Turns of a session: the message of each, or the decision on what the turn before asked. */
 type Acts = readonly (string | boolean)[];
@@ -38,8 +47,15 @@ interface Session {
   readonly acts: Acts;
   readonly answers: readonly Answering[];
   readonly turn?: RunOptions["turn"];
+  /** The context and the tokens of each step, both in tokens. */
+  readonly context?: number;
+  readonly growth?: number;
 }
 
+/** Writes the nth note. */
+const writes = (nth: number): Answering => ({
+  calls: [use("write_file", { path: `notes/${nth}.md`, content: `Note ${nth}: ${"owl ".repeat(60)}` })],
+});
 const notes = Array.from({ length: 22 }, (_, nth) => `notes/${nth}.md`);
 const steps = (done: number) =>
   ["Write", "Read", "Tell"].map((title, nth) => ({
@@ -55,11 +71,7 @@ const sessions: readonly Session[] = [
       acts: ["Write the notes, read them, and say what they say.", "And the third one?"],
       answers: [
         { text: "I plan.", calls: [use("update_plan", { steps: steps(0) })] },
-        ...notes.map(
-          (path, nth): Answering => ({
-            calls: [use("write_file", { path, content: `Note ${nth}: ${"owl ".repeat(60)}` })],
-          }),
-        ),
+        ...notes.map((_, nth) => writes(nth)),
         {
           text: "Now I read.",
           calls: [
@@ -97,6 +109,22 @@ const sessions: readonly Session[] = [
     turn: { interactive: true },
   },
   {
+    name: "compacts-twice",
+    api: "openai",
+    acts: ["Write sixty notes about owls.", "What did the first one say?"],
+    answers: [
+      ...Array.from({ length: 26 }, (_, nth) => writes(nth)),
+      { text: summary },
+      ...Array.from({ length: 23 }, (_, nth) => writes(26 + nth)),
+      { text: summary },
+      { text: "I look.", calls: [use("read_file", { path: ".history/1" })] },
+      { text: "All notes are written." },
+      { text: "It tells of owls." },
+    ],
+    context: 30_000,
+    growth: 700,
+  },
+  {
     name: "value-of-a-cut-answer",
     api: "anthropic",
     acts: ["How many?", "And then?"],
@@ -122,8 +150,8 @@ const sessions: readonly Session[] = [
 test.each(
   sessions,
 )("the session $name sends the requests that are recorded, byte for byte, each with the one before it", async (session) => {
-  const { name, api, acts, answers, turn = {} } = session;
-  const recorded = openSession(name, counted(answers));
+  const { name, api, acts, answers, turn = {}, context = 200_000, growth = 200 } = session;
+  const recorded = openSession(name, counted(answers, growth));
   await using server = await openModelServer(api, recorded.answer);
   const tools = [
     ...modelTools({
@@ -143,7 +171,7 @@ test.each(
     if (typeof act === "string")
       [number, messages, decisions, last] = [number + 100, [act], [], { ...last, events: [] }];
     else decisions = [...decisions, { kind: "deployAction", input: {}, accepted: act }];
-    const config = configOf(api, server, { contextTokens: 200_000 });
+    const config = configOf(api, server, { contextTokens: context });
     const options = { number, messages, decisions: decisions as never, workspace, ...turn };
     last = await runModel({ config, tools, turn: options, stored: last });
   }

@@ -2,10 +2,9 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { PlanStep } from "../../../core/tasks/event.ts";
 import type { Turn, WrittenEvent } from "../../agent.ts";
 import { planTool } from "./plan.ts";
-import { markData } from "./prompt.ts";
-import { boundResult } from "./tool.ts";
 import { waitedStates, waitName } from "./tools/subtasks.ts";
 import { callIdOf, openCalls, type Row, type Transcript } from "./transcript.ts";
+import { resultPartOf } from "./transcript-files.ts";
 
 // Events that no row covers become rows, once: those of tasks from before there were transcripts, of imported
 // ones, and of turns that a worker, another profile or a process of an earlier release has run.
@@ -121,15 +120,8 @@ function addUse(
   const toolCallId = addCall(writing, seq, use);
   if (use.name === waitName && !isError)
     transcript.add("state", [{ type: "asked", toolCallId, by: "wait" }], { seq });
-  const output = {
-    type: isError ? "error-text" : "text",
-    value: markData(boundResult(result), mark),
-  } as const;
-  transcript.add(
-    "tool",
-    [{ type: "tool-result", toolCallId, toolName: use.name, output, end: isError ? "failed" : "done" }],
-    { seq },
-  );
+  const call = { toolCallId, toolName: use.name };
+  transcript.add("tool", [resultPartOf(call, result, isError ? "failed" : "done", { mark })], { seq });
 }
 
 /** Adds a call, unless it waits already. Returns its id. */

@@ -113,11 +113,11 @@ export class TurnError extends Error {
 /** The run has used up its time. */
 export const timeoutError = (): TurnError => new TurnError("timeout", "The run exceeded its time limit.");
 
-/** The conversation, or one message of it, is too long. */
+/** A message does not fit, or what must stay with it. */
 export const contextError = (): TurnError =>
   new TurnError(
     "context_limit",
-    "The conversation is longer than the model accepts. Begin a new task with the parts that still matter.",
+    "A message is longer than the model accepts. Begin a new task with a shorter one, and send long texts as files.",
   );
 
 /** The text for the user about a model that does not answer: our own text, and the status. */

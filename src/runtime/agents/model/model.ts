@@ -50,7 +50,7 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
     const reminds = isLast && answer.finish === "stop" && needsReminder(run);
     if (isLast && !reminds) return yield* conclude(run, answer);
     addAnswer(run, answer);
-    if (reminds) run.transcript.add("user", [{ type: "text", text: planReminder }]);
+    if (reminds) run.transcript.add("user", [{ type: "text", text: planReminder, by: "platform" }]);
     const content = answer.text.trim();
     yield run.record(
       content === "" ? [] : [{ type: "assistant_message", payload: { content, deliveryKind: "progress" } }],
@@ -190,7 +190,7 @@ async function* askAgain(
   options: StepOptions,
 ): AsyncGenerator<Progress, Answer, void> {
   const { transcript } = run;
-  transcript.add("user", [{ type: "text", text: request }]);
+  transcript.add("user", [{ type: "text", text: request, by: "platform" }]);
   try {
     const answer = yield* runStep(run, options);
     if (answer.parts.length === 0) transcript.drop();

@@ -1,14 +1,23 @@
 import type { ModelConfig } from "../../../config/models.ts";
-import type { ToolDefinition, TranscriptPart } from "../../../core/tasks/transcript.ts";
-import { factsText } from "./prompt.ts";
+import type {
+  ResultPart,
+  SummaryPart,
+  ToolDefinition,
+  TranscriptPart,
+} from "../../../core/tasks/transcript.ts";
+import { factsText, newFacts } from "./prompt.ts";
 import type { ModelCall, Prompt } from "./provider.ts";
-import { partsOf, type Row } from "./transcript.ts";
+import { knownFacts, partsOf, type Row } from "./transcript.ts";
+import { historyFiles, resultPath } from "./transcript-files.ts";
 
 /** What a model gets: its newest system message and tools, and the messages of a task in order. */
 export interface Request {
   readonly prompt: Prompt;
   readonly tools: NonNullable<ModelCall["tools"]>;
 }
+
+/** A row as far as requests depend on it. */
+export type RequestRow = Pick<Row, "role" | "parts" | "model" | "inputTokens" | "outputTokens">;
 
 const messageRoles: ReadonlySet<string> = new Set(["user", "assistant", "tool"]);
 
@@ -17,24 +26,22 @@ const messageRoles: ReadonlySet<string> = new Set(["user", "assistant", "tool"])
  * byte for byte, except after new system and compaction rows. Successive rows of the user are one message,
  * because strict templates of local models require that roles alternate.
  */
-export function requestOf(rows: readonly Row[]): Request {
+export function requestOf(rows: readonly RequestRow[]): Request {
   const system = rows.findLast(({ role }) => role === "system");
-  const cleared = new Set(partsOf(rows, "cleared").flatMap(({ toolCallIds }) => toolCallIds));
   const messages: Prompt = [];
   // The request before this one ended here: it is in the cache.
   const cachedRow = rows[rows.findLastIndex(({ role }) => role === "assistant") - 1];
+  const message = sender(rows);
   let cached: number | undefined;
-  for (const row of rows) {
-    const message = messageRoles.has(row.role)
-      ? messageOf(row, { cleared, model: system?.model ?? null })
-      : undefined;
+  for (const row of sentRows(rows)) {
+    const next = messageRoles.has(row.role) ? message(row) : undefined;
     const last = messages.at(-1);
-    if (message?.role === "user" && last?.role === "user") messages.splice(-1, 1, joinUser(last, message));
-    else if (message) messages.push(message);
+    if (next?.role === "user" && last?.role === "user") messages.splice(-1, 1, joinUser(last, next));
+    else if (next) messages.push(next);
     if (row === cachedRow) cached = messages.length - 1;
   }
-  const marked = messages.map((message, index) =>
-    index === cached || index === messages.length - 1 ? { ...message, ...mark } : message,
+  const marked = messages.map((each, index) =>
+    index === cached || index === messages.length - 1 ? { ...each, ...mark } : each,
   );
   return {
     prompt: [{ role: "system", content: textOf(system?.parts ?? []), ...mark }, ...marked],
@@ -44,6 +51,62 @@ export function requestOf(rows: readonly Row[]): Request {
 
 /** Anthropic's API caches a request up to this part for the next one. It accepts four such marks. */
 const mark = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } as const;
+
+/** The summary that holds, if there is one. */
+export const summaryIn = (rows: readonly RequestRow[]): SummaryPart | undefined =>
+  partsOf(rows, "summary").at(-1);
+
+/**
+ * The rows with which a request is made. A summary stands between all texts of the user and the newest rows,
+ * as an answer of the model to the request for it: what it has from pages and files does not become the
+ * user's word.
+ */
+function sentRows(rows: readonly RequestRow[]): readonly RequestRow[] {
+  const summary = summaryIn(rows);
+  if (!summary) return rows;
+  const { text, from, usersFrom } = summary;
+  const cut = usersFrom === 0 ? [] : [textPart(cutText)];
+  const facts = newFacts(knownFacts(rows.slice(0, from)), {});
+  const head = [...cut, ...wordsOf(rows.slice(usersFrom, from)), ...facts];
+  const files = historyFiles(partsOf(rows, "summary").length);
+  const newest = rows.slice(from);
+  if (text === null) return [rowOf("user", [...head, textPart(lostText(files))]), ...newest];
+  return [
+    rowOf("user", [...head, textPart(summaryRequest)]),
+    rowOf("assistant", [textPart(text)]),
+    rowOf("user", [textPart(continueText(files))]),
+    ...newest,
+  ];
+}
+
+/** What the user has written, or chosen, in rows. */
+export const wordsOf = (rows: readonly RequestRow[]) =>
+  partsOf(
+    rows.filter(({ role }) => role === "user"),
+    "text",
+  ).filter(({ by }) => by === undefined);
+
+export const textPart = (text: string) => ({ type: "text", text }) as const;
+/** A row that is only part of a request. */
+export const rowOf = (role: Row["role"], parts: Row["parts"]): RequestRow => ({
+  role,
+  parts,
+  model: null,
+  inputTokens: null,
+  outputTokens: null,
+});
+
+/** The request for a summary, and its form. */
+export const summaryRequest = [
+  "Your context is almost full. Write a summary of the conversation so far: it replaces everything before the newest steps but the messages of the user, and you continue from it. Use no tool. Write these sections, each with its heading, and leave none out:",
+  "## Goal\nwhat the user wants, and what a good result is\n## Decisions\nwhat was decided, by whom and why\n## Files\neach file and what is in it, with its path\n## Facts\nfacts that are needed, exact numbers and names, each with its source: the address, the file or the call\n## Tried\nwhat was done and with what result, also what failed\n## Next step\nwhat you were about to do, and the open steps after it",
+].join("\n\n");
+
+const continueText = (files: string): string =>
+  `Your summary replaces what was before it. Read ${files} where you need more of it. Go on with the task.`;
+const lostText = (files: string): string =>
+  `Older steps are no longer in your context, and there is no summary of them. Read ${files}, then go on with the task.`;
+const cutText = "Older messages of the user are left out here. They are in the files of .history/.";
 
 function toolsIn(parts: readonly TranscriptPart[]): Request["tools"] {
   const tools = parts.flatMap((part): readonly ToolDefinition[] => (part.type === "tools" ? part.tools : []));
@@ -75,31 +138,22 @@ const textOf = (parts: readonly TranscriptPart[]): string =>
     .join("\n\n");
 
 /** How rows are sent: without results that are cleared, and without what another model has signed. */
-interface Sending {
-  readonly cleared: ReadonlySet<string>;
-  readonly model: string | null;
-}
-
-function messageOf({ role, parts, ...row }: Row, { cleared, model }: Sending): Prompt[number] {
-  if (role === "assistant")
-    return { role, content: parts.flatMap((part) => answerPart(part, row.model === model)) };
-  if (role !== "tool") return { role: "user", content: [{ type: "text", text: textOf(parts) }] };
-  const facts = textOf(parts);
-  return {
-    role,
-    content: parts.flatMap((part) => {
-      if (part.type !== "tool-result") return [];
-      const { type, toolCallId, toolName, output } = part;
-      const value = cleared.has(toolCallId) ? clearedText : output.value;
-      return [
-        {
-          type,
-          toolCallId,
-          toolName,
-          output: { ...output, value: facts === "" ? value : `${value}\n\n${facts}` },
-        },
-      ];
-    }),
+function sender(rows: readonly RequestRow[]): (row: RequestRow) => Prompt[number] {
+  const system = rows.findLast(({ role }) => role === "system");
+  const cleared = new Set(partsOf(rows, "cleared").flatMap(({ toolCallIds }) => toolCallIds));
+  return ({ role, parts, ...row }) => {
+    if (role === "assistant") {
+      const isOwn = row.model === (system?.model ?? null);
+      return { role, content: parts.flatMap((part) => answerPart(part, isOwn)) };
+    }
+    if (role !== "tool") return { role: "user", content: [{ type: "text", text: textOf(parts) }] };
+    const facts = textOf(parts);
+    return {
+      role,
+      content: parts.flatMap((part) =>
+        part.type === "tool-result" ? [resultPart(part, cleared, facts)] : [],
+      ),
+    };
   };
 }
 
@@ -122,39 +176,69 @@ function answerPart(part: TranscriptPart, isOwn: boolean): AnswerPart[] {
   ];
 }
 
-const clearedText = "Cleared to save space. Read it again if you need it; do not repeat an effect.";
+function resultPart(
+  { type, toolCallId, toolName, output }: ResultPart,
+  cleared: ReadonlySet<string>,
+  facts: string,
+) {
+  const value = cleared.has(toolCallId) ? clearedText(toolCallId) : output.value;
+  return {
+    type,
+    toolCallId,
+    toolName,
+    output: { ...output, value: facts === "" ? value : `${value}\n\n${facts}` },
+  };
+}
+
+const clearedText = (toolCallId: string): string =>
+  `Cleared to save space: it is in ${resultPath(toolCallId)}. Read it there if you need it; do not repeat an effect.`;
 
 /**
  * The tokens per byte of the last answered request are those of what was added since. At first a token is
  * rarely shorter than three bytes.
  */
-const bytesPerToken = { first: 3, min: 2, max: 6 } as const;
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const perToken = { first: 3, min: 2, max: 6 } as const;
+export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+export const bytesOfRequest = ({ prompt, tools }: Request): number => bytesOf(prompt) + bytesOf(tools);
 
-/** Estimates the tokens of the next request: the last reported ones, and what was added since. */
-export function countTokens(rows: readonly Row[], request: Request): number {
-  const bytes = bytesOf(request.prompt) + bytesOf(request.tools);
-  const since = rows.findLastIndex(
-    ({ role, inputTokens }) => inputTokens !== null || role === "system" || role === "compaction",
-  );
-  const reported = rows[since];
-  if (!reported || reported.inputTokens === null) return Math.ceil(bytes / bytesPerToken.first);
-  const added = bytesOf(rows.slice(since + 1).map(({ parts }) => parts));
-  const before = Math.max(1, bytes - added - bytesOf(reported.parts));
-  // Some services report less than they count.
-  const input = Math.max(reported.inputTokens, before / bytesPerToken.max);
-  const ratio = Math.max(bytesPerToken.min, before / Math.max(1, input));
-  return Math.ceil(input + (reported.outputTokens ?? 0) + added / ratio);
+/** A request and its size. */
+export interface Measured {
+  readonly request: Request;
+  /** Estimated: the last reported ones, and what was added since. */
+  readonly tokens: number;
+  /** As the model of the rows counts. */
+  readonly bytesPerToken: number;
 }
 
-/**
- * The part of the context that a request may have before old results are cleared, and the part that is
- * cleared at once at least.
- */
-const clearAt = 0.6;
-const clearAtLeast = 0.2;
-/** The newest results stay; when a request is too long otherwise, only the newest one does. */
-const kept = { usually: 5, atMost: 1 } as const;
+/** Estimates the tokens of the request for rows. */
+export function measure(rows: readonly RequestRow[], request: Request = requestOf(rows)): Measured {
+  const bytes = bytesOfRequest(request);
+  const model = rows.findLast(({ role }) => role === "system")?.model ?? null;
+  const at = rows.findLastIndex(
+    (row) => row.inputTokens !== null && row.role === "assistant" && row.model === model,
+  );
+  const reported = rows[at];
+  if (!reported || reported.inputTokens === null)
+    return { request, tokens: Math.ceil(bytes / perToken.first), bytesPerToken: perToken.first };
+  const since = rows.slice(at + 1);
+  const isSame = !since.some(({ role }) => role === "system" || role === "compaction");
+  const message = sender(rows);
+  const sent = [reported, ...since]
+    .filter(({ role }) => messageRoles.has(role))
+    .map((row) => bytesOf(message(row)));
+  const before = isSame
+    ? Math.max(1, bytes - sent.reduce((sum, one) => sum + one, 0))
+    : bytesOfRequest(requestOf(rows.slice(0, at)));
+  // Some services report less than they count.
+  const input = Math.max(1, reported.inputTokens, before / perToken.max);
+  const bytesPerToken = Math.max(perToken.min, before / input);
+  const [own = 0] = sent;
+  const added = bytes - before - own;
+  const tokens = isSame
+    ? input + (reported.outputTokens ?? own / bytesPerToken) + added / bytesPerToken
+    : bytes / bytesPerToken;
+  return { request, tokens: Math.ceil(tokens), bytesPerToken };
+}
 
 /** The most tokens of a request. */
 export const tokensMax = ({
@@ -162,26 +246,3 @@ export const tokensMax = ({
   maxOutputTokens,
 }: Pick<ModelConfig, "contextTokens" | "maxOutputTokens">): number =>
   Math.floor((contextTokens - maxOutputTokens) * 0.95);
-
-/**
- * The calls whose results are cleared next, oldest first, in one batch: each one makes the rest of the
- * request uncached.
- */
-export function resultsToClear(
-  rows: readonly Row[],
-  { tokens, max }: { readonly tokens: number; readonly max: number },
-): readonly string[] {
-  if (tokens <= max * clearAt) return [];
-  const cleared = new Set(partsOf(rows, "cleared").flatMap(({ toolCallIds }) => toolCallIds));
-  const results = partsOf(rows, "tool-result").filter(({ toolCallId }) => !cleared.has(toolCallId));
-  const goal = max * clearAtLeast * bytesPerToken.first;
-  let bytes = 0;
-  const found = results
-    .slice(0, -(tokens > max ? kept.atMost : kept.usually))
-    .filter(({ output: { value } }) => {
-      const isNeeded = bytes < goal;
-      bytes += Buffer.byteLength(value);
-      return isNeeded;
-    });
-  return bytes >= goal || tokens > max ? found.map(({ toolCallId }) => toolCallId) : [];
-}

@@ -5,6 +5,7 @@ import type { Observe } from "../../../core/observe.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
 import type { Usage } from "../../../core/usage/price.ts";
+import { withVirtualFiles } from "../../../core/workspaces/virtual.ts";
 import type { AgentEvent, Decision, Hold, Person, Progress, Turn } from "../../agent.ts";
 import { pageTools } from "./addresses.ts";
 import { TurnError, timeoutError } from "./fault.ts";
@@ -22,6 +23,7 @@ import {
   takenBy,
   usedBy,
 } from "./transcript.ts";
+import { transcriptFiles, transcriptFolders } from "./transcript-files.ts";
 
 /** The limits of a turn, and how much of them it has used. */
 interface Limits {
@@ -118,7 +120,11 @@ export interface Run extends ModelParts {
 }
 
 /** Opens a run of a turn, at the turn's start or after the rows of an earlier run. */
-export async function openRun(parts: ModelParts, turn: Turn): Promise<Run> {
+export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
+  const workspace = withVirtualFiles(given.workspace, transcriptFolders, () =>
+    transcriptFiles(transcript.rows),
+  );
+  const turn: Turn = { ...given, workspace };
   const events: NewEvent[] = [...turn.written];
   const [stored, person] = await Promise.all([turn.transcript(), turn.person()]);
   const limits = openLimits(parts, turn, () => transcript.rows, takenBy(stored, turn.number));

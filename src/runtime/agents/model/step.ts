@@ -8,9 +8,10 @@ import type { Usage } from "../../../core/usage/price.ts";
 import { tooFewCredits } from "../../../core/usage/spend.ts";
 import type { Hold, Progress } from "../../agent.ts";
 import { type Answer, callModel, type Piece } from "./answer.ts";
-import { contextError, ModelFault, retryDelay, TurnError, timeoutError, toTurnError } from "./fault.ts";
+import { fittingCall } from "./compaction.ts";
+import { ModelFault, retryDelay, TurnError, timeoutError, toTurnError } from "./fault.ts";
 import { type ModelCall, providerName } from "./provider.ts";
-import { countTokens, type Request, requestOf, resultsToClear, tokensMax } from "./request.ts";
+import { type Measured, type Request, tokensMax } from "./request.ts";
 import type { Run } from "./run.ts";
 
 /** From this number of characters on, a text is cut at the next end of a sentence. */
@@ -90,6 +91,8 @@ export interface StepOptions {
    * The text before the answer in its message. Watchers see the answer while it arrives; absent: they do not.
    */
   readonly live?: string;
+  /** The request; absent: the next one of the transcript. */
+  readonly fixed?: Measured;
 }
 
 /**
@@ -127,7 +130,7 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
   let { quiet } = asking;
   let hold: Hold | undefined;
   for (let attempt = 1, shrinks = 0; ; attempt += 1) {
-    const call = fittingCall(run, asking, max);
+    const call = asking.fixed ?? (yield* nextCall(run, asking, max));
     hold ??= await reserve(run, {
       inputTokens: call.tokens,
       outputTokens: run.config.maxOutputTokens,
@@ -145,7 +148,7 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
       fault: fault.kind,
       status: fault.status,
     });
-    if (isTooLong(fault, call.tokens, max) && shrinks < shrinksMax) {
+    if (!asking.fixed && isTooLong(fault, call.tokens, max) && shrinks < shrinksMax) {
       shrinks += 1;
       max = Math.floor(max / 2);
       continue;
@@ -160,29 +163,13 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
   }
 }
 
-interface FittingCall {
-  readonly request: Request;
-  /** An estimate of its tokens. */
-  readonly tokens: number;
-}
-
-/**
- * The next request. Old results are cleared when it takes much of the context. @throws TurnError
- * `context_limit` when it is too long still.
- */
-function fittingCall({ transcript }: Run, { format }: StepOptions, max: number): FittingCall {
-  const { rows } = transcript;
-  for (;;) {
-    const request = requestOf(rows);
-    const tokens =
-      countTokens(rows, request) +
-      (typeof format === "object" ? Math.ceil(JSON.stringify(format).length / 3) : 0);
-    const toolCallIds = resultsToClear(rows, { tokens, max });
-    if (toolCallIds.length > 0) transcript.add("compaction", [{ type: "cleared", toolCallIds }]);
-    else if (tokens <= max) return { request, tokens };
-    else throw contextError();
-  }
-}
+/** The next request of the transcript. It may need a summary first, which has its own call. */
+const nextCall = (run: Run, { format }: StepOptions, max: number) =>
+  fittingCall(
+    run,
+    { max, extra: typeof format === "object" ? Math.ceil(JSON.stringify(format).length / 3) : 0 },
+    (fixed) => runStep(run, { quiet: true, fixed }),
+  );
 
 /** Releases the hold of a turn that fails. Returns the error. */
 function releaseHold(run: Run, hold: Hold | undefined, ended: TurnError): TurnError {
@@ -209,7 +196,7 @@ export async function reserve(run: Run, atMost: Usage): Promise<Hold> {
   return hold;
 }
 
-interface Attempt extends FittingCall {
+interface Attempt extends Pick<Measured, "request" | "tokens"> {
   readonly asking: StepOptions;
   readonly hold: Hold;
 }

@@ -81,6 +81,11 @@ export interface Tool {
   readonly repeats: boolean;
   /** Whether a use with this input only reads: such uses of one step run at the same time. Absent: never. */
   readonly reads?: (input: JsonObject) => boolean;
+  /**
+   * Its results are parts of something that the agent can read again: the model gets them as they are, up to
+   * 32,000 characters. Longer results than 8,000 of other tools are cut, and kept in `.results/`.
+   */
+  readonly inParts?: true;
   /** A short text for users about the use, without secrets. */
   readonly brief: (input: JsonObject) => string;
   readonly use: (use: ToolUse) => Promise<ToolResult>;

@@ -31,7 +31,7 @@ export interface Transcript {
   add(role: TranscriptRole, parts: readonly TranscriptPart[], members?: RowMembers): void;
   /** Returns the rows that were added since the last call, to be written. */
   take(): readonly Row[];
-  /** Takes the last row back, which must not be written: its request was not answered. */
+  /** Takes the last row back, unless it is written: its request was not answered. */
   drop(): void;
 }
 
@@ -73,15 +73,14 @@ export function openTranscript(
       return added;
     },
     drop() {
-      rows.pop();
-      taken = Math.min(taken, rows.length);
+      if (rows.length > taken) rows.pop();
     },
   };
 }
 
 /** The parts of a type, in order. */
 export const partsOf = <T extends TranscriptPart["type"]>(
-  rows: readonly Row[],
+  rows: readonly Pick<Row, "parts">[],
   type: T,
 ): readonly Part<T>[] =>
   rows.flatMap(({ parts }) => parts.filter((part): part is Part<T> => part.type === type));
@@ -127,15 +126,15 @@ export const askedIn = (rows: readonly Row[], turn: number, by: "confirm" | "wai
 const ofTurn = (rows: readonly Row[], turn: number): readonly Row[] =>
   rows.filter((row) => row.turn === turn);
 
-/** The calls of the model in a turn, and the tokens that they took. */
+/** The steps of the model in a turn, and the tokens that they and its summaries took. */
 export function usedBy(
   rows: readonly Row[],
   turn: number,
 ): { readonly steps: number; readonly tokens: number } {
-  const answers = ofTurn(rows, turn).filter(({ role }) => role === "assistant");
+  const own = ofTurn(rows, turn);
   return {
-    steps: answers.length,
-    tokens: answers.reduce((sum, row) => sum + (row.inputTokens ?? 0) + (row.outputTokens ?? 0), 0),
+    steps: own.filter(({ role }) => role === "assistant").length,
+    tokens: own.reduce((sum, row) => sum + (row.inputTokens ?? 0) + (row.outputTokens ?? 0), 0),
   };
 }
 
@@ -150,8 +149,8 @@ export function countEqual(rows: readonly Row[], turn: number, next?: ResultPart
   const inputs = new Map(partsOf(own, "tool-call").map(({ toolCallId, input }) => [toolCallId, input]));
   const results = [...partsOf(own, "tool-result"), ...(next ? [next] : [])];
   if (results.at(-1)?.toolName === waitName) return 0;
-  const keys = results.map(({ toolCallId, toolName, output }) =>
-    JSON.stringify([toolName, inputs.get(toolCallId), output]),
+  const keys = results.map(({ toolCallId, toolName, output, whole = output }) =>
+    JSON.stringify([toolName, inputs.get(toolCallId), whole]),
   );
   return keys.length - 1 - keys.findLastIndex((key) => key !== keys.at(-1));
 }
@@ -160,7 +159,7 @@ export function countEqual(rows: readonly Row[], turn: number, next?: ResultPart
 export const equalMax = { remind: 3, end: 5 } as const;
 
 /** The facts that the model was given last, by their names. */
-export const knownFacts = (rows: readonly Row[]): Readonly<Record<string, string>> =>
+export const knownFacts = (rows: readonly Pick<Row, "parts">[]): Readonly<Record<string, string>> =>
   Object.assign({}, ...partsOf(rows, "environment").map(({ values }) => values));
 
 /** The plan that the user sees: a turn begins without one, unless it answers a question. */

@@ -25,6 +25,7 @@ import {
   partsOf,
   planOf,
 } from "./transcript.ts";
+import { resultPartOf } from "./transcript-files.ts";
 
 /** The most characters of a tool's input. The full input is stored while the use waits for a decision. */
 const inputMax = 256_000;
@@ -124,12 +125,7 @@ async function* useCall(run: Run, call: CallPart, reads: Reads): AsyncGenerator<
   }
   if (result.kind === "end") return result.outcome;
   const brief = briefOf(tool, call);
-  addResult(
-    run,
-    call,
-    boundResult(result.value),
-    result.isRefused ? "refused" : result.isError ? "failed" : "done",
-  );
+  addResult(run, call, result.value, result.isRefused ? "refused" : result.isError ? "failed" : "done");
   yield run.record([...fileEvents(result, brief), usedEvent(run, call, brief, result)]);
   return null;
 }
@@ -263,11 +259,10 @@ async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progr
 }
 
 /** Adds the result of a call for the model. */
-function addResult(run: Run, { toolCallId, toolName }: CallPart, value: Result["value"], end: CallEnd): void {
-  const { transcript, mark, turn, person } = run;
-  const output = { type: end === "done" ? "text" : "error-text", value: markData(value, mark) } as const;
+function addResult(run: Run, call: CallPart, value: Result["value"], end: CallEnd): void {
+  const { transcript, mark, turn, person, tools } = run;
   const facts = newFacts(dateFacts(turn.clock.now(), person), knownFacts(transcript.rows));
-  const result = { type: "tool-result", toolCallId, toolName, output, end } as const;
+  const result = resultPartOf(call, value, end, { mark, inParts: tools.get(call.toolName)?.inParts });
   const isStuck = countEqual(transcript.rows, turn.number, result) >= equalMax.remind;
   transcript.add("tool", [
     result,

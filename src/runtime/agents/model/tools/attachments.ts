@@ -91,6 +91,7 @@ export const readAttachment: Tool = createTool<AttachmentInput>({
   },
   required: ["name"],
   reads: readsUnlessSaved,
+  inParts: true,
   brief: ({ name }) => `Read ${name}`,
   async use({ name, ...part }, { turn }) {
     const match = sentFiles(turn).find((named) => named.name === name);

@@ -13,6 +13,8 @@ export interface TypedTool<Input> {
   readonly repeats?: boolean;
   /** As in `Tool`. */
   readonly reads?: (input: JsonObject) => boolean;
+  /** As in `Tool`. */
+  readonly inParts?: true;
   readonly brief: (input: Input) => string;
   readonly use: (input: Input, use: ToolUse) => Promise<ToolResult>;
 }
@@ -37,6 +39,7 @@ export function createTool<Input>({
   required,
   repeats = true,
   reads,
+  inParts,
   brief,
   use,
 }: TypedTool<Input>): Tool {
@@ -55,7 +58,7 @@ export function createTool<Input>({
     description,
     inputSchema,
     repeats,
-    ...defined({ reads }),
+    ...defined({ reads, inParts }),
     brief: (input) => brief(checkInput(input)),
     async use(using) {
       try {

@@ -20,6 +20,7 @@ export const browseTask = ({ ids }: References): Tool =>
     properties: taskReadingSchemas,
     required: ["task_id", "action"],
     reads: () => true,
+    inParts: true,
     brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a referenced task`,
     async use({ task_id: taskId, ...reading }, { turn }) {
       const task = await turn.references.open(taskId);
@@ -142,6 +143,7 @@ const readSubtask = ({ open }: NonNullable<Turn["subtasks"]>): Tool =>
     properties: taskReadingSchemas,
     required: ["task_id", "action"],
     reads: () => true,
+    inParts: true,
     brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a subtask`,
     async use({ task_id: id, ...reading }) {
       const task = await open(id);

@@ -41,6 +41,7 @@ const useSkill = (skills: readonly TurnSkill[]): Tool => ({
   inputSchema,
   repeats: true,
   reads: () => true,
+  inParts: true,
   brief: ({ skill }) => `Using the skill ${skillOf(skills, skill)?.name ?? "with that name"}`,
   async use({ input }) {
     const skill = skillOf(skills, input["skill"]);

@@ -61,6 +61,7 @@ export const readFile: Tool = createTool<ReadInput>({
   properties: { path: pathSchema, from: fromSchema, pointer: pointerSchema },
   required: ["path"],
   reads: () => true,
+  inParts: true,
   brief: ({ path }) => `Read ${path}`,
   async use({ path, ...part }, { turn: { workspace, signal } }) {
     const filename = baseName(workspacePath(path));
@@ -121,7 +122,7 @@ export const saveSite: Tool = createTool<Input>({
   brief: ({ title }) => `Save the website ${title}`,
   async use({ folder, title, message }, { turn: { workspace } }) {
     const start = `${workspacePath(folder.replace(/\/+$/, ""))}/`;
-    const inFolder = (await workspace.list()).filter(({ path }) => path.startsWith(start));
+    const inFolder = await workspace.list(start);
     const files = inFolder.map(({ path, bytes }) => ({ path: path.slice(start.length), bytes }));
     const site: SiteShape = { title, message, files };
     checkSite(site);
