@@ -5,6 +5,7 @@ import { type Price, type PriceTable, perCredit } from "../core/usage/price.ts";
 import type { AgentProfilePricesSchema, AgentProfileSchema } from "../gen/proto/agent/v2/agent_profile_pb.ts";
 import { AgentProfileService } from "../gen/proto/agent/v2/agent_profile_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
+import { editedRules, toRules } from "./permissions.ts";
 
 /** agentProfile.* (spec/api.md 8.46, 8.78). */
 export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable) {
@@ -13,12 +14,14 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
     timeLimit,
     labels,
     fetch,
+    permissions,
     ...profile
   }: AgentProfile): MessageInitShape<typeof AgentProfileSchema> => ({
     ...profile,
     ...(concurrency === null ? {} : { concurrency }),
     ...(timeLimit === null ? {} : { timeLimitSeconds: timeLimit }),
     labels: [...labels],
+    permissions: toRules(permissions),
     ...(fetch && { fetch: { mode: fetch.mode, hosts: [...fetch.hosts] } }),
     ...pricesIn(prices[profile.id]),
   });
@@ -29,7 +32,7 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
     async updateAgentProfile(
       tx,
       caller,
-      { agentProfile, title, description, concurrency, timeLimitSeconds, fetch },
+      { agentProfile, title, description, concurrency, timeLimitSeconds, fetch, ...rules },
     ) {
       const edit = {
         ...(title === undefined ? {} : { title: title || null }),
@@ -43,6 +46,7 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
               fetch: (fetch.mode || null) as FetchMode | null,
               fetchHosts: fetch.hosts.length === 0 ? null : fetch.hosts,
             }),
+        ...editedRules(rules),
       };
       return { agentProfile: toMessage(await profiles.update(tx, caller, agentProfile, edit)) };
     },

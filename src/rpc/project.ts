@@ -6,6 +6,7 @@ import { deleteProject } from "../core/use-cases/delete-project.ts";
 import type { ProjectSchema } from "../gen/proto/project/v2/project_pb.ts";
 import { ProjectService, type UpdateProjectRequest } from "../gen/proto/project/v2/project_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
+import { editedRules, toRules } from "./permissions.ts";
 import { seconds } from "./wire-values.ts";
 
 /** The wire form of a project: an empty instruction is omitted. */
@@ -14,6 +15,7 @@ export const toProject = ({
   name,
   instruction,
   createdAt,
+  permissions,
   taskCount = null,
 }: Project & Partial<CountedProject>): MessageInitShape<typeof ProjectSchema> => ({
   id,
@@ -21,6 +23,7 @@ export const toProject = ({
   createdAt: seconds(createdAt),
   ...(instruction === "" ? {} : { instruction }),
   ...(taskCount === null ? {} : { taskCount }),
+  permissions: toRules(permissions),
 });
 
 /** The operations of projects (spec/api.md 8.10, 8.11, 8.36). */
@@ -51,6 +54,7 @@ export function projectHandlers(projects: Projects, clock: Clock) {
   });
 }
 
-const edit = ({ name, instruction }: UpdateProjectRequest): ProjectEdit => ({
+const edit = ({ name, instruction, ...rules }: UpdateProjectRequest): ProjectEdit => ({
   ...defined({ name, instruction }),
+  ...editedRules(rules),
 });

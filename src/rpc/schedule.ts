@@ -22,6 +22,7 @@ import { ScheduleService } from "../gen/proto/schedule/v1/schedule_service_pb.ts
 import { ContentPartType } from "../gen/proto/task/v2/message_pb.ts";
 import type { CreateTaskRequest, CreateTaskRequestSchema } from "../gen/proto/task/v2/task_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
+import { toRules } from "./permissions.ts";
 import { newTask, readOutputSchema } from "./task.ts";
 import { readTextInput } from "./user-input.ts";
 import { enumConverter, seconds, visibility } from "./wire-values.ts";
@@ -113,6 +114,7 @@ const toTask = ({ input, ...task }: TaskTemplate): MessageInitShape<typeof Creat
     structuredOutputSchema: task.outputSchema,
   }),
   metadata: { ...task.metadata },
+  permissions: toRules(task.permissions ?? []),
 });
 
 /** @throws Failure `invalid_argument` with the path of the field. */

@@ -5,6 +5,7 @@ import { defined } from "../core/defined.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { FetchFiles } from "../core/files/fetch-files.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { PermissionRule } from "../core/permissions/rule.ts";
 import type { TranscribeRecordings } from "../core/speech/transcript.ts";
 import { checkSchema } from "../core/structured-output/structured-output.ts";
 import type { TaskEvent } from "../core/tasks/event.ts";
@@ -28,6 +29,7 @@ import {
 } from "../gen/proto/task/v2/task_service_pb.ts";
 import { implement } from "../pipeline/handlers.ts";
 import { deltaMessage, eventMessage } from "./event.ts";
+import { editedRules, levelsInForce, rulesIn } from "./permissions.ts";
 import { inspectionMessage } from "./task-inspection.ts";
 import { orderOf, silenceMs, type TaskListParts, taskListHandlers } from "./task-list.ts";
 import { taskWriter, withTool } from "./task-message.ts";
@@ -41,6 +43,8 @@ export interface TaskParts extends TaskListParts {
   readonly watchLinks: WatchLinks;
   readonly fetchFiles: FetchFiles;
   readonly transcribe: TranscribeRecordings;
+  /** The setting PERMISSIONS. */
+  readonly installationRules: readonly PermissionRule[];
 }
 
 /** How long an address of task.watchUrl is valid by default, in seconds. */
@@ -60,6 +64,7 @@ export function taskHandlers(parts: TaskParts) {
     transcribe,
     link,
     readRunState,
+    installationRules,
   } = parts;
   const readInput = inputReader(fetchFiles, transcribe);
   /** The answer of create and update; `share_url` unless private. */
@@ -116,6 +121,8 @@ export function taskHandlers(parts: TaskParts) {
           task: await withTool(tx, task, toMessage(call.caller, task)),
           lastSeq: task.lastSeq,
           ...(waits ? { queuePosition } : {}),
+          permissions: await levelsInForce(tx, task, installationRules),
+          ...(task.untrusted && { untrusted: true }),
         };
       },
     },
@@ -226,6 +233,7 @@ export const newTask = <Input extends UserInput>(
   ...(request.agentProfile ? { agentProfile: request.agentProfile } : {}),
   ...(request.title ? { title: request.title } : {}),
   metadata: request.metadata,
+  permissions: rulesIn(request),
   outputSchema,
 });
 
@@ -235,6 +243,7 @@ function edit({
   enableVisibleInTaskList,
   metadata,
   projectId,
+  ...rules
 }: UpdateTaskRequest): TaskEdit {
   const visibilityEdit = visibilityOf(shareVisibility);
   return {
@@ -243,6 +252,7 @@ function edit({
     ...(enableVisibleInTaskList === undefined ? {} : { hidden: !enableVisibleInTaskList }),
     ...(projectId === undefined ? {} : { projectId: projectId === "" ? null : projectId }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...editedRules(rules),
   };
 }
 

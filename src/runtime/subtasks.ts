@@ -110,8 +110,8 @@ export async function beginSubtasks(
 
 /**
  * Inserts a subtask. It belongs to the same account, space, app, key and project as its parent, and has its
- * agent, profile and locale. It inherits nothing else: what the user has allowed for the parent does not hold
- * for it.
+ * agent, profile, locale and permissions, and is untrusted as it is. What the user has always allowed in the
+ * parent does not hold for it.
  */
 async function beginSubtask(
   tx: Tx,
@@ -121,6 +121,7 @@ async function beginSubtask(
   { publishTask }: BeginParts,
 ): Promise<void> {
   const { agentId, clientId, apiKeyId, projectId, agentProfile, locale, hidden } = parent;
+  const { permissions, untrusted } = parent;
   const task: Task = {
     ...idleTask(id, { accountId: parent.accountId, spaceId: parent.spaceId }, now),
     agentId,
@@ -130,6 +131,8 @@ async function beginSubtask(
     agentProfile,
     locale,
     hidden,
+    permissions,
+    untrusted,
     parentId: parent.id,
     rootId: rootOf(parent),
     depth: parent.depth + 1,

@@ -35,6 +35,7 @@ TABLE agent_profile
   updated_at bigint NOT NULL
   fetch_mode text
   fetch_hosts text
+  permissions text NOT NULL DEFAULT '[]'::text
   CONSTRAINT agent_profile_pkey PRIMARY KEY (space_id, profile)
   CREATE UNIQUE INDEX agent_profile_pkey ON public.agent_profile USING btree (space_id, profile)
 TABLE api_key
@@ -585,6 +586,7 @@ TABLE project
   instruction text NOT NULL
   created_at bigint NOT NULL
   deleted_at bigint
+  permissions text NOT NULL DEFAULT '[]'::text
   CONSTRAINT project_pkey PRIMARY KEY (id)
   CREATE INDEX project_deleted ON public.project USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
   CREATE UNIQUE INDEX project_pkey ON public.project USING btree (id)
@@ -867,6 +869,8 @@ TABLE task
   texts_behind boolean NOT NULL DEFAULT true
   touched_at bigint NOT NULL DEFAULT 0
   turn_request text
+  permissions text NOT NULL DEFAULT '[]'::text
+  untrusted boolean NOT NULL DEFAULT false
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)

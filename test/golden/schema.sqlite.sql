@@ -26,7 +26,7 @@ CREATE TABLE "agent_profile" (
     "description" TEXT,
     "concurrency" INTEGER,
     "time_limit" INTEGER,
-    "updated_at" BIGINT NOT NULL, "fetch_mode" TEXT, "fetch_hosts" TEXT,
+    "updated_at" BIGINT NOT NULL, "fetch_mode" TEXT, "fetch_hosts" TEXT, "permissions" TEXT NOT NULL DEFAULT '[]',
 
     PRIMARY KEY ("space_id", "profile")
 )
@@ -523,7 +523,7 @@ CREATE TABLE "project" (
     "name" TEXT NOT NULL,
     "instruction" TEXT NOT NULL,
     "created_at" BIGINT NOT NULL
-, "deleted_at" BIGINT)
+, "deleted_at" BIGINT, "permissions" TEXT NOT NULL DEFAULT '[]')
 CREATE INDEX "project_deleted" ON "project"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "project_space_id_account_id_created_at_id_idx" ON "project"("space_id", "account_id", "created_at", "id")
 CREATE TABLE "project_connector" (
@@ -786,7 +786,7 @@ CREATE TABLE "task" (
     "queued_at" BIGINT NOT NULL,
     "output_schema" TEXT,
     "deleted_at" BIGINT
-, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0, "imported_from" TEXT, "traceparent" TEXT, "waiting_since" BIGINT NOT NULL DEFAULT 0, "claimed_at" BIGINT NOT NULL DEFAULT 0, "texts_behind" BOOLEAN NOT NULL DEFAULT true, "touched_at" BIGINT NOT NULL DEFAULT 0, "turn_request" TEXT)
+, "agent_id" TEXT, "memo" TEXT, "allowed" TEXT NOT NULL DEFAULT '[]', "served_at" BIGINT NOT NULL DEFAULT 0, "wants_node" TEXT, "max_visibility" TEXT, "share_changed_at" BIGINT, "shared_at" BIGINT, "metadata" TEXT NOT NULL DEFAULT '{}', "indexed_seq" INTEGER NOT NULL DEFAULT -1, "latest_status" TEXT, "plan_done" INTEGER, "plan_total" INTEGER, "status_seq" INTEGER, "schedule_id" TEXT, "turn_until" BIGINT, "parent_id" TEXT, "root_id" TEXT, "depth" INTEGER NOT NULL DEFAULT 0, "parent_turn" INTEGER NOT NULL DEFAULT 0, "subtasks" INTEGER NOT NULL DEFAULT 0, "imported_from" TEXT, "traceparent" TEXT, "waiting_since" BIGINT NOT NULL DEFAULT 0, "claimed_at" BIGINT NOT NULL DEFAULT 0, "texts_behind" BOOLEAN NOT NULL DEFAULT true, "touched_at" BIGINT NOT NULL DEFAULT 0, "turn_request" TEXT, "permissions" TEXT NOT NULL DEFAULT '[]', "untrusted" BOOLEAN NOT NULL DEFAULT false)
 CREATE INDEX "task_account_id_served_at_idx" ON "task"("account_id", "served_at")
 CREATE INDEX "task_deleted" ON "task"("deleted_at") WHERE deleted_at IS NOT NULL
 CREATE INDEX "task_failed" ON "task"("updated_at") WHERE status = 'error' AND deleted_at IS NULL

@@ -46,7 +46,7 @@ describeOnOne("a project", (database) => {
   });
 
   test.each([
-    ["no change", {}, "name or instruction is required"],
+    ["no change", {}, "name, instruction or permissions is required"],
     ["an empty name", { name: "" }, "name: must not be empty"],
     ["a name of 256 characters", { name: "🌱".repeat(256) }, "name: must be at most 255 characters"],
     [

@@ -187,6 +187,8 @@ const newTask = (
   hidden: copy.hidden,
   locale: canonicalLocale(undefined, caller.locale),
   metadata: mergeMetadata({}, copy.metadata),
+  // What its agent has read there is not known here.
+  untrusted: true,
   importedFrom: { origin: copy.source.origin, id: copy.source.id, at: now },
 });
 

@@ -3,6 +3,8 @@ import type { Clock } from "../clock.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { byCreation, type CursorPosition, decodeCursor, type Page, pageOf } from "../pagination/page.ts";
+import { auditedRules, checkMayGrant } from "../permissions/grant.ts";
+import type { PermissionRule } from "../permissions/rule.ts";
 import { hourMs, inBatches, purgingInBatches, type TimedJob } from "../processes/timed-job.ts";
 import type { Tx } from "../store.ts";
 
@@ -19,6 +21,8 @@ export interface Project {
   readonly name: string;
   /** May be empty. */
   readonly instruction: string;
+  /** The rules for uses of tools in its tasks. */
+  readonly permissions: readonly PermissionRule[];
   readonly createdAt: number;
 }
 
@@ -26,10 +30,10 @@ export const newProject = (
   { accountId, spaceId }: Scope,
   { id, name, instruction }: Pick<Project, "id" | "name" | "instruction">,
   now: number,
-): Project => ({ id, accountId, spaceId, name, instruction, createdAt: now });
+): Project => ({ id, accountId, spaceId, name, instruction, permissions: [], createdAt: now });
 
 /** The members that may be changed; absent ones stay as they are. */
-export type ProjectEdit = Partial<Pick<Project, "name" | "instruction">>;
+export type ProjectEdit = Partial<Pick<Project, "name" | "instruction" | "permissions">>;
 
 /**
  * A project with the number of its tasks, up to 1,000; null when the caller may not know it or has not
@@ -137,11 +141,17 @@ export function projects(clock: Clock, ids: Ids): Projects {
       return requireProject(await tx.projects.find(caller, id));
     },
     async update(tx, caller, id, edit) {
-      if (Object.keys(edit).length === 0) throw invalidArgument("", "name or instruction is required");
+      if (Object.keys(edit).length === 0)
+        throw invalidArgument("", "name, instruction or permissions is required");
       const before = requireProject(await tx.projects.find(caller, id));
+      if (edit.permissions) checkMayGrant(caller, before.permissions, edit.permissions);
       const after = requireProject(await tx.projects.update(caller, id, edit));
       const instructed = edit.instruction !== undefined;
-      tx.audit.note({ subject: id, before: { name: before.name }, after: { name: after.name, instructed } });
+      tx.audit.note({
+        subject: id,
+        before: { name: before.name, ...(edit.permissions && auditedRules(before)) },
+        after: { name: after.name, instructed, ...(edit.permissions && auditedRules(after)) },
+      });
       return after;
     },
   };

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../json.ts";
+import type { PermissionRule } from "../permissions/rule.ts";
 import type { Metadata } from "../tasks/metadata.ts";
 import type { RequestedResources } from "../tasks/task-resources.ts";
 import type { Visibility } from "../visibility.ts";
@@ -18,6 +19,8 @@ export interface TaskTemplate {
   readonly agentProfile?: string;
   readonly title?: string;
   readonly metadata?: Metadata;
+  /** Absent in templates of releases before 0.3.0. */
+  readonly permissions?: readonly PermissionRule[] | undefined;
   /** `checkSchema` has accepted it. */
   readonly outputSchema?: JsonObject | undefined;
 }

@@ -48,6 +48,8 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   hasOutputSchema: false,
   hasMemoOrRequest: false,
   allowed: [],
+  permissions: [],
+  untrusted: false,
   parentId: null,
   rootId: null,
   depth: 0,

@@ -2,6 +2,8 @@ import type { Caller } from "../accounts/caller.ts";
 import type { Clock } from "../clock.ts";
 import { invalidArgument, notFound } from "../failure.ts";
 import { isKeyName, keyNameRule } from "../keys/api-key.ts";
+import { auditedRules, checkMayGrant } from "../permissions/grant.ts";
+import type { PermissionRule } from "../permissions/rule.ts";
 import type { Tx } from "../store.ts";
 import {
   defaultFetch,
@@ -30,13 +32,18 @@ export interface ProfileSettings extends ProfileLimits, ProfileFetch {
   readonly profile: string;
   readonly title: string | null;
   readonly description: string | null;
+  /** The rules for uses of tools in its tasks. */
+  readonly permissions: readonly PermissionRule[];
   /** Unix milliseconds. */
   readonly updatedAt: number;
 }
 
 /** The changed members of settings; absent ones stay. */
 export type ProfileEdit = Partial<
-  Pick<ProfileSettings, "title" | "description" | "concurrency" | "timeLimit" | "fetch" | "fetchHosts">
+  Pick<
+    ProfileSettings,
+    "title" | "description" | "concurrency" | "timeLimit" | "fetch" | "fetchHosts" | "permissions"
+  >
 >;
 
 /** The members of a task that select its settings. */
@@ -65,7 +72,7 @@ export interface ProfileRows {
  */
 export type ProfileLabels = Readonly<Record<string, readonly string[]>>;
 
-export interface AgentProfile extends ProfileText, ProfileLimits {
+export interface AgentProfile extends ProfileText, ProfileLimits, Pick<ProfileSettings, "permissions"> {
   readonly isDefault: boolean;
   readonly isRemote: boolean;
   readonly labels: readonly string[];
@@ -110,7 +117,7 @@ export function agentProfiles({
   ): AgentProfile {
     const entry = entryOf(name);
     const policy = entry && { mode: entry.fetch ?? byDefault, hosts: entry.fetchHosts };
-    const { title, description, concurrency = null, timeLimit = null } = settings ?? {};
+    const { title, description, concurrency = null, timeLimit = null, permissions = [] } = settings ?? {};
     const text = profiles.textOf(name);
     return {
       id: name,
@@ -118,6 +125,7 @@ export function agentProfiles({
       description: description ?? text.description,
       concurrency,
       timeLimit,
+      permissions,
       isDefault: name === defaultProfile,
       isRemote: remoteProfiles.includes(name),
       labels: labels[name] ?? [],
@@ -143,12 +151,17 @@ export function agentProfiles({
       const byDefault = await byDefaultOf(tx, profiles.names);
       return profiles.names.map((name) => toProfile(name, settings.get(name), byDefault));
     },
-    async update(tx, { spaceId }, profile, edit) {
+    async update(tx, caller, profile, edit) {
+      const { spaceId } = caller;
       if (!profiles.names.includes(profile)) throw notFound("agent profile", "agent_profile");
       if (Object.values(edit).every((value) => value === undefined))
-        throw invalidArgument("", "title, description, concurrency, time_limit_seconds or fetch is required");
+        throw invalidArgument(
+          "",
+          "title, description, concurrency, time_limit_seconds, fetch or permissions is required",
+        );
       if (edit.title && !isKeyName(edit.title)) throw invalidArgument("title", keyNameRule);
       const before = await find(tx, spaceId, profile);
+      if (edit.permissions) checkMayGrant(caller, before.permissions, edit.permissions);
       const hosts = edit.fetchHosts?.map((host, at) => {
         const pattern = hostPattern(host);
         if (pattern === null) throw invalidArgument(`fetch.hosts[${at}]`, `must be ${hostRule}`);
@@ -165,9 +178,10 @@ export function agentProfiles({
   };
 }
 
-const toAuditFacts = ({ title, concurrency, timeLimit, fetch }: AgentProfile) => ({
+const toAuditFacts = ({ title, concurrency, timeLimit, fetch, permissions }: AgentProfile) => ({
   title,
   concurrency: concurrency ?? 0,
   timeLimit: timeLimit ?? 0,
   ...(fetch && { fetch: fetch.mode, fetchHosts: fetch.hosts.join(" ") }),
+  ...(permissions.length > 0 && auditedRules({ permissions })),
 });

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
+import type { PermissionRule } from "../permissions/rule.ts";
 import type { Visibility } from "../visibility.ts";
 import type { NewEvent, WaitDetail } from "./event.ts";
 import type { Metadata } from "./metadata.ts";
@@ -76,6 +77,13 @@ export interface Task {
    * The actions that need no further approval in this task, as `allowance` names them (spec/decisions.md 15).
    */
   readonly allowed: readonly string[];
+  /** Its own rules for uses of tools. Those of its schedule, or of its parent, were copied at its creation. */
+  readonly permissions: readonly PermissionRule[];
+  /**
+   * Its agent has read texts of strangers: pages, results of connectors, mail, files of others, or answers of
+   * such subtasks. It never becomes false.
+   */
+  readonly untrusted: boolean;
   /** The task whose agent started this subtask; null for any other task. */
   readonly parentId: string | null;
   /** The first task of the tree; null for a task that is not a subtask. */
@@ -176,6 +184,8 @@ export type TaskChanges = Partial<
     | "claims"
     | "idleClaims"
     | "allowed"
+    | "permissions"
+    | "untrusted"
     | "traceparent"
   >
 > & {

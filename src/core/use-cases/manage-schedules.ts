@@ -5,6 +5,7 @@ import { checkGranted } from "../connectors/granted.ts";
 import { Failure, notFound, renameField } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import { byCreation, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
+import { auditedRules, checkMayGrant } from "../permissions/grant.ts";
 import { type Schedule, type ScheduleChanges, schedulesMax, unfinishedMax } from "../schedules/schedule.ts";
 import {
   editedSettings,
@@ -130,6 +131,10 @@ export function schedules({ clock, ids, tasks }: SchedulesParts): Schedules {
       const settings = editedSettings(before, input, now);
       if (input.template !== undefined) {
         checkMayChangeTask(caller, before);
+        const { permissions = [] } = before.template;
+        await withTaskPath(async () =>
+          checkMayGrant(caller, permissions, settings.template.permissions ?? []),
+        );
         await checkTask(tx, caller, settings);
       }
       const after = await save(tx, before, { ...settings, ...newTimes(before, settings, input, now) });
@@ -250,8 +255,8 @@ const neededToSchedule = ["task:write", "connector:use"] as const satisfies read
 
 /** Not the task: its message is content. */
 const toAuditFacts = (
-  { name, cron, intervalSeconds, moment, timeZone, missed, overlap, status }: Schedule,
-  { template }: Pick<SettingsInput, "template"> = {},
+  { name, cron, intervalSeconds, moment, timeZone, missed, overlap, status, template }: Schedule,
+  edit: Pick<SettingsInput, "template"> = {},
 ): Readonly<Record<string, unknown>> => ({
   name,
   cron,
@@ -261,5 +266,6 @@ const toAuditFacts = (
   missed,
   overlap,
   status,
-  ...(template === undefined ? {} : { retasked: true }),
+  ...(edit.template === undefined ? {} : { retasked: true }),
+  ...(template.permissions?.length && auditedRules({ permissions: template.permissions })),
 });

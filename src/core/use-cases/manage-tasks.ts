@@ -7,6 +7,8 @@ import { defined } from "../defined.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
+import { auditedRules, checkMayGrant } from "../permissions/grant.ts";
+import type { PermissionRule } from "../permissions/rule.ts";
 import type { SkillScope } from "../skills/skill.ts";
 import { checkRequestedSkills } from "../skills/task-skills.ts";
 import type { PublishTask, Tx } from "../store.ts";
@@ -42,6 +44,7 @@ export interface TaskInput {
   readonly agentProfile?: string;
   readonly title?: string;
   readonly metadata?: Metadata;
+  readonly permissions?: readonly PermissionRule[] | undefined;
   /** `checkSchema` has accepted it. */
   readonly outputSchema?: JsonObject | undefined;
   /** `checkTurnRequest` has accepted it. */
@@ -70,6 +73,8 @@ export interface TaskEdit {
   readonly projectId?: string | null;
   /** Added to the task's pairs; an empty text removes a pair. */
   readonly metadata?: Metadata;
+  /** All rules of the task. They also replace what the user has always allowed in it. */
+  readonly permissions?: readonly PermissionRule[];
 }
 
 /** Tasks of a caller: each method is one operation of spec/api.md 8.1 to 8.7. */
@@ -168,7 +173,12 @@ export function tasks({
       await chargeTranscripts(tx, task.id, input);
       tx.audit.note({
         subject: task.id,
-        after: { agentProfile, projectId, shareVisibility: created.shareVisibility },
+        after: {
+          agentProfile,
+          projectId,
+          shareVisibility: created.shareVisibility,
+          ...(task.permissions.length > 0 && auditedRules(task)),
+        },
       });
       return created;
     },
@@ -181,17 +191,23 @@ export function tasks({
 
     async update(tx, caller, id, edit) {
       const before = await lock(tx, caller, id);
-      const { title, hidden, metadata, shareVisibility, projectId } = edit;
+      const { title, hidden, metadata, shareVisibility, projectId, permissions } = edit;
+      if (permissions) checkMayGrant(caller, before.permissions, permissions);
       const isMoved = projectId !== undefined;
       const { task } = await advance(tx, before.id, {
         ...edit,
         ...(shareVisibility && { shareVisibility: effectiveVisibility(shareVisibility, caller) }),
         ...(metadata && { metadata: mergeMetadata(before.metadata, metadata) }),
         ...(isMoved && (await moveTo(tx, caller, before, projectId))),
+        ...(permissions && { allowed: [] }),
       });
       tx.audit.note({
         subject: before.id,
-        before: { shareVisibility: before.shareVisibility, ...(isMoved && { projectId: before.projectId }) },
+        before: {
+          shareVisibility: before.shareVisibility,
+          ...(isMoved && { projectId: before.projectId }),
+          ...(permissions && auditedRules(before)),
+        },
         after: {
           ...(shareVisibility && { shareVisibility: task.shareVisibility }),
           ...defined({ hidden }),
@@ -199,6 +215,7 @@ export function tasks({
           ...(title !== undefined && { retitled: true }),
           ...(metadata && { metadataKeys: Object.keys(metadata) }),
           ...(isMoved && { projectId: task.projectId }),
+          ...(permissions && auditedRules(task)),
         },
       });
       return task;
@@ -282,6 +299,7 @@ export function tasks({
 async function checkNew(tx: Tx, caller: Caller, request: TaskInput, profiles: Pick<Profiles, "parse">) {
   const text = messageText(request.input);
   const { resources = noResources } = request.input;
+  checkMayGrant(caller, [], request.permissions ?? []);
   const agentProfile = profiles.parse(request.agentProfile, defaultProfile);
   await checkProject(tx, caller, request.projectId);
   await checkReferences(tx, caller, request.input);
@@ -369,4 +387,5 @@ const newTask = (
   interactive: request.interactive,
   references: addReferences([], request.input.references, id),
   metadata: mergeMetadata({}, request.metadata ?? {}),
+  permissions: request.permissions ?? [],
 });

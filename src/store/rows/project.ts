@@ -4,7 +4,7 @@ import { changeOf, type Session } from "../session.ts";
 import { empty, forShare, inTexts, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, countRows, integer, tables, text } from "../table.ts";
 
-const project = tables.project.pick("id", "accountId", "spaceId", "name", "instruction", "createdAt");
+const project = tables.project.pick("id", "accountId", "spaceId", "name", "instruction", "permissions", "createdAt");
 const ids = tables.project.pick("id");
 const detached = tables.task.pick("id", "lastSeq", "fence", "status", "spaceId", "accountId");
 
@@ -65,7 +65,7 @@ export function projectRows(session: Session): ProjectRows {
       changeOf(session);
       const before = await find(scope, id);
       if (!before) return null;
-      const blank = tables.project.set({ name: "", instruction: "", deletedAt: now });
+      const blank = tables.project.set({ name: "", instruction: "", permissions: [], deletedAt: now });
       const changed = await session.execute(
         sql`UPDATE project SET ${join(blank)} WHERE id = ${id} AND deleted_at IS NULL`,
       );

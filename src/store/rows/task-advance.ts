@@ -27,6 +27,7 @@ const blank: TaskChanges & Partial<Task & TaskProgress> = {
   memo: null,
   turnRequest: null,
   allowed: [],
+  permissions: [],
   agentProfile: "",
   locale: "",
   references: [],

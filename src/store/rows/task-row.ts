@@ -78,6 +78,8 @@ export const taskShape = tables.task
     "lastClaimedAt",
     "claimedAt",
     "allowed",
+    "permissions",
+    "untrusted",
     "requiredNodeId",
     "maxVisibility",
     "metadata",

@@ -1,0 +1,9 @@
+-- AlterTable
+ALTER TABLE "agent_profile" ADD COLUMN     "permissions" TEXT NOT NULL DEFAULT '[]';
+
+-- AlterTable
+ALTER TABLE "project" ADD COLUMN     "permissions" TEXT NOT NULL DEFAULT '[]';
+
+-- AlterTable
+ALTER TABLE "task" ADD COLUMN     "permissions" TEXT NOT NULL DEFAULT '[]',
+ADD COLUMN     "untrusted" BOOLEAN NOT NULL DEFAULT false;
