@@ -223,6 +223,7 @@ export const rooms: readonly Room[] = [
       "scripts/release/clone",
       "core/nearest",
       "core/json",
+      "core/permissions/rule",
       "core/tasks/fetch-policy",
       "core/tasks/profile",
       "smol-toml",

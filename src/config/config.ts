@@ -7,6 +7,7 @@ import { readBucket } from "./bucket.ts";
 import { readModels } from "./models.ts";
 import { addresses, listening, outgoing } from "./network.ts";
 import { readPdf } from "./pdf.ts";
+import { permissions } from "./permissions.ts";
 import { prices } from "./prices.ts";
 import { chooseRateFactor } from "./rate-factor.ts";
 import { retention } from "./retention.ts";
@@ -176,6 +177,7 @@ function work(reader: Reader) {
     a2aAgents: readA2aAgents(reader),
     transcription: readTranscription(reader),
     pdf: readPdf(reader),
+    permissions: read(permissions).PERMISSIONS,
     prices: costs.PRICES,
     budgetStep: costs.BUDGET_STEP,
     credits: costs.CREDITS,

@@ -36,7 +36,7 @@ export interface ModelConfig {
   /** A request fails when the endpoint sends nothing for this many seconds. */
   readonly idleSeconds: number;
   readonly limits: RunLimits;
-  readonly withoutTools: readonly (typeof toolNames)[number][];
+  readonly withoutTools: readonly (typeof toolNames | typeof formerTools)[number][];
   /** The requests that its agents may send; null: the default of the installation. */
   readonly fetch: FetchMode | null;
   /** Patterns of hosts to which they need no approval. */
@@ -67,8 +67,11 @@ export const toolNames = [
     "save_site",
     "fetch_url",
   ] as const),
-  ...(["ask_user", "request_confirmation", "propose_schedule", "browse_task", "run_command"] as const),
+  ...(["ask_user", "propose_schedule", "browse_task", "run_command"] as const),
 ] as const;
+
+/** Tools of earlier releases. To withhold them has no effect. */
+const formerTools = ["request_confirmation"] as const;
 
 export const models = {
   MODELS_FILE: defineVariable({
@@ -123,7 +126,9 @@ const modelSchema = z.strictObject({
   extra_body: z.record(z.string(), z.json()).default({}),
   idle_seconds: wholeNumber(1, 3_600).default(120),
   limits: limits.prefault({}),
-  without_tools: z.array(z.enum(toolNames, must(`one of ${toolNames.join(", ")}`))).default([]),
+  without_tools: z
+    .array(z.enum([...toolNames, ...formerTools], must(`one of ${toolNames.join(", ")}`)))
+    .default([]),
   fetch: z.enum(fetchModes, must(`one of ${fetchModes.join(", ")}`)).optional(),
   fetch_hosts: z
     .array(

@@ -1,3 +1,4 @@
+import type { PermissionRule } from "../core/permissions/rule.ts";
 import type { A2aAgentConfig } from "./a2a-agents.ts";
 import type { AllowedAddresses } from "./address-range.ts";
 import type { AdminConfig } from "./admin.ts";
@@ -103,6 +104,8 @@ export interface Config {
    * The Chromium that makes PDFs, and the id of its user (null: that of the server); null: no PDFs are made.
    */
   readonly pdf: { path: string; uid: number | null } | null;
+  /** The rules of the installation for uses of tools. */
+  readonly permissions: readonly PermissionRule[];
   readonly prices: Prices;
   /** The credits that a run without reservations holds in each budget. */
   readonly budgetStep: number;

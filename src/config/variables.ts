@@ -3,6 +3,7 @@ import { objectStorage } from "./bucket.ts";
 import { models } from "./models.ts";
 import { addresses, listening, outgoing } from "./network.ts";
 import { pdf } from "./pdf.ts";
+import { permissions } from "./permissions.ts";
 import { prices } from "./prices.ts";
 import { retention } from "./retention.ts";
 import { sandbox } from "./sandbox.ts";
@@ -34,7 +35,7 @@ export const variableGroups = {
   Agents: { ...agents, ...sandbox },
   A2A: { ...a2a, ...a2aAgents },
   Credits: prices,
-  Models: models,
+  Models: { ...models, ...permissions },
   Speech: speech,
   "Outgoing requests": outgoing,
   Process: processing,

@@ -93,7 +93,11 @@ async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise
   const open = models.flatMap(([name, { fetch }]) => (fetch === null ? [name] : []));
   if (byDefault === "allow" && open.length > 0) log("warn", fetchWarning, { models: open });
   function agentOf(config: ModelConfig): Agent {
-    const policy = { mode: config.fetch ?? byDefault, hosts: config.fetchHosts };
+    const policy = {
+      mode: config.fetch ?? byDefault,
+      hosts: config.fetchHosts,
+      isSet: config.fetch !== null,
+    };
     const permitted = permittedTools(config, policy, toolsFor);
     return modelAgent({
       config,

@@ -46,6 +46,7 @@ export async function startTasks(
     texts,
     saveSite: createSaveSite(context),
     excludedProfiles: remoteProfiles(config),
+    permissions: config.permissions,
     prices: config.prices,
     budgetStep: config.budgetStep,
     concurrency: config.runConcurrency,

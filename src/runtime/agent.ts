@@ -2,6 +2,7 @@ import type { KindName } from "../core/actions/kind.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ConnectedTask, UsableConnector } from "../core/connectors/use.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { PermissionLevel, PermissionUse, PermissionVerdict } from "../core/permissions/evaluate.ts";
 import type { SkillContent } from "../core/skills/content.ts";
 import type { NewEvent } from "../core/tasks/event.ts";
 import type { ProfileFetch } from "../core/tasks/fetch-policy.ts";
@@ -211,8 +212,12 @@ export interface Turn {
   readonly memo: Json;
   /** The decisions of this turn, in the order in which the agent requested them. */
   readonly decisions: readonly Decision[];
-  /** The actions that need no approval in this task, as `allowance` names them (spec/decisions.md 15). */
-  readonly allowed: readonly string[];
+  /**
+   * Decides a use of a tool by the rules in force now. Absent: there are none.
+   *
+   * @param more rules that the agent has besides those of the task.
+   */
+  readonly permit?: (use: PermissionUse, more?: readonly PermissionLevel[]) => Promise<PermissionVerdict>;
   /** The agent's events of this turn that are already written, oldest first. */
   readonly written: readonly WrittenEvent[];
   /** Reads what the agent may know of the task's owner. */
@@ -299,8 +304,6 @@ export interface Progress<File = NewFile> {
   readonly events: readonly AgentEvent<File>[];
   /** Rows of the transcript, which are written with the events. */
   readonly rows?: readonly NewTranscriptRow[];
-  /** An action that `allowed` names: it is written as accepted, behind the events. Only with `isAwaited`. */
-  readonly accepted?: Confirm;
   /** The agent continues when this is committed. Otherwise it continues at once. */
   readonly isAwaited?: true;
   /** A non-negative integer. The cost of `usage` is added to it. */
@@ -352,6 +355,10 @@ export type Outcome<File = NewFile> =
   | {
       readonly kind: "confirm";
       readonly action: KindName;
+      /** The tool that waits; absent: that of the kind. */
+      readonly tool?: string;
+      /** The agent has looked up the permissions: a person decides it. */
+      readonly isChecked?: true;
       /** Selects the schema of a kind that has several. */
       readonly variant: string;
       /** The request as readable text; the kind's default text if absent. */

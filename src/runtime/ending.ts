@@ -74,12 +74,12 @@ async function appendIn(
   done: StagedProgress,
   keeping: Keeping,
   parts: EndingParts,
+  approval?: Approval,
 ): Promise<WrittenTask> {
   const { clock, ids, publishTask, prices = {} } = parts;
   const now = clock.now();
   const events = await keepDone(tx, task, done, keeping, parts);
   const cost = await computeCost(tx, task, usedIn(done), prices);
-  const approval = done.accepted && approvalOf(done.accepted, ids);
   const accepted = approval && allowedAction(approval);
   const set = { ...accepted?.set, addCredits: cost.charge.credits };
   const step = {
@@ -94,8 +94,9 @@ async function appendIn(
   return { ...after, overdrawn: await spend(tx, after, cost, now, ids) };
 }
 
-const approvalOf = ({ action, variant, description, params, memo }: Confirm, ids: Ids): Approval => ({
+const approvalOf = ({ action, tool, variant, description, params, memo }: Confirm, ids: Ids): Approval => ({
   kind: action,
+  tool,
   variant,
   actionId: ids.short(),
   description,
@@ -214,10 +215,10 @@ async function writeEnding(
   const used = usedIn(done, outcome.kind === "finish" || outcome.kind === "ask" ? 1 : 0);
   if (outcome.kind === "wait") return startWait(run, outcome);
   if (outcome.kind !== "confirm") return end(run, used, endingOf(outcome, turn, parts.ids), files);
-  const { action, params } = outcome;
-  return task.allowed.includes(allowance(action, params) ?? "")
-    ? passAllowed(run, outcome)
-    : end(run, used, confirm(approvalOf(outcome, parts.ids)));
+  const approval = approvalOf(outcome, parts.ids);
+  return !outcome.isChecked && task.allowed.includes(allowance(outcome.action, outcome) ?? "")
+    ? passAllowed(run, approval)
+    : end(run, used, confirm(approval));
 }
 
 function endingOf(
@@ -285,10 +286,8 @@ async function end(
  * Accepts an action that the user has allowed before, without asking: the same turn continues, with one more
  * decision.
  */
-const passAllowed = ({ task, done, parts, held }: LastOfRun, accepted: Confirm): Promise<Task | null> =>
-  changeRun(parts.store, held, (tx) =>
-    appendIn(tx, task, { ...done, accepted }, keepingOf(parts, held), parts),
-  );
+const passAllowed = ({ task, done, parts, held }: LastOfRun, approval: Approval): Promise<Task | null> =>
+  changeRun(parts.store, held, (tx) => appendIn(tx, task, done, keepingOf(parts, held), parts, approval));
 
 /**
  * Waits for subtasks: the run ends, and the task keeps running without one. When the wait is over already,

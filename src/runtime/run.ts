@@ -15,7 +15,7 @@ import { openTurn, type TurnParts } from "./turn.ts";
 
 export interface RunParts
   extends EndingParts,
-    Pick<TurnParts, "cipher" | "readFile" | "readTranscript" | "workspaceOf" | "openSkill"> {
+    Pick<TurnParts, "cipher" | "readFile" | "readTranscript" | "workspaceOf" | "openSkill" | "permissions"> {
   readonly log: Log;
   /** Absent: watchers see no text before its event. */
   readonly texts?: Pick<LiveTexts, "writer">;
@@ -196,7 +196,6 @@ const noProgress: Progress<StagedFile> = { events: [] };
 const merge = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<StagedFile> => ({
   events: [...a.events, ...b.events],
   rows: [...(a.rows ?? []), ...(b.rows ?? [])],
-  ...(b.accepted && { accepted: b.accepted }),
   credits: (a.credits ?? 0) + (b.credits ?? 0),
   ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: addUsage(b.usage, a.usage) }),
   settles: [...(a.settles ?? []), ...(b.settles ?? [])],

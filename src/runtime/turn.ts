@@ -7,6 +7,7 @@ import type { Attachment } from "../core/files/file.ts";
 import type { ReadFile } from "../core/files/files.ts";
 import type { Ids } from "../core/ids.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { PermissionRule } from "../core/permissions/rule.ts";
 import type { OpenSkill } from "../core/skills/content.ts";
 import { skillsOfTask, type TaskSkill } from "../core/skills/task-skills.ts";
 import type { Tx } from "../core/store.ts";
@@ -20,6 +21,7 @@ import type { WorkspaceOf } from "../core/workspaces/open.ts";
 import type { AttachedFile, Decision, Earlier, Person, Turn, TurnSkill } from "./agent.ts";
 import { toAttachedFile } from "./attached-file.ts";
 import { fetchSources } from "./fetch-sources.ts";
+import { permitUses } from "./permissions.ts";
 import { subtasksFor } from "./subtasks.ts";
 
 const pageMax = 1000;
@@ -36,6 +38,8 @@ export interface TurnParts {
   readonly workspaceOf: WorkspaceOf;
   readonly openSkill: OpenSkill;
   readonly ids: Ids;
+  /** The rules of the installation; absent: none. */
+  readonly permissions?: readonly PermissionRule[];
 }
 
 /** A turn with the events that it was built from. */
@@ -106,8 +110,8 @@ export async function openTurn(
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     sources: fetchSources(store, task),
+    permit: permitUses(store, id, parts.permissions ?? []),
     ...(await subtasksFor({ store, ids, readFile }, task)),
-    allowed: task.allowed,
     claim: task.claims,
     clock,
     signal,

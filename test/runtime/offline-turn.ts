@@ -39,7 +39,6 @@ export async function playTurn(
     ...turnWithoutFiles,
     memo: null,
     decisions: [],
-    allowed: [],
     // The agent yields them unchanged.
     written: written as Turn["written"],
     transcript: async () => [],

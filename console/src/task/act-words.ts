@@ -119,6 +119,7 @@ const acts = words<Readonly<Record<string, string>>>(
     scheduleCreate: "Create schedule",
     instagramCreateResult: "Publish",
     fetchUrl: "Fetch this address",
+    agentToolAction: "Use this tool",
   },
   {
     gmailSendAction: "Senden",
@@ -138,6 +139,7 @@ const acts = words<Readonly<Record<string, string>>>(
     scheduleCreate: "Zeitplan anlegen",
     instagramCreateResult: "Veröffentlichen",
     fetchUrl: "Adresse abrufen",
+    agentToolAction: "Werkzeug benutzen",
   },
 );
 

@@ -25,6 +25,7 @@ const kindTexts: Readonly<Record<KindName, string>> = {
   connectorAction: "Dieses Werkzeug eines Konnektors benutzen.",
   scheduleCreate: "Diesen Zeitplan anlegen.",
   fetchUrl: "Eine Anfrage an diese Adresse senden.",
+  agentToolAction: "Dieses Werkzeug benutzen.",
   mapreduceAction: "Viele Einträge gleichzeitig bearbeiten.",
   shopifyAction: "Im Shop handeln.",
   instagramCreateResult: "Dies auf Instagram veröffentlichen.",

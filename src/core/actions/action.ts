@@ -3,6 +3,7 @@ import { lazy, lazyPackage } from "../../async/lazy.ts";
 import type { Cipher } from "../cipher.ts";
 import { type Failure, invalidArgument } from "../failure.ts";
 import type { Json, JsonObject } from "../json.ts";
+import type { PermissionRule } from "../permissions/rule.ts";
 import { type Decision, inputSchema, type KindName, kindOf } from "./kind.ts";
 
 /**
@@ -109,15 +110,32 @@ export function decidesLaterActions(kind: KindName, input: JsonObject): boolean 
   return value === "do_not_show_again" || (value === true && input["accept"] === true);
 }
 
-/**
- * Which later actions such a decision allows, as a task stores it in `allowed`: the kind, or the kind and the
- * host of its `url`. Null: none, because the request has no address.
- */
-export function allowance(kind: KindName, params: JsonObject | undefined): string | null {
-  if (!kindOf(kind).laterByHost) return kind;
-  const host = URL.parse(String(params?.["url"]))?.host;
-  return host ? `${kind} ${host}` : null;
+/** What a request for approval is about, as its event has it. */
+interface Requested {
+  /** The tool that waits. */
+  readonly tool?: string | undefined;
+  readonly params?: JsonObject | undefined;
 }
+
+/**
+ * Which later actions such a decision allows, as a task stores it in `allowed`: the kind, or the kind with
+ * the host of its `url` or its tool. Null: none, because the request has no address or tool.
+ */
+export function allowance(kind: KindName, { tool, params }: Requested): string | null {
+  const { laterFor } = kindOf(kind);
+  if (laterFor === undefined) return kind;
+  const place = laterFor === "tool" ? tool : URL.parse(String(params?.["url"]))?.host;
+  return place ? `${kind} ${place}` : null;
+}
+
+/** The tools that what a task stores in `allowed` is for, as rules name them. */
+export const grantsOf = (allowed: readonly string[]): readonly Pick<PermissionRule, "tool" | "pattern">[] =>
+  allowed.flatMap((each) => {
+    const [kind, place = ""] = each.split(" ");
+    if (kind === "terminalExecute") return [{ tool: "bash", pattern: "*" }];
+    if (kind === "fetchUrl") return [{ tool: "web_fetch", pattern: place }];
+    return kind === "agentToolAction" ? [{ tool: place, pattern: "*" }] : [];
+  });
 
 /** An input as users may see it: secrets show only their names. */
 export function redactInput(kind: KindName, input: JsonObject): JsonObject {

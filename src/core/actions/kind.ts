@@ -17,8 +17,8 @@ export interface Kind {
    * The member of the input that decides later actions of this kind in this task too (spec/decisions.md 15).
    */
   readonly decidesLaterBy?: string;
-  /** True if such a decision holds only for the host of the request's `url`. */
-  readonly laterByHost?: boolean;
+  /** Such a decision holds only for the host of the request's `url`, or the tool that waits; absent: for all. */
+  readonly laterFor?: "host" | "tool";
   /** The member whose values are never shown. */
   readonly secret?: string;
 }
@@ -134,7 +134,17 @@ export const kinds = {
     ...approval("fetch_url", "Send a request to this address.", { always_allow: boolean }),
     cancels: true,
     decidesLaterBy: "always_allow",
-    laterByHost: true,
+    laterFor: "host",
+  },
+  /**
+   * A use of a tool without a kind of its own, for which a rule asks (docs/guides/permissions.md). Its event
+   * has the tool's name, and its params are the tool's input. Added by the platform as well.
+   */
+  agentToolAction: {
+    ...approval("agent_tool", "Use this tool.", { always_allow: boolean }),
+    cancels: true,
+    decidesLaterBy: "always_allow",
+    laterFor: "tool",
   },
   mapreduceAction: approval("map_reduce", "Work on many items at once."),
   shopifyAction: approval("shopify", "Act on the shop."),

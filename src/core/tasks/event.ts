@@ -53,6 +53,8 @@ export interface EventPayloads {
     message?: { action: string; param: string };
     params?: JsonObject;
     result?: Json;
+    /** The rule that allowed the use: `task: bash git *`. Absent: no rule had to, or a person did. */
+    allowedBy?: string;
   };
   plan_update: { steps: readonly PlanStep[] };
   new_plan_step: { stepId: string; title: string };

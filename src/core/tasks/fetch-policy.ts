@@ -1,3 +1,4 @@
+import type { PermissionRule } from "../permissions/rule.ts";
 import type { Tx } from "../store.ts";
 
 /**
@@ -12,6 +13,8 @@ export interface FetchPolicy {
   readonly mode: FetchMode;
   /** Patterns of hosts that need no approval, as `hostPattern` returns them. */
   readonly hosts: readonly string[];
+  /** True when the operator or the owner has set the mode; absent: it is the installation's default. */
+  readonly isSet?: boolean;
 }
 
 /** What the owner of a space has set for a profile. Null: as the entry of its model has it. */
@@ -48,15 +51,23 @@ export function hostPattern(text: string): string | null {
 const isWithin = (inner: string, outer: string): boolean =>
   inner === outer || (outer.startsWith("*.") && inner.replace(/^\*/, "x").endsWith(outer.slice(1)));
 
-/** Whether a policy lists a host, in lower case and ASCII as the `hostname` of a URL. */
-export const isListed = ({ hosts }: FetchPolicy, hostname: string): boolean =>
-  hosts.some((pattern) => isWithin(hostname, pattern));
+/**
+ * A policy as rules for the tool `web_fetch`. A mode that nobody has set says nothing: then other rules can
+ * allow a host, and without one a person is asked.
+ */
+export function fetchRules({ mode, hosts, isSet }: FetchPolicy): readonly PermissionRule[] {
+  const rule = (pattern: string, decision: PermissionRule["decision"]) =>
+    ({ tool: "web_fetch", pattern, decision, eachTime: false }) as const;
+  if (mode !== "ask") return [rule("*", mode === "off" ? "deny" : "allow")];
+  return [...hosts.map((host) => rule(host, "allow")), ...(isSet ? [rule("*", "ask")] : [])];
+}
 
 /** The policy of a profile: it can only be stricter than the entry of its model. */
 export function strictest(model: FetchPolicy, { fetch, fetchHosts }: ProfileFetch): FetchPolicy {
   const mode =
     fetch !== null && fetchModes.indexOf(fetch) < fetchModes.indexOf(model.mode) ? fetch : model.mode;
-  return { mode, hosts: fetchHosts === null ? model.hosts : intersect(model.hosts, fetchHosts) };
+  const hosts = fetchHosts === null ? model.hosts : intersect(model.hosts, fetchHosts);
+  return { mode, hosts, isSet: model.isSet === true || fetch !== null };
 }
 
 function intersect(some: readonly string[], others: readonly string[]): readonly string[] {

@@ -203,6 +203,8 @@ export function ask(content: string, options: readonly string[], memo: Json, act
 
 /** An action of the agent that needs the user's approval. */
 export interface Approval extends Wait {
+  /** The tool that waits; absent: that of its kind. */
+  readonly tool?: string | undefined;
   readonly description?: string | undefined;
   readonly params?: JsonObject | undefined;
   /** The memo for the run that has the decision; absent: the turn keeps its memo. */
@@ -234,7 +236,12 @@ const memoIn = ({ memo }: Approval): Pick<TaskChanges, "memo"> => (memo === unde
 /**
  * The user has decided, and the turn continues (spec/decisions.md 19a). `shown` is the input without secrets.
  */
-export function continueAfterDecision(action: Wait, accepted: boolean, shown: JsonObject, now: number): Step {
+export function continueAfterDecision(
+  action: Pick<Approval, "kind" | "variant" | "actionId" | "tool">,
+  accepted: boolean,
+  shown: JsonObject,
+  now: number,
+): Step {
   return {
     set: { status: "running", nodeId: null, toBrowser: true, queuedAt: now },
     events: [
@@ -266,7 +273,7 @@ export const continueAfterWait = (brief: string, now: number): Step => ({
 export const passWait = (brief: string): Step => ({ set: {}, events: [status("running", brief)] });
 
 function toolUsed(
-  { kind, actionId, description, params }: Approval,
+  { kind, tool, actionId, description, params }: Approval,
   toolStatus: EventPayloads["tool_used"]["status"],
   brief: string,
   result?: Json,
@@ -278,7 +285,7 @@ function toolUsed(
   };
   return {
     type: "tool_used",
-    payload: { tool: kindOf(kind).tool ?? kind, actionId, status: toolStatus, brief, ...details },
+    payload: { tool: tool ?? kindOf(kind).tool ?? kind, actionId, status: toolStatus, brief, ...details },
   };
 }
 

@@ -116,7 +116,11 @@ export function agentProfiles({
     byDefault: FetchMode,
   ): AgentProfile {
     const entry = entryOf(name);
-    const policy = entry && { mode: entry.fetch ?? byDefault, hosts: entry.fetchHosts };
+    const policy = entry && {
+      mode: entry.fetch ?? byDefault,
+      hosts: entry.fetchHosts,
+      isSet: entry.fetch !== null,
+    };
     const { title, description, concurrency = null, timeLimit = null, permissions = [] } = settings ?? {};
     const text = profiles.textOf(name);
     return {

@@ -15,7 +15,7 @@ import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { JsonObject } from "../json.ts";
 import type { PublishTask, Tx } from "../store.ts";
 import type { Backlog } from "../tasks/backlog.ts";
-import { eventId, parseEventId } from "../tasks/event.ts";
+import { type EventPayloads, eventId, parseEventId } from "../tasks/event.ts";
 import { continueAfterDecision } from "../tasks/lifecycle.ts";
 import type { TaskSteps } from "../tasks/steps.ts";
 import type { Task } from "../tasks/task.ts";
@@ -81,7 +81,8 @@ export function confirmations({
       await tx.taskResources.set(task, {
         browserId: accepted ? await findOnlineBrowser(tx, task, input) : null,
       });
-    const later = decidesLaterActions(kind, input) ? allowance(kind, await paramsOf(tx, action)) : null;
+    const asked = await requestOf(tx, action);
+    const later = decidesLaterActions(kind, input) ? allowance(kind, asked) : null;
     const allowed = later === null ? {} : { allowed: [...task.allowed, later] };
     await tx.actions.decide(
       task.id,
@@ -89,7 +90,13 @@ export function confirmations({
       accepted ? "accepted" : "cancelled",
       sealInput(cipher, action, input),
     );
-    const { set, events } = continueAfterDecision(action, accepted, redactInput(kind, input), clock.now());
+    const shown = redactInput(kind, input);
+    const { set, events } = continueAfterDecision(
+      { ...action, tool: asked.tool },
+      accepted,
+      shown,
+      clock.now(),
+    );
     await steps.enqueue(
       tx,
       await publishTask(tx, await steps.advance(tx, task.id, { ...set, ...allowed }, events)),
@@ -98,7 +105,7 @@ export function confirmations({
 
   /** Returns its id. The audit row of the decision has it too. */
   async function createSchedule(tx: Tx, task: Task, action: Action): Promise<string> {
-    const { id } = await createProposed(tx, schedules, task, (await paramsOf(tx, action)) ?? {});
+    const { id } = await createProposed(tx, schedules, task, (await requestOf(tx, action)).params ?? {});
     tx.audit.note({ subject: task.id, after: { kind: action.kind, decision: "accepted", scheduleId: id } });
     return id;
   }
@@ -142,8 +149,11 @@ async function findOnlineBrowser(tx: Tx, task: Task, { client_id: clientId }: Js
   return browser.id;
 }
 
-/** The parameters of a request, as its user sees them. */
-async function paramsOf(tx: Tx, { taskId, seq }: Action): Promise<JsonObject | undefined> {
+/** The tool and the parameters of a request, as its user sees them. */
+async function requestOf(
+  tx: Tx,
+  { taskId, seq }: Action,
+): Promise<Partial<Pick<EventPayloads["tool_used"], "tool" | "params">>> {
   const [event] = await tx.events.list(taskId, {
     afterSeq: seq - 1,
     beforeSeq: seq + 1,
@@ -151,13 +161,13 @@ async function paramsOf(tx: Tx, { taskId, seq }: Action): Promise<JsonObject | u
     limit: 1,
     verbose: true,
   });
-  return event?.type === "tool_used" ? event.payload.params : undefined;
+  return event?.type === "tool_used" ? event.payload : {};
 }
 
 /** A decision on some of the mails must use existing indices. */
 async function checkIndices(tx: Tx, action: Action, { indices }: JsonObject): Promise<void> {
   if (!Array.isArray(indices)) return;
-  const messages = (await paramsOf(tx, action))?.["messages"];
+  const messages = (await requestOf(tx, action)).params?.["messages"];
   const count = Array.isArray(messages) ? messages.length : 0;
   const invalid = indices.findIndex((index) => Number(index) >= count);
   if (invalid >= 0)

@@ -16,6 +16,7 @@ const acceptKinds = asking.filter(
   (name) => "accept" in ((inputSchema(name, variantsOf(name)[0] ?? "")?.["properties"] ?? {}) as object),
 );
 const cancelling: readonly string[] = [
+  "agentToolAction",
   "connectorAction",
   "fetchUrl",
   "gmailSendAction",

@@ -61,10 +61,16 @@ const contract: Readonly<
 };
 
 describe("kinds of wait", () => {
-  test("are those of the specification and three added by this platform, without questions, and no others", () => {
+  test("are those of the specification and four added by this platform, without questions, and no others", () => {
     const asking = Object.keys(kinds).filter((name) => isKind(name) && !isQuestion(name));
     expect(asking.toSorted()).toEqual(
-      [...Object.keys(contract), "connectorAction", "fetchUrl", "scheduleCreate"].toSorted(),
+      [
+        ...Object.keys(contract),
+        "agentToolAction",
+        "connectorAction",
+        "fetchUrl",
+        "scheduleCreate",
+      ].toSorted(),
     );
     expect(Object.keys(kinds).filter((name) => !asking.includes(name))).toEqual([
       "messageAskUser",

@@ -5,11 +5,13 @@ import { fetchFile } from "../../../src/adapters/egress/fetch-file.ts";
 import { createUserResolver } from "../../../src/adapters/egress/resolve.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { systemClock } from "../../../src/core/clock.ts";
-import { hostPattern, isListed, strictest } from "../../../src/core/tasks/fetch-policy.ts";
+import { evaluate } from "../../../src/core/permissions/evaluate.ts";
+import { fetchRules, hostPattern, strictest } from "../../../src/core/tasks/fetch-policy.ts";
 import { describeError } from "../../../src/observability/log.ts";
 import type { FetchSources } from "../../../src/runtime/agent.ts";
 import {
   hasAddress,
+  hostSubjects,
   requestChecks,
   Unapproved,
   withSchemes,
@@ -468,21 +470,20 @@ describe("patterns of hosts", () => {
   });
 
   test("`*.host` has the hosts below it, and neither the host nor one that ends like it", () => {
-    const policy = { mode: "ask", hosts: ["*.example.com", "one.test"] } as const;
-    const listed = ["a.example.com", "a.b.example.com", "one.test"];
-    for (const host of listed) expect(isListed(policy, host), host).toBe(true);
-    for (const host of [
-      "example.com",
-      "evilexample.com",
-      "a.example.com.",
-      "a.example.com.evil.test",
-      "two.one.test",
-    ])
-      expect(isListed(policy, host), host).toBe(false);
+    const rules = fetchRules({ mode: "ask", hosts: ["*.example.com", "one.test"] });
+    const decide = (host: string) => {
+      const subjects = hostSubjects(new URL(`https://${host}/`));
+      return evaluate([{ source: "profile", rules }], { tool: "web_fetch", subjects, isEffect: true })
+        .decision;
+    };
+    const listed = ["a.example.com", "a.b.example.com", "a.example.com.", "one.test"];
+    for (const host of listed) expect(decide(host), host).toBe("allow");
+    for (const host of ["example.com", "evilexample.com", "a.example.com.evil.test", "two.one.test"])
+      expect(decide(host), host).toBe("ask");
   });
 
   test("a profile can only be stricter than the entry of its model", () => {
-    const model = { mode: "ask", hosts: ["*.example.com", "one.test"] } as const;
+    const model = { mode: "ask", hosts: ["*.example.com", "one.test"], isSet: true } as const;
     expect(strictest(model, { fetch: "allow", fetchHosts: null })).toEqual(model);
     expect(strictest(model, { fetch: "off", fetchHosts: null }).mode).toBe("off");
     expect(
@@ -493,6 +494,7 @@ describe("patterns of hosts", () => {
     ).toEqual({
       mode: "ask",
       hosts: ["a.example.com"],
+      isSet: true,
     });
     expect(strictest(model, { fetch: null, fetchHosts: [] }).hosts).toEqual([]);
   });

@@ -105,7 +105,6 @@ export async function runModel({
       ...turnWithoutFiles,
       memo: null,
       decisions: [],
-      allowed: [],
       outputSchema: null,
       claim: 1,
     },
@@ -201,19 +200,9 @@ export function deploy(done: string[] = []): Tool {
     },
     repeats: false,
     brief: ({ site }) => `Deploy ${String(site)}`,
-    async use({ input, decisions, begin }) {
-      const [decision] = decisions;
-      if (!decision)
-        return {
-          kind: "end",
-          outcome: {
-            kind: "confirm",
-            action: "deployAction",
-            variant: "",
-            params: { site: input["site"] ?? "" },
-          },
-        };
-      if (!decision.accepted) return { kind: "result", value: "The user refused.", isError: true };
+    permission: ({ site }) => ({ subjects: [String(site)], isEffect: true }),
+    approval: ({ site }) => ({ action: "deployAction", variant: "", params: { site: site ?? "" } }),
+    async use({ input, begin }) {
       await begin();
       done.push(String(input["site"]));
       return { kind: "result", value: "Deployed." };

@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import { evaluate } from "../../../src/core/permissions/evaluate.ts";
+import { readRules } from "../../../src/core/permissions/rule.ts";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
+import type { Turn } from "../../../src/runtime/agent.ts";
 import type { ToolUse } from "../../../src/runtime/agents/model/tool.ts";
 import { sample } from "../../support/depth.ts";
 import type { Answering, ModelRequest, Reply } from "../../support/model/script.ts";
@@ -161,29 +164,24 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
     expect(messages.filter(({ role }) => role === "tool").map(({ text }) => text)).toEqual([
       expect.stringContaining("echoed"),
       expect.stringContaining("Not run: another call"),
-      expect.stringContaining(decision.accepted ? "Deployed." : "The user refused."),
+      expect.stringContaining(decision.accepted ? "Deployed." : "The user refused this use."),
     ]);
   });
 
-  test("does not end for an action that needs no approval: it is written as accepted before its effect", async () => {
+  test("does not end for uses that a rule allows, and names the rule in their events", async () => {
     const done: string[] = [];
     const calls = ["shop", "blog"].map((site) => ({ name: "deploy_site", input: { site } }));
     server.play([{ calls }, { text: "Done." }]);
-    const { outcome, yields, rows } = await runModel({
-      config,
-      tools: [deploy(done)],
-      turn: { allowed: ["deployAction"] },
-    });
-    expect(outcome).toEqual({ kind: "finish", content: "Done." });
+    const rules = readRules([{ tool: "deploy_*", pattern: "?*o*", decision: "allow" }], "");
+    const permit: Turn["permit"] = async (use) => evaluate([{ source: "task", rules }], use);
+    const { outcome, events, rows } = await runModel({ config, tools: [deploy(done)], turn: { permit } });
+    expect(outcome).toMatchObject({ kind: "finish", content: "Done." });
     expect(done).toEqual(["shop", "blog"]);
-    const accepted = yields.filter((progress) => progress.accepted);
-    expect(accepted).toMatchObject(
-      ["shop", "blog"].map((site) => ({ accepted: { params: { site } }, isAwaited: true })),
+    expect(events).toMatchObject(
+      done.map(() => ({ payload: { status: "success", allowedBy: "task: deploy_* ?*o*" } })),
     );
     expect(rows.flatMap(({ role, parts }) => (role === "state" ? [parts[0]?.type] : []))).toEqual([
-      "asked",
       "begun",
-      "asked",
       "begun",
     ]);
   });

@@ -1,7 +1,9 @@
 import { defined } from "../../../core/defined.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
-import { type FetchPolicy, isListed, strictest } from "../../../core/tasks/fetch-policy.ts";
+import type { PermissionVerdict } from "../../../core/permissions/evaluate.ts";
+import { type FetchPolicy, fetchRules, strictest } from "../../../core/tasks/fetch-policy.ts";
 import type { Decision, Turn } from "../../agent.ts";
+import { deniedResult, permit } from "./permit.ts";
 import type { CheckRequest, ToolResult } from "./tool.ts";
 import { refusedResult } from "./tools/create-tool.ts";
 
@@ -23,11 +25,13 @@ export class Unapproved extends Error {
 interface Using {
   /** The policy of the model's entry. */
   readonly policy: FetchPolicy;
-  readonly turn: Pick<Turn, "sources">;
+  readonly turn: Pick<Turn, "sources" | "permit">;
   /** The results of pages in this turn. */
   readonly pages: readonly Json[];
   /** The decisions on this use. */
   readonly decisions: readonly Decision[];
+  /** Takes the verdict that allowed a request. */
+  readonly onAllowed?: (verdict: PermissionVerdict) => void;
 }
 
 /** The most approvals that one use requests: a page can redirect to another address each time. */
@@ -44,12 +48,18 @@ export const pageTools: readonly string[] = [
 /** The tools that a model does not have where it may send no request. */
 export const requestTools: readonly string[] = [...pageTools, "browser_screenshot"];
 
+/** A host as rules see it: without a dot at its end, and also with its port. */
+export const hostSubjects = (url: URL | null): readonly string[] =>
+  url ? [url.hostname.replace(/\.$/, ""), url.host] : [];
+
 export const requestChecks =
-  ({ policy: ofModel, turn, pages, decisions }: Using): CheckRequest =>
+  ({ policy: ofModel, turn, pages, decisions, onAllowed }: Using): CheckRequest =>
   async (url, { from, text } = {}) => {
     const policy = strictest(ofModel, (await turn.sources?.settings()) ?? { fetch: null, fetchHosts: null });
-    if (policy.mode === "off") throw refused("Requests to addresses are switched off for this profile.");
-    if (policy.mode === "allow" || isListed(policy, url.hostname)) return;
+    const use = { tool: "web_fetch", subjects: hostSubjects(url), isEffect: true };
+    const verdict = await permit(turn, use, [{ source: "profile", rules: fetchRules(policy) }]);
+    if (verdict.decision === "deny") throw new Unapproved(deniedResult(verdict));
+    if (verdict.decision === "allow") return onAllowed?.(verdict);
     // Its server has the request already, and chose this address.
     if (from && from.host === url.host && (from.protocol === url.protocol || url.protocol === "https:"))
       return;
@@ -142,7 +152,8 @@ function approvalOf(
     ...(text === undefined ? [] : [`Text: ${text}`]),
     ...(from === undefined ? [] : [`Redirected from: ${from.href}`]),
   ];
-  return { kind: "confirm", action: "fetchUrl", variant: "", description: lines.join("\n"), params };
+  const description = lines.join("\n");
+  return { kind: "confirm", action: "fetchUrl", variant: "", description, params, isChecked: true };
 }
 
 /** Decodes what a query or path has encoded, as far as it is UTF-8; `+` in the query is a space. */

@@ -6,7 +6,7 @@ import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
 import type { Usage } from "../../../core/usage/price.ts";
 import { withVirtualFiles } from "../../../core/workspaces/virtual.ts";
-import type { AgentEvent, Decision, Hold, Person, Progress, Turn } from "../../agent.ts";
+import type { AgentEvent, Hold, Person, Progress, Turn } from "../../agent.ts";
 import { pageTools } from "./addresses.ts";
 import { TurnError, timeoutError } from "./fault.ts";
 import { planTool } from "./plan.ts";
@@ -102,8 +102,6 @@ export interface Run extends ModelParts {
   readonly transcript: Transcript;
   readonly limits: Limits;
   readonly person: Person;
-  /** The decisions of the turn, also on actions that this run was allowed without one. */
-  readonly decisions: Decision[];
   /** The events of the turn, also those that are not written so far. */
   readonly events: readonly NewEvent[];
   /**
@@ -153,7 +151,6 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
     transcript,
     limits,
     person,
-    decisions: [...turn.decisions],
     events,
     record: (added) => ({ ...recordLast(added), rows: transcript.take() }),
     recordLast,

@@ -1,7 +1,8 @@
 import type { ValidateFunction } from "ajv";
 import { lazy, lazyPackage } from "../../../async/lazy.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
+import type { PermissionUse } from "../../../core/permissions/evaluate.ts";
+import type { Confirm, Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
 
 /** A request that a use is about to send. */
 export interface PlannedRequest {
@@ -31,6 +32,8 @@ export type ToolResult =
       readonly isError?: boolean;
       /** True when a person or a rule has refused the use. It is an error too. */
       readonly isRefused?: boolean;
+      /** The rule that allowed the use. */
+      readonly allowedBy?: string;
       readonly files?: readonly NewFile[];
       readonly subtask?: Subtask;
       readonly site?: NewSite;
@@ -52,6 +55,8 @@ export interface ToolUse {
   readonly waitsBefore: number;
   /** A tool that sends a request to an address that the model chose calls it first. */
   readonly check: CheckRequest;
+  /** With `asksItself`: a rule wants a person to decide this use. */
+  readonly asks: boolean;
   /**
    * A tool that does not repeat calls it before its effect: a use that was lost after that is not repeated.
    */
@@ -86,6 +91,17 @@ export interface Tool {
    * 32,000 characters. Longer results than 8,000 of other tools are cut, and kept in `.results/`.
    */
   readonly inParts?: true;
+  /**
+   * How rules see a use, as far as it is not this: the tool's name, the path of the input as the subject, and
+   * no effect outside of the workspace.
+   */
+  readonly permission?: (input: JsonObject) => Partial<PermissionUse>;
+  /** The request for a use that a rule asks about; absent: of the kind `agentToolAction`, with the input. */
+  readonly approval?: (input: JsonObject) => Omit<Confirm, "kind">;
+  /** True for a tool that requests the approval of its uses itself. Denied uses do not reach it. */
+  readonly asksItself?: true;
+  /** True when results have data that neither the user nor the agent wrote. */
+  readonly isForeign?: true;
   /** A short text for users about the use, without secrets. */
   readonly brief: (input: JsonObject) => string;
   readonly use: (use: ToolUse) => Promise<ToolResult>;

@@ -1,12 +1,11 @@
-import { allowance } from "../../../core/actions/action.ts";
-import { defined } from "../../../core/defined.ts";
 import { Failure } from "../../../core/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { toolSpan } from "../../../core/span-names.ts";
 import type { CallEnd, CallPart, TextPart } from "../../../core/tasks/transcript.ts";
 import { traced } from "../../../core/trace.ts";
-import type { AgentEvent, Confirm, Decision, Hold, Outcome, Progress } from "../../agent.ts";
+import type { AgentEvent, Decision, Hold, Outcome, Progress } from "../../agent.ts";
 import { requestChecks, Unapproved } from "./addresses.ts";
+import { usePermitted } from "./permit.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { dateFacts, endTexts, markData, newFacts } from "./prompt.ts";
 import { pagesOf, type Run } from "./run.ts";
@@ -118,11 +117,7 @@ async function* useCall(run: Run, call: CallPart, reads: Reads): AsyncGenerator<
     ]);
     return null;
   }
-  let result = yield* paidResult(run, tool, call, reads.get(call));
-  while (result.kind === "end" && result.outcome.kind === "confirm" && isAllowed(run, result.outcome)) {
-    yield* accept(run, call, result.outcome);
-    result = yield* paidResult(run, tool, call);
-  }
+  const result = yield* paidResult(run, tool, call, reads.get(call));
   if (result.kind === "end") return result.outcome;
   const brief = briefOf(tool, call);
   addResult(run, call, result.value, result.isRefused ? "refused" : result.isError ? "failed" : "done");
@@ -206,30 +201,19 @@ function use(run: Run, tool: Tool, call: CallPart, begin: () => Promise<void>): 
   const decisions = decisionsOn(run, call);
   const waits = askedIn(rows, turn.number, "wait");
   const before = waits.indexOf(call.toolCallId);
-  return traced(toolSpan(tool.name, callId), async () =>
-    tool
-      .use({
+  const using = { turn, input: call.input, decisions };
+  return traced(toolSpan(tool.name, callId), () =>
+    usePermitted({ ...using, tool }, ({ asks, onAllowed }) =>
+      tool.use({
+        ...using,
         callId,
-        input: call.input,
-        turn,
-        decisions,
         begin,
+        asks,
         waitsBefore: before < 0 ? waits.length : before,
-        check: requestChecks({ policy, turn, pages: pagesOf(run), decisions }),
-      })
-      .catch(resultIfUnapproved),
+        check: requestChecks({ policy, turn, pages: pagesOf(run), decisions, onAllowed }),
+      }),
+    ).catch(resultIfUnapproved),
   );
-}
-
-const isAllowed = ({ turn }: Run, { action, params }: Confirm): boolean =>
-  turn.allowed.includes(allowance(action, params) ?? "");
-
-/** Records an action that needs no approval in this task, as one that was approved: the run continues. */
-async function* accept(run: Run, call: CallPart, accepted: Confirm): AsyncGenerator<Progress, void, void> {
-  const { action, params } = accepted;
-  run.transcript.add("state", [{ type: "asked", toolCallId: call.toolCallId, by: "confirm" }]);
-  yield { ...run.record([pendingEvent(run, call)]), accepted, isAwaited: true };
-  run.decisions.push({ kind: action, accepted: true, input: {}, ...defined({ params }) });
 }
 
 /** The result of a use that ended because a request needs an approval. */
@@ -239,9 +223,9 @@ function resultIfUnapproved(thrown: unknown): ToolResult {
 }
 
 /** The user's decisions on a call: the nth approval that a turn has requested has its nth decision. */
-const decisionsOn = ({ turn, transcript, decisions }: Run, call: CallPart): readonly Decision[] =>
+const decisionsOn = ({ turn, transcript }: Run, call: CallPart): readonly Decision[] =>
   askedIn(transcript.rows, turn.number, "confirm").flatMap((asked, place) =>
-    asked === call.toolCallId ? (decisions[place] ?? []) : [],
+    asked === call.toolCallId ? (turn.decisions[place] ?? []) : [],
   );
 
 /** Ends the run for a call. A run that was lost after this asks again, without another row. */
@@ -251,7 +235,7 @@ async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progr
     addResult(run, call, "The user was asked. The answer is the next message.", "done");
     return { ...end, rows: transcript.take() };
   }
-  const answered = end.kind === "wait" ? (turn.waits?.length ?? 0) : run.decisions.length;
+  const answered = end.kind === "wait" ? (turn.waits?.length ?? 0) : turn.decisions.length;
   if (askedIn(transcript.rows, turn.number, end.kind).length > answered) return end;
   transcript.add("state", [{ type: "asked", toolCallId: call.toolCallId, by: end.kind }]);
   yield run.record(end.kind === "wait" ? [] : [pendingEvent(run, call)]);
@@ -287,7 +271,7 @@ function usedEvent(
   { turn }: Run,
   call: CallPart,
   brief: string,
-  { value, isError = false, subtask, site }: Result,
+  { value, isError = false, allowedBy, subtask, site }: Result,
 ): AgentEvent {
   const { toolName, input } = call;
   const bounded = { params: boundInput(input), result: boundResult(value) };
@@ -297,6 +281,7 @@ function usedEvent(
     status: isError ? "error" : "success",
     brief,
     ...bounded,
+    ...(allowedBy === undefined ? {} : { allowedBy }),
   } as const;
   return { type: "tool_used", payload, ...(subtask ? { subtask } : {}), ...(site ? { site } : {}) };
 }

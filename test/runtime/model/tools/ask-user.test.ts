@@ -38,58 +38,6 @@ describe("ask_user", () => {
   });
 });
 
-describe("request_confirmation", () => {
-  const mail = use("request_confirmation", {
-    kind: "gmailSendAction",
-    description: "Send the report to Bo",
-    params: { messages: [{ to: ["bo@example.com"] }] },
-  });
-
-  test.each([
-    [true, "success", { approved: true, accept: true }],
-    [false, "error", "The user did not approve it."],
-  ])("waits for the decision, and passes to the model that it is %j", async (accept, status, result) => {
-    rig.plays(mail);
-    const id = await rig.create("Mail it");
-    await rig.reach(id, "waiting");
-    const detail = questionOf(await rig.events(id));
-    expect(detail).toMatchObject({
-      waiting_for_event_type: "gmailSendAction",
-      waiting_description: "Send the report to Bo",
-    });
-    rig.plays();
-    await rig.ann.v2("task.confirmAction", {
-      task_id: id,
-      event_id: detail["waiting_for_event_id"],
-      input: { accept },
-    });
-    await rig.reach(id, "stopped");
-    expect(
-      (await rig.useOutcomes(id)).filter(({ tool }) => tool === "request_confirmation").at(-1),
-    ).toMatchObject({ status, result });
-  });
-
-  test.each([
-    ["commands, which have their own approval", { kind: "terminalExecute", description: "Run it" }],
-    [
-      "requests to addresses, which have their own approval",
-      { kind: "fetchUrl", description: "Read", params: { url: "https://a.example/" } },
-    ],
-    ["schedules, which have a tool", { kind: "scheduleCreate", description: "Every day" }],
-    ["secrets, which a model must not receive", { kind: "webdevRequestSecrets", description: "Your key" }],
-    ["questions", { kind: "messageAskUser", description: "Well?" }],
-    ["an unknown variant", { kind: "webdevRunAction", variant: "destroy", description: "Build" }],
-    [
-      "more than a user can read",
-      { kind: "deployAction", description: "Deploy", params: { text: "x".repeat(20_000) } },
-    ],
-  ])("is not for %s", async (_, input) => {
-    expect(await rig.useOutcomes(await rig.uses([use("request_confirmation", input)]))).toMatchObject([
-      { status: "error" },
-    ]);
-  });
-});
-
 describe("propose_schedule", () => {
   const proposal = { name: "Report", cron: "0 9 * * 1", time_zone: "Europe/Berlin", message: "Go." };
 

@@ -1,6 +1,7 @@
-import { defined } from "../../../../core/defined.ts";
 import { Failure, type Reason } from "../../../../core/failure.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
+import type { PermissionUse } from "../../../../core/permissions/evaluate.ts";
+import type { Confirm } from "../../../agent.ts";
 import { conformsTo, type Tool, type ToolResult, type ToolUse } from "../tool.ts";
 
 export interface TypedTool<Input> {
@@ -15,6 +16,14 @@ export interface TypedTool<Input> {
   readonly reads?: (input: JsonObject) => boolean;
   /** As in `Tool`. */
   readonly inParts?: true;
+  /** As in `Tool`. */
+  readonly permission?: (input: Input) => Partial<PermissionUse>;
+  /** As in `Tool`. */
+  readonly approval?: (input: Input) => Omit<Confirm, "kind">;
+  /** As in `Tool`. */
+  readonly asksItself?: true;
+  /** As in `Tool`. */
+  readonly isForeign?: true;
   readonly brief: (input: Input) => string;
   readonly use: (input: Input, use: ToolUse) => Promise<ToolResult>;
 }
@@ -38,10 +47,11 @@ export function createTool<Input>({
   properties,
   required,
   repeats = true,
-  reads,
-  inParts,
+  permission,
+  approval,
   brief,
   use,
+  ...members
 }: TypedTool<Input>): Tool {
   const inputSchema: JsonObject = {
     type: "object",
@@ -58,7 +68,9 @@ export function createTool<Input>({
     description,
     inputSchema,
     repeats,
-    ...defined({ reads, inParts }),
+    ...members,
+    ...(permission && { permission: (input) => permission(checkInput(input)) }),
+    ...(approval && { approval: (input) => approval(checkInput(input)) }),
     brief: (input) => brief(checkInput(input)),
     async use(using) {
       try {

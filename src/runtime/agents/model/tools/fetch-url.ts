@@ -2,7 +2,7 @@ import { Failure, invalidArgument } from "../../../../core/failure.ts";
 import type { FetchedFile, FetchFile } from "../../../../core/files/fetch-files.ts";
 import { contentTypeOf } from "../../../../core/files/filename.ts";
 import { isObject } from "../../../../core/json.ts";
-import { withoutFragment } from "../addresses.ts";
+import { hostSubjects, withoutFragment } from "../addresses.ts";
 import type { Tool, ToolResult, ToolUse } from "../tool.ts";
 import {
   createTool,
@@ -44,6 +44,9 @@ export const fetchUrl = (fetchFile: FetchFile): Tool =>
     },
     required: ["url"],
     reads: readsUnlessSaved,
+    permission: ({ url }) => ({ tool: "web_fetch", subjects: hostSubjects(URL.parse(url)) }),
+    asksItself: true,
+    isForeign: true,
     brief: ({ url }) => `Fetch ${hostOf(url)}`,
     async use({ url, ...part }, use) {
       try {

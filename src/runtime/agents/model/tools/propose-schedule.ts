@@ -35,6 +35,7 @@ export const proposeSchedule: Tool = createTool<Input>({
     },
   },
   required: ["name", "message"],
+  asksItself: true,
   brief: ({ name }) => `Propose the schedule ${name}`,
   async use({ ...params }, { turn, decisions: [decision] }) {
     if (decision)

@@ -2,7 +2,7 @@ import type { SandboxSettings } from "../../../../config/sandbox.ts";
 import type { FetchFile } from "../../../../core/files/fetch-files.ts";
 import type { Log } from "../../../../core/log.ts";
 import type { ToolsFor } from "../tool.ts";
-import { askUser, requestConfirmation } from "./ask.ts";
+import { askUser } from "./ask.ts";
 import { attachResult, readAttachment } from "./attachments.ts";
 import { fetchUrl } from "./fetch-url.ts";
 import { proposeSchedule } from "./propose-schedule.ts";
@@ -24,7 +24,7 @@ export interface ToolParts {
  */
 export function modelTools({ fetchFile, sandbox, log }: ToolParts): ToolsFor {
   const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
-  const always = [...files, fetchUrl(fetchFile), askUser, requestConfirmation, proposeSchedule];
+  const always = [...files, fetchUrl(fetchFile), askUser, proposeSchedule];
   const fault = sandbox && sandboxFault(sandbox);
   if (fault) log("error", `commands are not run: ${fault}`);
   const commands = sandbox === null || fault ? [] : [runCommand(commandSandbox(sandbox, log))];

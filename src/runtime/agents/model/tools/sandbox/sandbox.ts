@@ -3,10 +3,11 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { limitConcurrency } from "../../../../../async/limit.ts";
 import type { SandboxSettings } from "../../../../../config/sandbox.ts";
+import { invalidArgument } from "../../../../../core/failure.ts";
 import type { Log } from "../../../../../core/log.ts";
 import type { Workspace } from "../../../../../core/workspaces/workspace.ts";
 import type { Tool } from "../../tool.ts";
-import { createTool, errorResult, refusedResult, successResult } from "../create-tool.ts";
+import { createTool, successResult } from "../create-tool.ts";
 import { type CommandResult, execute } from "./execute.ts";
 import { copyBack, copyOut, type WorkspaceChanges } from "./folder.ts";
 
@@ -106,8 +107,7 @@ interface Input {
 }
 
 /**
- * Runs a command in the operator's sandbox. Each use needs approval, unless always allowed in this task
- * (spec/decisions.md 15).
+ * Runs a command in the operator's sandbox. Rules see it as `bash` with its command line.
  */
 export const runCommand = (sandbox: Sandbox): Tool =>
   createTool<Input>({
@@ -115,27 +115,34 @@ export const runCommand = (sandbox: Sandbox): Tool =>
     description:
       "Runs a shell command in a sandbox whose working folder has the files of your workspace; its changes there are copied back into the workspace. The user approves each command. It returns the exit code and the output, cut in the middle when it is long.",
     properties: {
-      command: { type: "string", minLength: 1, maxLength: 8_000, description: "For /bin/sh." },
+      command: {
+        type: "string",
+        minLength: 1,
+        maxLength: 8_000,
+        description: "For /bin/sh.",
+      },
       timeout_seconds: { type: "integer", minimum: 1, maximum: 600, description: "60 by default." },
     },
     required: ["command"],
     repeats: false,
-    brief: ({ command }) => `Run: ${command}`,
-    async use({ command, timeout_seconds: timeoutSeconds = 60 }, { turn, decisions: [decision], begin }) {
+    permission({ command }) {
       if (command.includes("\0") || !command.isWellFormed())
-        return errorResult("The command must be plain text.");
-      if (!decision) {
-        const confirm = { kind: "confirm", action: "terminalExecute", variant: "" } as const;
-        return {
-          kind: "end",
-          outcome: {
-            ...confirm,
-            description: `Run this command in the sandbox: ${command}`,
-            params: { command },
-          },
-        };
-      }
-      if (!decision.accepted) return refusedResult("The user did not approve the command.");
+        throw invalidArgument("", "The command must be plain text.");
+      return {
+        tool: "bash",
+        subjects: [command],
+        isEffect: true,
+        isCompound: /[;&|`\n<>()]/.test(command),
+      };
+    },
+    approval: ({ command }) => ({
+      action: "terminalExecute",
+      variant: "",
+      description: `Run this command in the sandbox: ${command}`,
+      params: { command },
+    }),
+    brief: ({ command }) => `Run: ${command}`,
+    async use({ command, timeout_seconds: timeoutSeconds = 60 }, { turn, begin }) {
       await begin();
       return successResult({
         ...(await sandbox(command, {
