@@ -55,7 +55,7 @@ export const createTasks: CreateModule = (context) => {
     appUrl: config.appUrl,
     fetchFiles: files.fetchFiles,
     transcribe: transcriptsOf(context),
-    installationRules: [],
+    installationRules: config.permissions,
     link: files.link,
     outputTokensMax: (profile) => modelOf(config, profile)?.maxOutputTokens,
     readRunState: runStateReader(clock, remoteProfiles(config)),

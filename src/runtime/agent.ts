@@ -304,6 +304,8 @@ export interface Progress<File = NewFile> {
   readonly events: readonly AgentEvent<File>[];
   /** Rows of the transcript, which are written with the events. */
   readonly rows?: readonly NewTranscriptRow[];
+  /** Data that neither the user nor the agent wrote is in the rows: it marks the task. */
+  readonly untrusted?: true;
   /** The agent continues when this is committed. Otherwise it continues at once. */
   readonly isAwaited?: true;
   /** A non-negative integer. The cost of `usage` is added to it. */

@@ -18,7 +18,7 @@ import {
   finish,
 } from "../core/tasks/lifecycle.ts";
 import { waitsOfTurnMax } from "../core/tasks/subtask-wait.ts";
-import type { Task, TaskWritten } from "../core/tasks/task.ts";
+import type { Task, TaskChanges, TaskWritten } from "../core/tasks/task.ts";
 import { currentSpan } from "../core/trace.ts";
 import type { PriceTable } from "../core/usage/price.ts";
 import { computeCost, isOutOfCredits, type RunUsage, spend, tooFewCredits } from "../core/usage/spend.ts";
@@ -81,7 +81,7 @@ async function appendIn(
   const events = await keepDone(tx, task, done, keeping, parts);
   const cost = await computeCost(tx, task, usedIn(done), prices);
   const accepted = approval && allowedAction(approval);
-  const set = { ...accepted?.set, addCredits: cost.charge.credits };
+  const set = { ...accepted?.set, ...markOf(done), addCredits: cost.charge.credits };
   const step = {
     now,
     when: { fence: task.fence },
@@ -103,6 +103,9 @@ const approvalOf = ({ action, tool, variant, description, params, memo }: Confir
   params,
   memo,
 });
+
+const markOf = ({ untrusted }: StagedProgress): Pick<TaskChanges, "untrusted"> =>
+  untrusted ? { untrusted } : {};
 
 const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
 
@@ -266,14 +269,14 @@ async function end(
     const ended = await tx.tasks.advance(id, {
       now,
       when: { fence, consumed: true },
-      set: { ...ending.set, addCredits },
+      set: { ...ending.set, ...markOf(done), addCredits },
       events: after(ending.events),
       ...rows,
     });
     const endedTask = ended && (await publishTask(tx, ended));
     // The event that requests input is directly before the status event.
     if (endedTask && wait) await insertAction(tx, endedTask, endedTask.lastSeq - 1, wait, "pending");
-    const set = { beginTurn: true, memo, addCredits } as const;
+    const set = { beginTurn: true, memo, ...markOf(done), addCredits } as const;
     const begin = () =>
       tx.tasks.advance(id, { now, when: { fence }, set, events: after(ending.messages), ...rows });
     const next = endedTask ?? (await publishTask(tx, requireOwned(await begin())));
@@ -309,7 +312,7 @@ async function startWait(run: LastOfRun, { memo, ...request }: WaitOutcome): Pro
     const opened = await openWait(tx, task, request, now);
     if (!opened) throw new RunLost();
     const { step, wait } = opened;
-    const set = { ...step.set, ...defined({ memo }), addCredits: cost.charge.credits };
+    const set = { ...step.set, ...defined({ memo }), ...markOf(done), addCredits: cost.charge.credits };
     const when = { fence: task.fence };
     const all = { events: [...events, ...step.events], ...defined({ rows: done.rows }) };
     const written = requireOwned(await tx.tasks.advance(task.id, { now, when, set, ...all }));

@@ -196,6 +196,7 @@ const noProgress: Progress<StagedFile> = { events: [] };
 const merge = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<StagedFile> => ({
   events: [...a.events, ...b.events],
   rows: [...(a.rows ?? []), ...(b.rows ?? [])],
+  ...((a.untrusted ?? b.untrusted) && { untrusted: true }),
   credits: (a.credits ?? 0) + (b.credits ?? 0),
   ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: addUsage(b.usage, a.usage) }),
   settles: [...(a.settles ?? []), ...(b.settles ?? [])],

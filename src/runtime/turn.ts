@@ -110,7 +110,7 @@ export async function openTurn(
     connectors: connectors.map(toUsableConnector),
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     sources: fetchSources(store, task),
-    permit: permitUses(store, id, parts.permissions ?? []),
+    permit: permitUses(store, task, parts.permissions ?? []),
     ...(await subtasksFor({ store, ids, readFile }, task)),
     claim: task.claims,
     clock,

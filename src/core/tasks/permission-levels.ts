@@ -1,4 +1,5 @@
-import type { PermissionLevel } from "../permissions/evaluate.ts";
+import { grantsOf } from "../actions/action.ts";
+import { type PermissionLevel, withGrants } from "../permissions/evaluate.ts";
 import type { PermissionRule } from "../permissions/rule.ts";
 import type { Tx } from "../store.ts";
 import type { Task } from "./task.ts";
@@ -6,14 +7,14 @@ import type { Task } from "./task.ts";
 type Levels = Pick<Tx, "agentProfiles" | "projects">;
 
 /**
- * The rules that a task has now, by level, without empty levels. A subtask is besides held by those of each
+ * The rules that a task has now, by level, without empty levels. What a person always allows is among its own. A subtask is besides held by those of each
  * task above it.
  *
  * @param installation the setting PERMISSIONS.
  */
 export async function permissionLevels(
   tx: Levels,
-  { spaceId, agentProfile, projectId, permissions }: Task,
+  { spaceId, agentProfile, projectId, permissions, allowed }: Task,
   installation: readonly PermissionRule[],
 ): Promise<readonly PermissionLevel[]> {
   const [profiles, project] = await Promise.all([
@@ -25,7 +26,7 @@ export async function permissionLevels(
     { source: "installation", rules: installation },
     { source: "profile", rules: profile?.permissions ?? [] },
     { source: "project", rules: project?.permissions ?? [] },
-    { source: "task", rules: permissions },
+    { source: "task", rules: withGrants(permissions, grantsOf(allowed)) },
   ];
   return levels.filter(({ rules }) => rules.length > 0);
 }

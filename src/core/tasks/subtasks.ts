@@ -56,6 +56,8 @@ export interface Subtasks {
   list(): Promise<readonly SubtaskState[]>;
   /** Null for a task that is not a subtask of this one. */
   open(id: string): Promise<ReferencedTask | null>;
+  /** Whether one of the newest 100 has read data of strangers. */
+  haveUntrusted(): Promise<boolean>;
 }
 
 const listedMax = 20;
@@ -84,6 +86,10 @@ export function subtasksOf(store: Pick<Tx, "tasks" | "events" | "conversations">
     async open(id) {
       const found = await store.tasks.find(scope, id);
       return found && isSubtask(task, found) ? toReferencedTask(store, found) : null;
+    },
+    async haveUntrusted() {
+      const page = { orderBy: "createdAt", order: "desc", limit: 100 } as const;
+      return (await store.tasks.list(scope, filterOf(task), page)).tasks.some(({ untrusted }) => untrusted);
     },
   };
 }

@@ -26,6 +26,8 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
     const skills = loaded.map(([part]) => part).filter(({ text }) => !known.has(text));
     const values = { ...turnFacts(turn, person, mark), Network: await networkOf(run) };
     const facts = newFacts(values, knownFacts(transcript.rows));
+    // They have the last words of subtasks.
+    if (turn.subtasks?.begun.length && (await turn.subtasks.haveUntrusted())) run.readForeign();
     const messages = turn.messages
       .filter((text) => text !== "")
       .map((text) => ({ type: "text", text }) as const);

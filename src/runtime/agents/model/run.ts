@@ -113,6 +113,8 @@ export interface Run extends ModelParts {
   recordLast(events: readonly AgentEvent[]): Progress;
   /** Adds usage and an ended hold, which are reported with the next events. */
   spend(usage: Partial<Usage>, hold?: Hold): void;
+  /** Marks the task as untrusted, with the next events and rows. */
+  readForeign(): void;
   /** True while usage or ended holds are not reported. */
   hasUnreportedCosts(): boolean;
 }
@@ -135,12 +137,14 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
   const none: Usage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
   let usage = none;
   let settles: Hold[] = [];
+  let isForeign = false;
 
   function recordLast(added: readonly AgentEvent[]): Progress {
     events.push(...added);
     const costs = { usage, settles };
-    [usage, settles] = [none, []];
-    return hasCosts(costs) ? { events: added, ...costs } : { events: added };
+    const mark: Pick<Progress, "untrusted"> = isForeign ? { untrusted: true } : {};
+    [usage, settles, isForeign] = [none, [], false];
+    return { events: added, ...mark, ...(hasCosts(costs) ? costs : {}) };
   }
 
   return {
@@ -161,6 +165,9 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
         toolCalls: usage.toolCalls + toolCalls,
       };
       if (hold) settles.push(hold);
+    },
+    readForeign() {
+      isForeign = true;
     },
     hasUnreportedCosts: () => hasCosts({ usage, settles }),
   };

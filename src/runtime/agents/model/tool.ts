@@ -100,8 +100,11 @@ export interface Tool {
   readonly approval?: (input: JsonObject) => Omit<Confirm, "kind">;
   /** True for a tool that requests the approval of its uses itself. Denied uses do not reach it. */
   readonly asksItself?: true;
-  /** True when results have data that neither the user nor the agent wrote. */
-  readonly isForeign?: true;
+  /**
+   * Results have data that neither the user nor the agent wrote: a use marks the task as untrusted.
+   * `subtasks`: if one of its subtasks is untrusted.
+   */
+  readonly isForeign?: true | "subtasks";
   /** A short text for users about the use, without secrets. */
   readonly brief: (input: JsonObject) => string;
   readonly use: (use: ToolUse) => Promise<ToolResult>;

@@ -119,11 +119,16 @@ async function* useCall(run: Run, call: CallPart, reads: Reads): AsyncGenerator<
   }
   const result = yield* paidResult(run, tool, call, reads.get(call));
   if (result.kind === "end") return result.outcome;
+  if (!result.isRefused && (await isForeign(run, tool))) run.readForeign();
   const brief = briefOf(tool, call);
   addResult(run, call, result.value, result.isRefused ? "refused" : result.isError ? "failed" : "done");
   yield run.record([...fileEvents(result, brief), usedEvent(run, call, brief, result)]);
   return null;
 }
+
+/** Whether the results of a tool have data of strangers now. */
+const isForeign = async ({ turn: { subtasks } }: Run, tool: Tool): Promise<boolean> =>
+  tool.isForeign === "subtasks" ? ((await subtasks?.haveUntrusted()) ?? false) : tool.isForeign === true;
 
 async function* paidResult(
   run: Run,

@@ -151,6 +151,7 @@ export function browserTools(browserOf: BrowserOf): (turn: Pick<Turn, "taskId">)
     description,
     inputSchema,
     repeats: !effects.has(name),
+    ...(name === "browser_screenshot" ? {} : { isForeign: true }),
     brief,
     use: (of) => use(of, !effects.has(name), work),
   });

@@ -23,7 +23,7 @@ export interface TypedTool<Input> {
   /** As in `Tool`. */
   readonly asksItself?: true;
   /** As in `Tool`. */
-  readonly isForeign?: true;
+  readonly isForeign?: true | "subtasks";
   readonly brief: (input: Input) => string;
   readonly use: (input: Input, use: ToolUse) => Promise<ToolResult>;
 }

@@ -21,6 +21,7 @@ export const browseTask = ({ ids }: References): Tool =>
     required: ["task_id", "action"],
     reads: () => true,
     inParts: true,
+    isForeign: true,
     brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a referenced task`,
     async use({ task_id: taskId, ...reading }, { turn }) {
       const task = await turn.references.open(taskId);
@@ -89,6 +90,7 @@ const waitForSubtasks = (waitFor: NonNullable<Turn["waitFor"]>): Tool =>
       },
     },
     required: [],
+    isForeign: "subtasks",
     brief: ({ mode }) => (mode === "any" ? "Wait for a subtask" : "Wait for the subtasks"),
     async use({ task_ids: taskIds, mode = "all", timeout_seconds: timeoutSeconds }, { waitsBefore }) {
       const limit = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
@@ -132,6 +134,7 @@ const listSubtasks = ({ list }: NonNullable<Turn["subtasks"]>): Tool =>
     properties: {},
     required: [],
     reads: () => true,
+    isForeign: "subtasks",
     brief: () => "Look at the subtasks",
     use: async () => successResult(subtaskStates(await list())),
   });
@@ -144,6 +147,7 @@ const readSubtask = ({ open }: NonNullable<Turn["subtasks"]>): Tool =>
     required: ["task_id", "action"],
     reads: () => true,
     inParts: true,
+    isForeign: "subtasks",
     brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a subtask`,
     async use({ task_id: id, ...reading }) {
       const task = await open(id);
