@@ -6,7 +6,7 @@ import type { CliContext } from "../frame/context.ts";
 import { CommandError, UsageError } from "../frame/failures.ts";
 import { parseObject } from "../frame/json-input.ts";
 import { argument, type ClientFlags, exactly, switchFlag, textFlag, textsFlag } from "../frame/parameters.ts";
-import { plainInput, sendDecision } from "../watch/decide.ts";
+import { inputForAlways, plainInput, sendDecision } from "../watch/decide.ts";
 import { follow } from "../watch/follow.ts";
 import { showProgress } from "./progress.ts";
 
@@ -119,6 +119,7 @@ interface ConfirmFlags extends ClientFlags {
   readonly watch?: boolean;
   readonly event?: string;
   readonly accept?: boolean;
+  readonly always?: boolean;
   readonly reject?: boolean;
   readonly input?: string;
 }
@@ -126,15 +127,17 @@ export const confirm = command({
   brief: "Decide the action that a task waits for",
   examples: [
     "atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --event 7XqTzB4nLwRk9cVdMfYgJp --accept --watch",
-    `atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --event 7XqTzB4nLwRk9cVdMfYgJp --input '{"accept": true, "always_allow": true}'`,
+    "atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --event 7XqTzB4nLwRk9cVdMfYgJp --always",
+    `atp task confirm 2hVt4kHwYm3bQpXr8sLdFz --event 7XqTzB4nLwRk9cVdMfYgJp --input '{"accept": true}'`,
   ],
   about:
-    "`atp task show ID` shows the action and its event. --accept and --input need the event, so that they decide the action that was read, and no later one.",
+    "`atp task show ID` shows the action and its event. All but --reject need the event, so that they decide the action that was read, and no later one.",
   parameters: {
     flags: {
       ...messageFlags,
       event: textFlag("Event of the action", "ID"),
       accept: switchFlag("Approve"),
+      always: switchFlag("Approve this action and all later ones of its kind in this task"),
       reject: switchFlag("Reject"),
       input: textFlag("The decision in the form of the action's kind", "JSON"),
     },
@@ -142,9 +145,9 @@ export const confirm = command({
     positional: exactly(taskId),
   },
   run: async (cli: Cli, flags: ConfirmFlags, id: string) => {
-    const { accept = false, reject = false, input, event, watch = false } = flags;
-    if (Number(accept) + Number(reject) + Number(input !== undefined) !== 1)
-      throw new UsageError("give one of --accept, --reject and --input JSON");
+    const { accept = false, always = false, reject = false, input, event, watch = false } = flags;
+    if (Number(accept) + Number(always) + Number(reject) + Number(input !== undefined) !== 1)
+      throw new UsageError("give one of --accept, --always, --reject and --input JSON");
     if (event === undefined && !reject)
       throw new UsageError(`give --event ID: \`atp task show ${id}\` shows the action and its event`);
     const given: JsonObject | undefined = input === undefined ? undefined : parseObject("--input", input);
@@ -153,7 +156,7 @@ export const confirm = command({
     if (!waits) throw new CommandError("the task waits for nothing");
     if (event !== undefined && event !== waits.waiting_for_event_id)
       throw new CommandError(`the task waits for another event now. Read it with \`atp task show ${id}\``);
-    const decision = given ?? plainInput(waits, accept);
+    const decision = given ?? (always ? inputForAlways(waits) : plainInput(waits, accept));
     await sendAndWatch(cli, client, id, watch, async () => {
       if (!(await sendDecision(client, id, waits, decision)))
         throw new CommandError(

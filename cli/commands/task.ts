@@ -18,6 +18,7 @@ import { timeText } from "../frame/print.ts";
 import { confirmCommand, shownAct } from "../watch/act.ts";
 import { follow } from "../watch/follow.ts";
 import { plainView } from "../watch/plain-view.ts";
+import { type RuleFlags, ruleFlags, rulesOf } from "./rules.ts";
 import { answer, confirm, fileFlag, messageOf, send, taskId } from "./task-messages.ts";
 
 const audiences = ["private", "team", "public"] as const;
@@ -39,7 +40,7 @@ const factsOf = (task: Task) => ({
   page: task.task_url,
 });
 
-interface CreateFlags extends ClientFlags {
+interface CreateFlags extends ClientFlags, RuleFlags {
   readonly watch?: boolean;
   readonly file?: readonly string[];
   readonly title?: string;
@@ -55,6 +56,7 @@ const create = command({
     'atp task create "Compare the three offers" --file offers.pdf --watch',
     "git diff | atp task create - --title Review",
     'atp task create "Sum of q3.csv" --file q3.csv --label quarter=q3 --json',
+    'atp task create "Update the dependencies" --allow "run_command:npm *" --deny "connector.*"',
   ],
   parameters: {
     flags: {
@@ -66,6 +68,7 @@ const create = command({
       project: textFlag("Project that the task joins", "ID"),
       label: textsFlag("Label of the task; may be given several times", "NAME=VALUE"),
       schema: textFlag("JSON Schema of the structured output", "JSON"),
+      ...ruleFlags,
       interactive: switchFlag("Let the agent ask questions; --watch on a terminal does so too"),
     },
     aliases: { w: "watch", f: "file" },
@@ -88,6 +91,7 @@ const create = command({
       ...(label.length === 0 ? {} : { metadata: parsePairs("--label", label) }),
       ...(schema === undefined ? {} : { structured_output_schema: parseObject("--schema", schema) }),
       ...(interactive ? { interactive_mode: true } : {}),
+      ...rulesOf(flags),
     };
     const { message, ...more } = request;
     const content = typeof message === "string" ? { content: message } : message;
@@ -190,7 +194,7 @@ const watch = command({
   },
 });
 
-interface UpdateFlags extends ClientFlags {
+interface UpdateFlags extends ClientFlags, RuleFlags {
   readonly title?: string;
   readonly project?: string;
   readonly label?: readonly string[];
@@ -199,11 +203,14 @@ interface UpdateFlags extends ClientFlags {
   readonly list?: boolean;
 }
 const update = command({
-  brief: "Change the title, the labels, the project or the audience of a task; what is not named stays",
+  brief:
+    "Change the title, the labels, the project, the audience or the rules of a task; what is not named stays",
   examples: [
     "atp task update 2hVt4kHwYm3bQpXr8sLdFz --title Offers --label quarter=q4",
     "atp task update 2hVt4kHwYm3bQpXr8sLdFz --share team",
+    "atp task update 2hVt4kHwYm3bQpXr8sLdFz --deny run_command",
   ],
+  about: "--allow, --ask and --deny replace all rules that the task has itself.",
   parameters: {
     flags: {
       ...clientFlags,
@@ -216,6 +223,7 @@ const update = command({
       share: choiceFlag("Who can open the page of the shared task", audiences),
       hide: switchFlag("Leave it out of lists of tasks"),
       list: switchFlag("Show it in lists of tasks"),
+      ...ruleFlags,
     },
     positional: exactly(taskId),
   },
@@ -229,6 +237,7 @@ const update = command({
       ...(label === undefined ? {} : { metadata: parsePairs("--label", label) }),
       ...defined({ share_visibility: share }),
       ...(hide || isListed ? { enable_visible_in_task_list: isListed } : {}),
+      ...rulesOf(flags),
     });
     cli.print.result(answer, answer.share_url === undefined ? id : `${id}\t${answer.share_url}`);
   },

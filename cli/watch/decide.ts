@@ -187,6 +187,21 @@ async function askSecrets(context: CliContext, named: Value | undefined): Promis
   }
 }
 
+/**
+ * The input of a decision that accepts this action and later ones of its kind in the task. @throws CommandError
+ * for a kind that has none.
+ */
+export function inputForAlways(waits: StatusDetail): JsonObject {
+  for (const { name, rule } of membersOf(waits.confirm_input_schema)) {
+    const words = rule["enum"];
+    if (name === "always_allow" || name === "global_allow") return { accept: true, [name]: true };
+    if (Array.isArray(words) && words.includes("do_not_show_again")) return { [name]: "do_not_show_again" };
+  }
+  throw new CommandError(
+    `${waits.waiting_for_event_type} is approved each time: give --accept, or set rules with \`atp task update\``,
+  );
+}
+
 /** The input of a decision that accepts or rejects, under the name that its kind has for it. */
 export function plainInput(waits: StatusDetail, accepts: boolean): JsonObject {
   const [member, ...more] = membersOf(waits.confirm_input_schema).filter(({ isRequired }) => isRequired);

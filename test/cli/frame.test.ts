@@ -20,7 +20,7 @@ describe("exit codes", () => {
     { args: ["task", "create"], says: "Expected argument for TEXT" },
     { args: ["task", "list", "--limit", "many"], says: "must be a whole number" },
     { args: ["task", "list", "--status", "done"], says: "running" },
-    { args: ["task", "confirm", "x"], says: "give one of --accept, --reject and --input" },
+    { args: ["task", "confirm", "x"], says: "give one of --accept, --always, --reject and --input" },
     { args: ["completion", "csh"], says: "must be one of bash, zsh, fish" },
     { args: ["api"], says: "OPERATION: is required" },
     { args: ["api", "task.nothing"], says: "there is no task.nothing" },

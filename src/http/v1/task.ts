@@ -2,6 +2,7 @@ import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { z } from "zod";
 import type { JsonObject } from "../../core/json.ts";
 import { ContentPartType, type MessageSchema } from "../../gen/proto/task/v2/message_pb.ts";
+import { PermissionDecision } from "../../gen/proto/task/v2/permission_pb.ts";
 import { ShareVisibility, SortOrder, type Task } from "../../gen/proto/task/v2/task_pb.ts";
 import {
   ConversationOrder,
@@ -97,6 +98,24 @@ function messagePath(path: string, { attachments }: JsonObject): string {
 /** A rule about such a message, with the names of v1: v2's `file_url` is `url` here. */
 const messageRule = (rule: string): string => rule.replaceAll("file_url", "url");
 
+/** Rules for uses of tools (spec/api.md 9.15). */
+const permissions = z
+  .array(
+    z
+      .object({
+        tool: z.string(),
+        pattern: z.string().default(""),
+        decision: namedValue({
+          allow: PermissionDecision.ALLOW,
+          ask: PermissionDecision.ASK,
+          deny: PermissionDecision.DENY,
+        }),
+        each_time: z.boolean().default(false),
+      })
+      .transform(({ each_time: eachTime, ...rule }) => ({ ...rule, eachTime })),
+  )
+  .optional();
+
 const newTask = z.object({
   ...messageFields,
   ...profileFields,
@@ -106,6 +125,7 @@ const newTask = z.object({
   create_shareable_link: z.boolean().default(false),
   hide_in_task_list: z.boolean().default(false),
   locale: optionalText,
+  permissions,
   // Every task runs as an agent.
   task_mode: unused,
 });
@@ -113,6 +133,7 @@ const newTask = z.object({
 const followUp = newTask.extend({
   project_id: unused,
   locale: unused,
+  permissions: unused,
   interactive_mode: unused,
   hide_in_task_list: unused,
 });
@@ -125,6 +146,8 @@ const edit = one.extend({
   title: z.string().optional(),
   enable_shared: z.boolean().optional(),
   enable_visible_in_task_list: z.boolean().optional(),
+  permissions,
+  clear_permissions: z.boolean().optional(),
 });
 
 const taskList = z.object({
@@ -192,8 +215,10 @@ export const taskRoutes = [
       title,
       enable_shared: enableShared,
       enable_visible_in_task_list: enableVisibleInTaskList,
+      permissions,
+      clear_permissions: clearPermissions,
     }) => ({
-      ...withoutUndefined({ taskId, title, enableVisibleInTaskList }),
+      ...withoutUndefined({ taskId, title, enableVisibleInTaskList, permissions, clearPermissions }),
       ...(enableShared === undefined
         ? {}
         : { shareVisibility: enableShared ? ShareVisibility.PUBLIC : ShareVisibility.PRIVATE }),
@@ -212,12 +237,13 @@ async function create(input: NewTask, ask: Invoke): Promise<object> {
     hide_in_task_list: hideInTaskList,
     project_id: projectId,
     locale,
+    permissions,
   } = input;
   const made = await ask(TaskService.method.createTask, {
     message: messageOf(input),
     interactiveMode,
     hideInTaskList,
-    ...withoutUndefined({ projectId, locale }),
+    ...withoutUndefined({ projectId, locale, permissions }),
     ...profileIn(input),
     ...(input.create_shareable_link ? { shareVisibility: ShareVisibility.PUBLIC } : {}),
   });

@@ -60,6 +60,7 @@ const createTask = (): Tool =>
           "interactive_mode",
           "structured_output_schema",
           "metadata",
+          "permissions",
         ]),
         wait_seconds: waitSeconds,
       },
