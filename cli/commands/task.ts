@@ -56,7 +56,7 @@ const create = command({
     'atp task create "Compare the three offers" --file offers.pdf --watch',
     "git diff | atp task create - --title Review",
     'atp task create "Sum of q3.csv" --file q3.csv --label quarter=q3 --json',
-    'atp task create "Update the dependencies" --allow "run_command:npm *" --deny "connector.*"',
+    'atp task create "Update the dependencies" --allow "bash:npm *" --deny "connector.*"',
   ],
   parameters: {
     flags: {
@@ -208,7 +208,7 @@ const update = command({
   examples: [
     "atp task update 2hVt4kHwYm3bQpXr8sLdFz --title Offers --label quarter=q4",
     "atp task update 2hVt4kHwYm3bQpXr8sLdFz --share team",
-    "atp task update 2hVt4kHwYm3bQpXr8sLdFz --deny run_command",
+    "atp task update 2hVt4kHwYm3bQpXr8sLdFz --deny bash",
   ],
   about: "--allow, --ask and --deny replace all rules that the task has itself.",
   parameters: {
