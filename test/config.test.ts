@@ -110,6 +110,12 @@ describe("an empty environment", () => {
     });
   });
 
+  test("lets models that operators set be on this machine only while it listens there alone", () => {
+    expect(loadConfig({}).modelAllow).toEqual([{ kind: "loopback" }]);
+    const open = { HOST: "0.0.0.0", BASE_URL: "https://platform.test" };
+    expect(loadConfig(open).modelAllow).toEqual([]);
+  });
+
   test("has the limits of the specification", () => {
     expect(loadConfig({})).toMatchObject({
       rateFactor: null,
@@ -539,6 +545,7 @@ const bad: Record<string, readonly string[]> = {
   FETCH_ALLOW: range,
   CONNECTOR_ALLOW: range,
   CLIENT_ALLOW: range,
+  MODEL_ALLOW: range,
   CONNECTOR_COMMANDS: ["files", "files=mcp", "Files=/bin/x", "a=/x,a=/y", "=/x"],
   HSTS: ["ON", "yes", "max-age=1"],
   SECURITY_CONTACT: ["security@example.com", "http://example.com/report", "mailto:", "https://a b"],

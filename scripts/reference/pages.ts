@@ -79,7 +79,11 @@ const subjects: readonly Subject[] = [
   },
   { file: "imports", title: "Imports", services: ["dataimport.v1.ImportService"] },
   { file: "audit", title: "Audit log", services: ["audit.v2.AuditService"] },
-  { file: "installation", title: "The installation", services: ["installation.v1.InstallationService"] },
+  {
+    file: "installation",
+    title: "The installation",
+    services: ["installation.v1.InstallationService", "installation.v1.ModelService"],
+  },
   { file: "workers", title: "Workers", services: ["worker.v1.WorkerService", "settings.v1.WorkerService"] },
 ];
 

@@ -14,7 +14,7 @@ import { retention } from "./retention.ts";
 import { checkTogether } from "./rules.ts";
 import { readSandbox } from "./sandbox.ts";
 import type { Config } from "./shape.ts";
-import { readPeople, teams } from "./sign-in.ts";
+import { isLoopback, readPeople, teams } from "./sign-in.ts";
 import { console, sites } from "./sites.ts";
 import { collectSettings, type Settings, settingNamesOf } from "./sources.ts";
 import { readTranscription } from "./speech.ts";
@@ -111,6 +111,7 @@ function network(reader: Reader) {
     fetchAllow: targets.FETCH_ALLOW ?? [],
     connectorAllow: targets.CONNECTOR_ALLOW ?? [],
     clientAllow: targets.CLIENT_ALLOW ?? [],
+    modelAllow: targets.MODEL_ALLOW ?? (isLoopback(server.HOST) ? [{ kind: "loopback" as const }] : []),
     connectorCommands: targets.CONNECTOR_COMMANDS ?? {},
   };
 }
@@ -172,7 +173,7 @@ function work(reader: Reader) {
     cliSignIn: read(oauth).CLI_SIGN_IN,
     registration: read(oauth).OAUTH_REGISTRATION,
     a2aProfiles: publicAgents(reader),
-    ...profilesIn(runs.AGENT_PROFILES),
+    ...profilesIn(runs.AGENT_PROFILES ?? {}),
     models: readModels(reader),
     a2aAgents: readA2aAgents(reader),
     transcription: readTranscription(reader),

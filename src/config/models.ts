@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import type { JsonObject } from "../core/json.ts";
 import { type FetchMode, fetchModes, hostPattern, hostRule, hostsMax } from "../core/tasks/fetch-policy.ts";
 import { baseUrl, filePath } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
@@ -8,9 +9,9 @@ import { defineVariable, type Reader } from "./variable.ts";
 export interface ModelConfig {
   /**
    * The API of its endpoint: `openai` is chat completions, as OpenAI and most local servers offer;
-   * `anthropic` is Anthropic's messages.
+   * `openai-responses` is OpenAI's Responses API; `anthropic` is Anthropic's messages.
    */
-  readonly api: "openai" | "anthropic";
+  readonly api: (typeof modelApis)[number];
   /** The URL before the paths of the API, `https://api.openai.com/v1` for instance; no trailing slash. */
   readonly baseUrl: string;
   readonly model: string;
@@ -41,7 +42,20 @@ export interface ModelConfig {
   readonly fetch: FetchMode | null;
   /** Patterns of hosts to which they need no approval. */
   readonly fetchHosts: readonly string[];
+  /** How much the model thinks; null: as the endpoint decides. */
+  readonly effort: (typeof efforts)[number] | null;
+  /** The most tokens of its thoughts before an answer; null: as the endpoint decides. `anthropic` only. */
+  readonly thinkingTokens: number | null;
+  /** Names of models that are called in order when this one is not available. */
+  readonly fallback: readonly string[];
+  /** Its entry, with the defaults, and without key and headers. */
+  readonly entry: JsonObject;
+  /** True when an operator has set it by a call: its address is checked as one from a user. */
+  readonly isGuarded: boolean;
 }
+
+const modelApis = ["openai", "openai-responses", "anthropic"] as const;
+const efforts = ["low", "medium", "high"] as const;
 
 /** The limits of one run. */
 export interface RunLimits {
@@ -104,8 +118,12 @@ const limits = z.strictObject({
   credits: wholeNumber(1, 1_000_000_000).nullable().default(null),
 });
 
+const modelName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,62}$/, must("a name of lower-case letters, digits and hyphens"));
+
 const modelSchema = z.strictObject({
-  api: z.enum(["openai", "anthropic"], must("openai or anthropic")),
+  api: z.enum(modelApis, must("openai, openai-responses or anthropic")),
   base_url: z.string(must("an http or https URL")).pipe(baseUrl),
   model: printableText(200),
   api_key_env: z
@@ -140,13 +158,40 @@ const modelSchema = z.strictObject({
     )
     .max(hostsMax, must(`at most ${hostsMax} hosts`))
     .default([]),
+  effort: z.enum(efforts, must("low, medium or high")).nullable().default(null),
+  thinking_tokens: wholeNumber(1_024, 500_000).nullable().default(null),
+  fallback: z.array(modelName).max(5, must("at most 5 names")).default([]),
 });
 type ModelEntry = z.infer<typeof modelSchema>;
 
-const fileSchema = z.record(
-  z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, must("a name of lower-case letters, digits and hyphens")),
-  modelSchema,
-);
+const fileSchema = z.record(modelName, modelSchema);
+
+/**
+ * Reads the entry of a model that an operator sets by a call. Its agents ask before a request where it has no
+ * `fetch`.
+ *
+ * @throws what `refuse` throws, with the path in the entry and the rule.
+ */
+export function readEntry(
+  value: unknown,
+  apiKey: string | null,
+  refuse: (path: string, rule: string) => Error,
+): ModelConfig {
+  const parsed = modelSchema
+    .omit({ api_key_env: true, api_key_file: true })
+    .extend({ fetch: modelSchema.shape.fetch.default("ask") })
+    .safeParse(value);
+  const [issue] = parsed.error?.issues ?? [];
+  if (issue || !parsed.data) throw refuse(issue?.path.join(".") ?? "", ruleOf(issue?.message));
+  checkModel(parsed.data, (text) => {
+    const [path = "", rule] = text.split(": ");
+    throw refuse(path, ruleOf(rule));
+  });
+  return { ...toConfig(parsed.data, apiKey), isGuarded: true };
+}
+
+const ruleOf = (message = "must be an entry of a model"): string =>
+  message.startsWith("must ") ? message : `must follow its rule: ${message}`;
 
 /**
  * Reads the models of MODELS_FILE by name. Each problem is noted with its path in the file. Values are not
@@ -177,12 +222,15 @@ type Note = (text: string) => void;
 
 /** Checks rules that involve several members. */
 function checkModel(model: ModelEntry, note: Note): void {
-  if (model.max_output_tokens > model.context_tokens / 2)
-    note("max_output_tokens: must be at most half of context_tokens");
+  const { thinking_tokens: thinkingTokens } = model;
+  if (model.max_output_tokens + (thinkingTokens ?? 0) > model.context_tokens / 2)
+    note("max_output_tokens: must be at most half of context_tokens, together with thinking_tokens");
   if (model.api_key_env !== undefined && model.api_key_file !== undefined)
     note("api_key_file: must not be set together with api_key_env");
-  if (model.api === "anthropic" && Object.keys(model.extra_body).length > 0)
-    note("extra_body: must not be set when api is anthropic");
+  if (model.api !== "openai" && Object.keys(model.extra_body).length > 0)
+    note(`extra_body: must not be set when api is ${model.api}`);
+  if (model.api !== "anthropic" && thinkingTokens !== null)
+    note(`thinking_tokens: must not be set when api is ${model.api}`);
 }
 
 function readJson(path: string, note: Note): unknown {
@@ -233,4 +281,20 @@ const toConfig = (model: ModelEntry, apiKey: string | null): ModelConfig => ({
   withoutTools: model.without_tools,
   fetch: model.fetch ?? null,
   fetchHosts: model.fetch_hosts,
+  effort: model.effort,
+  thinkingTokens: model.thinking_tokens,
+  fallback: model.fallback,
+  entry: shownEntry(model),
+  isGuarded: false,
 });
+
+/** An entry without secrets, and without the places of its key. */
+function shownEntry({
+  headers: _,
+  api_key_env: __,
+  api_key_file: ___,
+  fetch,
+  ...entry
+}: ModelEntry): JsonObject {
+  return { ...entry, ...(fetch && { fetch }) };
+}

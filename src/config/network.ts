@@ -197,6 +197,13 @@ export const outgoing = {
     description:
       "Private addresses of the metadata documents of OAuth clients, for MCP clients in your own network. Requests are https only; callers need no account to cause them.",
   }),
+  MODEL_ALLOW: defineVariable({
+    ...allowedTargets,
+    unset: "`loopback` while `HOST` is this machine, otherwise public addresses only",
+    example: "10.5.0.0/16:8000",
+    description:
+      "Private addresses of the models that operators set in the web application. Those of MODELS_FILE need no permission.",
+  }),
   CONNECTOR_COMMANDS: defineVariable({
     type: "list of name=command",
     fallback: null,

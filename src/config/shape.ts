@@ -119,6 +119,8 @@ export interface Config {
   readonly fetchAllow: readonly AllowedAddresses[];
   readonly connectorAllow: readonly AllowedAddresses[];
   readonly clientAllow: readonly AllowedAddresses[];
+  /** Those of models that operators set by calls. */
+  readonly modelAllow: readonly AllowedAddresses[];
   /** Programs and their arguments, by the names that connectors use. */
   readonly connectorCommands: Readonly<Record<string, readonly string[]>>;
   readonly role: "api" | "worker" | "all";

@@ -117,7 +117,8 @@ export const a2a = {
 export const agents = {
   AGENT_PROFILES: defineVariable({
     type: "list of profile=agent",
-    fallback: "manus-1.6=offline,manus-1.6-lite=offline,manus-1.6-max=offline",
+    fallback: null,
+    unset: "models that operators set in the web application, otherwise `offline`",
     rule: agentProfilesRule,
     example: "manus-1.6=offline,manus-1.6-lite=offline",
     description:

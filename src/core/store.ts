@@ -15,6 +15,7 @@ import type { FileRows } from "./files/file.ts";
 import type { IdempotencyRows } from "./idempotency/idempotency-record.ts";
 import type { ImportedRows } from "./imports/imported-object.ts";
 import type { ReplicaState } from "./installation/checks.ts";
+import type { ModelRows } from "./installation/models.ts";
 import type { InstallationRows } from "./installation/status.ts";
 import type { TransferRows } from "./installation/transfer.ts";
 import type { ApiKeyRows } from "./keys/api-key.ts";
@@ -139,6 +140,7 @@ export interface Tx {
   readonly retention: RetentionRows;
   readonly erasures: ErasureRows;
   readonly installation: InstallationRows;
+  readonly models: ModelRows;
   readonly transfer: TransferRows;
   /** Runs `work` after the commit and before `change` resolves; outside a change, at once. */
   afterCommit(work: () => Promise<void> | void): void;

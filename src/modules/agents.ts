@@ -1,14 +1,16 @@
 import { RefusedDestination } from "../adapters/egress/agent.ts";
 import { fetchFile } from "../adapters/egress/fetch-file.ts";
 import { guardedFetch } from "../adapters/egress/guarded-fetch.ts";
+import { lazy } from "../async/lazy.ts";
 import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
 import { defaultFetch, type FetchPolicy } from "../core/tasks/fetch-policy.ts";
 import { publicNames } from "../core/tasks/profile.ts";
-import type { Agent } from "../runtime/agent.ts";
+import type { Agent, Turn } from "../runtime/agent.ts";
 import { requestTools } from "../runtime/agents/model/addresses.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
 import { offlineAgent } from "../runtime/agents/offline/offline.ts";
+import { guardedDispatcher, type LiveModels } from "./models.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /**
@@ -17,16 +19,17 @@ import type { ProcessContext } from "./process-context.ts";
  */
 export async function createAgents(
   context: ProcessContext,
-  toolsFor: ToolsFor,
+  live: LiveModels,
+  otherTools: readonly ToolsFor[],
 ): Promise<(profile: string) => Agent | null> {
-  const { agentProfiles } = context.config;
-  const [models, others] = await Promise.all([modelAgents(context, toolsFor), a2aAgents(context)]);
+  const [ofModel, others] = await Promise.all([modelAgents(context, live, otherTools), a2aAgents(context)]);
   return (profile) => {
-    const name = agentProfiles[profile] ?? (publicNames.includes(profile) ? "offline" : null);
+    const name = live.agentProfiles[profile] ?? (publicNames.includes(profile) ? "offline" : null);
     if (name === null) return missingAgent;
     if (name === "remote") return null;
     if (isA2aAgent(name)) return others.get(a2aName(name)) ?? missingAgent;
-    return (isModelAgent(name) ? models.get(modelName(name)) : undefined) ?? offlineAgent;
+    const model = isModelAgent(name) ? live.models[modelName(name)] : undefined;
+    return model ? ofModel(model) : offlineAgent;
   };
 }
 
@@ -77,21 +80,54 @@ async function a2aAgents({ config, clock, resolve }: ProcessContext): Promise<Re
   );
 }
 
-/** The SDKs of models are loaded only if a model is configured. */
-async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise<ReadonlyMap<string, Agent>> {
-  const { config, random, log, observe, cipher } = context;
-  const models = Object.entries(config.models);
-  if (models.length === 0) return new Map();
-  const [{ modelAgent }, { languageModel }] = await Promise.all([
+/** The agent of a model. The SDKs of models are loaded when one is first needed. */
+async function modelAgents(
+  context: ProcessContext,
+  live: LiveModels,
+  otherTools: readonly ToolsFor[],
+): Promise<(model: ModelConfig) => Agent> {
+  const { config, log } = context;
+  const known = new WeakMap<ModelConfig, Agent>();
+  const parts = lazy(() => loadParts(context, live, otherTools));
+  const inFile = Object.entries(config.models);
+  if (inFile.length > 0) {
+    const { byDefault } = await parts();
+    const open = inFile.flatMap(([name, { fetch }]) => (fetch === null ? [name] : []));
+    if (byDefault === "allow" && open.length > 0) log("warn", fetchWarning, { models: open });
+  }
+  return (model) => {
+    const agent = known.get(model) ?? loadedAgent(async () => (await parts()).agentOf(model));
+    known.set(model, agent);
+    return agent;
+  };
+}
+
+/** An agent that is loaded for each turn. */
+const loadedAgent = (load: () => Promise<Agent>): Agent =>
+  Object.assign(
+    async function* (turn: Turn) {
+      return yield* (await load())(turn);
+    },
+    { reserves: true } as const,
+  );
+
+async function loadParts(context: ProcessContext, live: LiveModels, otherTools: readonly ToolsFor[]) {
+  const { random, log, observe, cipher } = context;
+  const [{ modelAgent }, { languageModel }, byDefault, toolsFor] = await Promise.all([
     import("../runtime/agents/model/model.ts"),
     import("../runtime/agents/model/provider.ts"),
+    defaultFetch(context.store),
+    createTools(context, otherTools),
   ]);
   const mac = cipher.createMac("data mark");
   const markOf = (taskId: string) =>
     Buffer.from(mac(taskId)).toString("base64url").replaceAll(/[-_]/g, "x").slice(0, 12);
-  const byDefault = await defaultFetch(context.store);
-  const open = models.flatMap(([name, { fetch }]) => (fetch === null ? [name] : []));
-  if (byDefault === "allow" && open.length > 0) log("warn", fetchWarning, { models: open });
+  const guarded = lazy(() => guardedDispatcher(context));
+  const open = (config: ModelConfig) => ({
+    config,
+    model: languageModel(config, config.isGuarded ? guarded() : undefined),
+  });
+  const findModel = (name: string) => (live.models[name] ? open(live.models[name]) : undefined);
   function agentOf(config: ModelConfig): Agent {
     const policy = {
       mode: config.fetch ?? byDefault,
@@ -99,18 +135,10 @@ async function modelAgents(context: ProcessContext, toolsFor: ToolsFor): Promise
       isSet: config.fetch !== null,
     };
     const permitted = permittedTools(config, policy, toolsFor);
-    return modelAgent({
-      config,
-      policy,
-      model: languageModel(config),
-      toolsFor: permitted,
-      markOf,
-      random,
-      log,
-      observe,
-    });
+    const environment = { policy, toolsFor: permitted, findModel, markOf, random, log, observe };
+    return modelAgent({ ...open(config), ...environment });
   }
-  return new Map(models.map(([name, model]) => [name, agentOf(model)]));
+  return { agentOf, byDefault };
 }
 
 const fetchWarning =
@@ -129,15 +157,11 @@ const permittedTools =
         (mode !== "off" || !requestTools.includes(name)),
     );
 
-/**
- * The tools of model agents, loaded only if a model is configured. A built-in tool takes precedence over one
- * of `others` with the same name.
- */
-export async function createTools(
+/** The tools of model agents. A built-in tool takes precedence over one of `others` with the same name. */
+async function createTools(
   { config, clock, resolve, log }: ProcessContext,
-  others: readonly ToolsFor[] = [],
+  others: readonly ToolsFor[],
 ): Promise<ToolsFor> {
-  if (Object.keys(config.models).length === 0) return () => [];
   const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
   const builtIn = modelTools({
     fetchFile: fetchFile(config.fetchAllow, clock, resolve),

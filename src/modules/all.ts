@@ -7,6 +7,7 @@ import { createExports } from "./exports.ts";
 import { createFiles } from "./files.ts";
 import { createImports } from "./imports.ts";
 import { createInstallation } from "./installation.ts";
+import { createModels } from "./model-service.ts";
 import type { CreateModule } from "./module.ts";
 import { createOAuth } from "./oauth.ts";
 import { createProfiles } from "./profiles.ts";
@@ -40,6 +41,7 @@ export const allModules: readonly CreateModule[] = [
   createWorkers,
   createAudit,
   createInstallation,
+  createModels,
   createWebhooks,
   createWebsites,
   createExports,

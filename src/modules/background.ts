@@ -28,7 +28,7 @@ export interface Background {
 
 export async function startBackground(
   context: ProcessContext,
-  { files, backlog }: Pick<Shared, "files" | "backlog">,
+  { files, backlog, models }: Pick<Shared, "files" | "backlog" | "models">,
   processId: string,
 ): Promise<Background> {
   const { config, store, cipher, clock, ids, log } = context;
@@ -43,6 +43,7 @@ export async function startBackground(
     await tx.agentProfiles.setLabels(config.profileLabels);
     await storeProfiles(tx, config);
   });
+  const stopModels = await models.follow();
   const uses: Uses = {
     keys: keyUses(store, clock),
     workers: keyUses(store, clock, ({ workers }) => workers, workerUseEveryMs),
@@ -67,7 +68,12 @@ export async function startBackground(
     uses,
     keys,
     refusals: auditing.refusals,
-    stop: (step) => Promise.all([step("timed jobs", stopJobs()), step("warnings", stopWatch())]),
+    stop: (step) =>
+      Promise.all([
+        step("timed jobs", stopJobs()),
+        step("warnings", stopWatch()),
+        step("models", stopModels()),
+      ]),
     async finish(step) {
       await step("audit", auditing.stop());
       await written

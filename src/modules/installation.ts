@@ -39,12 +39,13 @@ export const installationParts = ({
   clock,
   logged,
   readDisk = diskOf,
-}: ProcessContext): InstallationParts => ({
+  models: { agentProfiles } = config,
+}: ProcessContext & { models?: Pick<Config, "agentProfiles"> }): InstallationParts => ({
   readInstallation: installationReader(clock, remoteProfiles(config)),
   version,
   engine: config.database,
   storage: config.bucket === null ? "local" : "s3",
-  agentOf: (profile) => config.agentProfiles[profile] ?? "offline",
+  agentOf: (profile) => agentProfiles[profile] ?? "offline",
   readDisk: () => readDisk(config.dataDir),
   readReplica: async () => (await store.replica?.()) ?? null,
   logged,

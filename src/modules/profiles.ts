@@ -1,11 +1,10 @@
-import { isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { Config } from "../config/config.ts";
-import type { ModelConfig } from "../config/models.ts";
 import { agents } from "../core/agents/agent.ts";
 import { type Profiles, profilesOf } from "../core/tasks/profile.ts";
 import { agentProfiles } from "../core/tasks/profile-settings.ts";
 import { agentHandlers } from "../rpc/agent.ts";
 import { agentProfileHandlers } from "../rpc/agent-profile.ts";
+import { modelOf } from "./models.ts";
 import type { CreateModule } from "./module.ts";
 
 /** The profiles that tasks of this installation can have. */
@@ -17,24 +16,15 @@ export const remoteProfiles = ({
 }: Pick<Config, "agentProfiles">): readonly string[] =>
   Object.entries(configured).flatMap(([profile, agent]) => (agent === "remote" ? [profile] : []));
 
-/** The model of a profile; undefined when its agent uses none. */
-export function modelOf(
-  { agentProfiles: configured, models }: Config,
-  profile: string,
-): ModelConfig | undefined {
-  const agent = configured[profile];
-  return agent !== undefined && isModelAgent(agent) ? models[modelName(agent)] : undefined;
-}
-
-export const createProfiles: CreateModule = ({ config, clock }) => {
+export const createProfiles: CreateModule = ({ config, clock, models }) => {
   const settings = agentProfiles({
     clock,
     profiles: configuredProfiles(config),
     remoteProfiles: remoteProfiles(config),
     labels: config.profileLabels,
-    entryOf: (profile) => modelOf(config, profile) ?? null,
+    entryOf: (profile) => modelOf(models, profile) ?? null,
   });
   return {
-    handlers: [agentHandlers(agents), agentProfileHandlers(settings, config.prices)],
+    handlers: [agentHandlers(agents), agentProfileHandlers(settings, models.prices)],
   };
 };

@@ -5,7 +5,7 @@ import { subtaskTools } from "../runtime/agents/model/tools/subtasks.ts";
 import { type Lease, openLease, type StartCheck } from "../runtime/lease.ts";
 import { type Runs, startRuns } from "../runtime/runs.ts";
 import { startWakes } from "../runtime/wakes.ts";
-import { createAgents, createTools } from "./agents.ts";
+import { createAgents } from "./agents.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { remoteProfiles } from "./profiles.ts";
 import type { Shared } from "./shared.ts";
@@ -25,7 +25,7 @@ interface RunningTasks {
  */
 export async function startTasks(
   context: ProcessContext,
-  { files, connectors, browsers, texts }: Shared,
+  { files, connectors, browsers, texts, models }: Shared,
   { check, processId }: { check: StartCheck | undefined; processId: string },
 ): Promise<RunningTasks> {
   const { config, store, clock, ids, log } = context;
@@ -34,8 +34,8 @@ export async function startTasks(
     if (!task || !resources?.browserId) return null;
     return { browserId: resources.browserId, connection: browsers.find(task, resources.browserId) };
   });
-  const tools = await createTools(context, [connectorTools(connectors.uses), subtaskTools, inBrowser]);
-  const agentFor = await createAgents(context, tools);
+  const otherTools = [connectorTools(connectors.uses), subtaskTools, inBrowser];
+  const agentFor = await createAgents(context, models, otherTools);
   const lease = await openLease(store, clock, ids, config.database === "sqlite", check, processId);
   browsers.serve(lease.nodeId);
   const runs = startRuns({
@@ -47,7 +47,7 @@ export async function startTasks(
     saveSite: createSaveSite(context),
     excludedProfiles: remoteProfiles(config),
     permissions: config.permissions,
-    prices: config.prices,
+    prices: models.prices,
     budgetStep: config.budgetStep,
     concurrency: config.runConcurrency,
   });

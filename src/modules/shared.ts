@@ -3,6 +3,7 @@ import { backlog } from "../core/tasks/backlog.ts";
 import { liveTexts } from "../core/tasks/live-texts.ts";
 import { openConnectors } from "./connector-parts.ts";
 import { openFiles } from "./file-parts.ts";
+import { liveModels } from "./models.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { openSending, webhookParts } from "./sending.ts";
 import { openSites } from "./sites.ts";
@@ -23,6 +24,7 @@ export function openShared(context: ProcessContext, draining: AbortSignal) {
     sites: openSites(context, files.blobs),
     teams: openTeams(context),
     connectors: openConnectors(context),
+    models: liveModels(context),
     browsers: attachedBrowsers({ store, clock, draining }),
     texts: liveTexts({ clock, feed: store.feed, broadcast: store.broadcast, stopped: draining }),
     backlog: backlog(store, config.queueDepth),

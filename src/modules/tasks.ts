@@ -13,9 +13,10 @@ import { confirmations } from "../core/use-cases/confirm-action.ts";
 import { schedules } from "../core/use-cases/manage-schedules.ts";
 import { type Tasks, tasks } from "../core/use-cases/manage-tasks.ts";
 import { type TaskParts, taskHandlers } from "../rpc/task.ts";
+import { modelOf } from "./models.ts";
 import type { CreateModule, ModuleContext } from "./module.ts";
 import type { ProcessContext } from "./process-context.ts";
-import { configuredProfiles, modelOf, remoteProfiles } from "./profiles.ts";
+import { configuredProfiles, remoteProfiles } from "./profiles.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 
 /** The steps of tasks, which wake the runners of their profiles. */
@@ -40,7 +41,7 @@ export const tasksOf = (context: TasksContext): Tasks => {
 };
 
 export const createTasks: CreateModule = (context) => {
-  const { config, clock, ids, cipher, files, backlog, direct, publishTask } = context;
+  const { config, clock, ids, cipher, files, backlog, direct, publishTask, models } = context;
   const manageTasks = tasksOf(context);
   const steps = stepsOf(context, direct);
   const proposed = schedules({ clock, ids, tasks: manageTasks });
@@ -57,7 +58,7 @@ export const createTasks: CreateModule = (context) => {
     transcribe: transcriptsOf(context),
     installationRules: config.permissions,
     link: files.link,
-    outputTokensMax: (profile) => modelOf(config, profile)?.maxOutputTokens,
+    outputTokensMax: (profile) => modelOf(models, profile)?.maxOutputTokens,
     readRunState: runStateReader(clock, remoteProfiles(config)),
   };
   return { handlers: [taskHandlers(parts)] };

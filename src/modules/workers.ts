@@ -12,7 +12,7 @@ import { remoteProfiles } from "./profiles.ts";
  * workers: their leases outlast a restart.
  */
 export const createWorkers: CreateModule = (context) => {
-  const { config, files, connectors, draining } = context;
+  const { config, files, connectors, draining, models } = context;
   const dispatch = startDispatch(context);
   draining.addEventListener("abort", () => void dispatch.drain(), { once: true });
   const runs = remoteRuns({
@@ -23,7 +23,7 @@ export const createWorkers: CreateModule = (context) => {
     openSite: createSiteOpener(files),
     saveSite: createSaveSite(context),
     quota: config.fileQuota,
-    prices: config.prices,
+    prices: models.prices,
     budgetStep: config.budgetStep,
     remoteProfiles: remoteProfiles(config),
     profileLabels: config.profileLabels,

@@ -9,6 +9,7 @@ import { EnterpriseDataExportV2Service } from "../gen/proto/dataexport/v2/export
 import { ImportService } from "../gen/proto/dataimport/v1/import_service_pb.ts";
 import { FileService } from "../gen/proto/file/v2/file_service_pb.ts";
 import { InstallationService } from "../gen/proto/installation/v1/installation_service_pb.ts";
+import { ModelService } from "../gen/proto/installation/v1/model_service_pb.ts";
 import { OAuth2AppService } from "../gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { EnterpriseComplianceV2Service } from "../gen/proto/observability/v2/compliance_export_service_pb.ts";
 import { ProjectService } from "../gen/proto/project/v2/project_service_pb.ts";
@@ -65,5 +66,6 @@ export const services: readonly DescService[] = [
   ImportService,
   AuditService,
   InstallationService,
+  ModelService,
   WorkerService,
 ];

@@ -56,7 +56,7 @@ export function agentProfileHandlers(profiles: AgentProfiles, prices: PriceTable
 const pricesIn = (price: Price | undefined) => (price ? { prices: toPrices(price) } : {});
 
 /** Prices as the operator writes them: tokens by the thousand, in credits. */
-const toPrices = ({
+export const toPrices = ({
   inputToken,
   outputToken,
   toolCall,

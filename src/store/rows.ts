@@ -28,6 +28,7 @@ import { idempotencyRows } from "./rows/idempotency.ts";
 import { importedRows } from "./rows/imported-object.ts";
 import { installationRows } from "./rows/installation.ts";
 import { memberRows } from "./rows/member.ts";
+import { modelRows } from "./rows/model.ts";
 import { parentRows, waitRows } from "./rows/parent-task.ts";
 import { nodeRows, settingRows } from "./rows/processes.ts";
 import { projectRows } from "./rows/project.ts";
@@ -126,6 +127,7 @@ export const rowsOf = (session: Session, jobs: JobRowsOf): Tx => ({
   retention: retentionRows(session),
   erasures: erasureRows(session),
   installation: installationRows(session),
+  models: modelRows(session),
   transfer: transferRows(session),
   afterCommit: (work) => void changeOf(session).after.push(work),
   afterRollback: (work) => void changeOf(session).undo.push(work),

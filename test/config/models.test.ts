@@ -42,7 +42,7 @@ describe("MODELS_FILE", () => {
       AGENT_PROFILES: "manus-1.6-max=model:local",
     });
     expect(agentProfiles).toEqual({ "manus-1.6-max": "model:local" });
-    expect(models).toEqual({
+    expect(models).toMatchObject({
       local: {
         ...{
           api: "openai",
@@ -62,7 +62,7 @@ describe("MODELS_FILE", () => {
         },
         limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
         withoutTools: [],
-        ...{ fetch: null, fetchHosts: [] },
+        ...{ fetch: null, fetchHosts: [], effort: null, thinkingTokens: null, fallback: [] },
       },
     });
     expect(models["local"]?.limits).toSatisfy(Object.isFrozen);
@@ -87,7 +87,11 @@ describe("MODELS_FILE", () => {
     ],
     ["leaves out the address", { big: { ...local, base_url: undefined } }, "big.base_url: must be"],
     ["has an address that is none", { big: { ...local, base_url: "ftp://x" } }, "big.base_url"],
-    ["has another API", { big: { ...local, api: "other" } }, "big.api: must be openai or anthropic"],
+    [
+      "has another API",
+      { big: { ...local, api: "other" } },
+      "big.api: must be openai, openai-responses or anthropic",
+    ],
     ["has an unknown member", { big: { ...local, contextTokens: 5 } }, "contextTokens"],
     [
       "leaves out the context",

@@ -35,7 +35,7 @@ const hints: readonly (readonly [(hints: Hints) => boolean, ...string[]])[] = [
     "oauth.v2.OAuth2AppService/ListOAuth2Apps",
     "oauth.v2.OAuth2AppService/CreateOAuth2App",
   ],
-  [({ isOperator }) => isOperator, "installation.v1.InstallationService/GetStatus"],
+  [({ isOperator }) => isOperator, "installation.v1.InstallationService", "installation.v1.ModelService"],
 ];
 
 /** The role as the console reads it. */

@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { systemIds } from "../../src/core/ids.ts";
 import type { Store } from "../../src/core/store.ts";
 import { InstallationService } from "../../src/gen/proto/installation/v1/installation_service_pb.ts";
+import { ModelService } from "../../src/gen/proto/installation/v1/model_service_pb.ts";
 import { AccountService } from "../../src/gen/proto/settings/v1/account_service_pb.ts";
 import { ApiKeyService } from "../../src/gen/proto/settings/v1/api_key_service_pb.ts";
 import { BudgetKind } from "../../src/gen/proto/settings/v1/budget_pb.ts";
@@ -65,16 +66,40 @@ const groupId: Prepare = async ({ spaceId }, store) => {
   return { id, role: "TEAM_MEMBER_ROLE_GUEST" };
 };
 
-/** `installation.v1.InstallationService`. */
-export const installationEntries = entries(InstallationService, {
-  getStatus: [
-    "installation/status",
-    async ({ accountId }, store) => {
-      await store.change((tx) => tx.accounts.setOperator(accountId, true));
-      return {};
-    },
-  ],
-});
+/** A call of an operator. */
+const byOperator =
+  (input: JsonObject): Prepare =>
+  async ({ accountId }, store) => {
+    await store.change((tx) => tx.accounts.setOperator(accountId, true));
+    return input;
+  };
+const model = {
+  name: "sample",
+  entry: { api: "openai", base_url: "https://1.1.1.1/v1", model: "sample", context_tokens: 32_000 },
+};
+
+/** `installation.v1`. */
+export const installationEntries = [
+  ...entries(InstallationService, { getStatus: ["installation/status", byOperator({})] }),
+  ...entries(ModelService, {
+    listModels: ["installation/models", byOperator({})],
+    setModel: ["installation/models", byOperator(model)],
+    removeModel: [
+      "installation/models",
+      async (person, store) => {
+        const { name, entry } = model;
+        const row = { name, entry, secrets: null, keyEnd: null, price: null, profiles: [], updatedAt: 1 };
+        await store.change((tx) => tx.models.put(row));
+        return byOperator({ name })(person, store);
+      },
+    ],
+    // Its address is refused, and nothing is called.
+    testModel: [
+      "installation/models",
+      byOperator({ name: "sample", entry: { ...model.entry, base_url: "https://10.0.0.1/v1" } }),
+    ],
+  }),
+];
 
 /** `settings.v1.TeamService`. */
 export const teamEntries = entries(TeamService, {

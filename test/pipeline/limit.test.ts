@@ -40,7 +40,7 @@ const limited = (
 describe("the number of calls a minute", () => {
   /** From spec/api.md 4, and 14.1 for unpublished operations. */
   const published: Readonly<Record<number, readonly string[]>> = {
-    10: ["task.create", "task.sendMessage", "schedule.runNow"],
+    10: ["task.create", "task.sendMessage", "schedule.runNow", "model.test"],
     40: [
       ...[
         "task.update",
@@ -74,6 +74,7 @@ describe("the number of calls a minute", () => {
         ],
         ...["website.linkDomain", "website.verifyDomain", "website.unlinkDomain", "browser.detach"],
         "import.finish",
+        ...["model.set", "model.remove"],
       ],
     ],
     100: [
@@ -105,6 +106,7 @@ describe("the number of calls a minute", () => {
         "project.detail",
         "agentProfile.list",
         "operator.status",
+        "model.list",
         "task.inspect",
         "audit.list",
         "audit.downloadUrl",
@@ -127,7 +129,7 @@ describe("the number of calls a minute", () => {
     await using service = await limited({}, { clock: stillClock() });
     const ann = await service.person();
     // A key is refused before the call is counted.
-    const counted = numbers.filter(([name]) => name !== "operator.status");
+    const counted = numbers.filter(([name]) => !/^(operator|model)\./.test(name));
     const reported = await Promise.all(
       counted.map(async ([name]) => [name, (await ann.v2(name)).headers.get("ratelimit-limit")] as const),
     );

@@ -19,7 +19,6 @@ const left: Readonly<Record<string, string>> = {
   "file.v2.FileService/ListFiles": "its statement selects of a subquery, which has no rowid",
   "settings.v1.TeamService/ListGroups": "the same",
   "settings.v1.ApiKeyService/CreateApiKey": "the person has as many keys as there may be",
-  "installation.v1.InstallationService/GetStatus": "it takes the session of an operator",
 };
 /**
  * The calls of a worker are about a run, which the others end. After a transfer the owner's key has fewer
@@ -29,8 +28,12 @@ const placeOf = ({ rpc }: { readonly rpc: string }): number =>
   Number(rpc === "settings.v1.TeamService/TransferOwnership");
 const unary = operationTable()
   .all.filter(
-    ({ method, rpc }) =>
-      method.methodKind === "unary" && !rpc.startsWith("worker.v1.") && !Object.hasOwn(left, rpc),
+    ({ method, rpc, access }) =>
+      // Those of operators need a session.
+      !access?.operator &&
+      method.methodKind === "unary" &&
+      !rpc.startsWith("worker.v1.") &&
+      !Object.hasOwn(left, rpc),
   )
   .toSorted((a, b) => placeOf(a) - placeOf(b));
 

@@ -25,6 +25,9 @@ describe("the table of operations", () => {
   test("gives only operators more than the owner of a team has", () => {
     expect(all.filter(({ access }) => access?.operator).map(({ rpc }) => rpc)).toEqual([
       "installation.v1.InstallationService/GetStatus",
+      ...["ListModels", "SetModel", "RemoveModel", "TestModel"].map(
+        (name) => `installation.v1.ModelService/${name}`,
+      ),
     ]);
   });
 

@@ -62,6 +62,8 @@ export interface GuardParts {
   readonly reach: Reach;
   readonly resolve: Resolve;
   readonly by: OnBehalf;
+  /** True when an answer may take as long as its caller waits. */
+  readonly isPatient?: true;
 }
 
 /**
@@ -80,6 +82,7 @@ export function guardedAgent(
   return new (undici().Agent)({
     // No keep-alive: an address is checked for every request.
     pipelining: 0,
+    ...(parts.isPatient ? { headersTimeout: 0, bodyTimeout: 0 } : {}),
     connect: (options, callback) => {
       const to = {
         port: Number(options.port) || (options.protocol === "https:" ? 443 : 80),

@@ -201,6 +201,7 @@ export const erasureRules: Readonly<Record<keyof Rows | "taskText", TableRules>>
   node: installation("processes of the installation"),
   processKeys: installation("processes of the installation"),
   setting: installation("facts about the installation"),
+  model: installation("models of the installation"),
   spentTicket: installation("digests of used tickets, deleted when they would have expired"),
   rateCounter: installation("counts of a minute, deleted after three"),
   profileLabel: installation("labels of the operator's settings"),

@@ -4,7 +4,15 @@ import { changeOf, type Session } from "../session.ts";
 import { empty, forShare, inTexts, join, raw, type Sql, sql } from "../statements.ts";
 import { computedShape, countRows, integer, tables, text } from "../table.ts";
 
-const project = tables.project.pick("id", "accountId", "spaceId", "name", "instruction", "permissions", "createdAt");
+const project = tables.project.pick(
+  "id",
+  "accountId",
+  "spaceId",
+  "name",
+  "instruction",
+  "permissions",
+  "createdAt",
+);
 const ids = tables.project.pick("id");
 const detached = tables.task.pick("id", "lastSeq", "fence", "status", "spaceId", "accountId");
 

@@ -1,6 +1,7 @@
 import { inputContext } from "../../core/actions/action.ts";
 import { credentialsContext, signInContext } from "../../core/connectors/server.ts";
 import { answerContext } from "../../core/idempotency/idempotency-record.ts";
+import { modelContext } from "../../core/installation/models.ts";
 import { signingKeyContext } from "../../core/oauth/signing-key.ts";
 import { pushSecretsContext } from "../../core/push/push-config.ts";
 import { authenticatorContext } from "../../core/sign-in/factor.ts";
@@ -48,6 +49,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     (accountId, spaceId, clientId, operation, key) =>
       answerContext({ accountId, spaceId, clientId, operation, key }),
   ),
+  column("model", "secrets", ["name"], modelContext),
   column("pendingAction", "input", ["taskId", "seq"], (taskId, seq) => inputContext({ taskId, seq })),
   column("pushConfig", "secrets", ["taskId", "clientId", "configId"], pushSecretsContext),
   column("signingKey", "privateKey", ["id"], signingKeyContext),

@@ -31,6 +31,7 @@ export const configOf = (
   limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
   withoutTools: [],
   ...{ fetch: null, fetchHosts: [] },
+  ...{ effort: null, thinkingTokens: null, fallback: [], entry: {}, isGuarded: false },
   ...more,
 });
 

@@ -16,6 +16,8 @@ export interface Answer {
   readonly inputTokens: number | null;
   readonly cachedTokens: number | null;
   readonly outputTokens: number | null;
+  /** Whether the endpoint reports tokens of a cache, 0 for instance. */
+  readonly reportsCache: boolean;
 }
 
 /** A part of an answer; the input of a call is the text that the model wrote, normally JSON. */
@@ -195,7 +197,8 @@ function fullAnswer({ text, parts, end }: PartialAnswer): Answer {
     cachedTokens: inputTokens.cacheRead ?? null,
     outputTokens: outputTokens.total || null,
   };
-  return { kind: "answer", text, parts: written, finish, ...tokens };
+  const reportsCache = /"cache[^"]*tokens"/i.test(JSON.stringify(end.usage.raw ?? null));
+  return { kind: "answer", text, parts: written, finish, ...tokens, reportsCache };
 }
 
 /** Services accept no blank texts, and want only those thoughts back that they have signed. */

@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { extractReasoningMiddleware, wrapLanguageModel } from "ai";
-import { Agent, fetch as request } from "undici";
+import { Agent, type Dispatcher, fetch as request } from "undici";
 import type { ModelConfig } from "../../../config/models.ts";
 import { traceHeaders } from "../../../core/trace.ts";
 
@@ -16,18 +16,22 @@ const connectMs = 10_000;
 const answerBytesMax = 64 * 1024 * 1024;
 
 /**
- * A model that the operator has configured. The egress guard does not check its address (spec/decisions.md
- * 39). The caller limits the time of an answer, so only the connection has a timeout here. A redirect is a
- * fault: it would send the key to another address.
+ * A model that the operator has configured. The egress guard does not check an address of MODELS_FILE
+ * (spec/decisions.md 39); for others the caller gives connections that do. The caller limits the time of an
+ * answer, so only the connection has a timeout here. A redirect is a fault: it would send the key to another
+ * address.
  */
-export function languageModel(config: ModelConfig): LanguageModel {
+export function languageModel(config: ModelConfig, connections?: Dispatcher): LanguageModel {
   const { reasoningTag } = config;
   const middleware = reasoningTag === null ? [] : [extractReasoningMiddleware({ tagName: reasoningTag })];
-  return wrapLanguageModel({ model: providerModel(config), middleware });
+  return wrapLanguageModel({ model: providerModel(config, connections), middleware });
 }
 
-function providerModel({ api, baseUrl: baseURL, model, apiKey, headers, structuredOutputs }: ModelConfig) {
-  const shared = { baseURL, headers: { ...headers }, fetch: fetcher() };
+function providerModel(
+  { api, baseUrl: baseURL, model, apiKey, headers, structuredOutputs }: ModelConfig,
+  connections: Dispatcher | undefined,
+) {
+  const shared = { baseURL, headers: { ...headers }, fetch: fetcher(connections) };
   // Without a key the SDK would read one from the environment.
   if (api === "anthropic")
     return createAnthropic({ ...shared, apiKey: apiKey ?? "none" }).languageModel(model);
@@ -45,8 +49,9 @@ function providerModel({ api, baseUrl: baseURL, model, apiKey, headers, structur
 /** Options under this name go into the body of a request to an OpenAI-compatible endpoint. */
 export const providerName = "endpoint";
 
-function fetcher(): typeof fetch {
-  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs } });
+function fetcher(connections?: Dispatcher): typeof fetch {
+  const dispatcher =
+    connections ?? new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: connectMs } });
   return async (url, { method = "GET", headers: sent, body = null, signal = null } = {}) => {
     if (typeof url !== "string" || (body !== null && typeof body !== "string"))
       throw new TypeError("the SDK sends text to a URL");

@@ -84,6 +84,8 @@ export interface ModelParts {
   /** The requests that its entry allows. */
   readonly policy: FetchPolicy;
   readonly model: LanguageModel;
+  /** A model by its name, for a fallback; absent: there is none. */
+  readonly findModel?: (name: string) => Pick<ModelParts, "config" | "model"> | undefined;
   readonly toolsFor: ToolsFor;
   /** The secret name around data of a task, of letters and digits: the same each time. */
   readonly markOf: (taskId: string) => string;
@@ -115,6 +117,11 @@ export interface Run extends ModelParts {
   spend(usage: Partial<Usage>, hold?: Hold): void;
   /** Marks the task as untrusted, with the next events and rows. */
   readForeign(): void;
+  /**
+   * Goes on with the next model that the entry names as its fallback: what another model has signed is not sent
+   * to it. Returns its name; undefined without one.
+   */
+  fallBack(): string | undefined;
   /** True while usage or ended holds are not reported. */
   hasUnreportedCosts(): boolean;
 }
@@ -147,7 +154,8 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
     return { events: added, ...mark, ...(hasCosts(costs) ? costs : {}) };
   }
 
-  return {
+  const untried = parts.config.fallback.filter((name) => parts.findModel?.(name));
+  const run: Run = {
     ...parts,
     turn,
     tools,
@@ -170,7 +178,20 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
       isForeign = true;
     },
     hasUnreportedCosts: () => hasCosts({ usage, settles }),
+    fallBack() {
+      const name = untried.shift();
+      const next = name === undefined ? undefined : parts.findModel?.(name);
+      if (!next) return undefined;
+      Object.assign(run, next);
+      return name;
+    },
   };
+  // A turn that continues keeps the fallback that it has taken.
+  const last = transcript.rows.findLast(({ role }) => role === "system");
+  const isOther = last?.turn === turn.number && last.model !== parts.config.model;
+  const taken = untried.findIndex((name) => parts.findModel?.(name)?.config.model === last?.model);
+  if (isOther && taken >= 0) Object.assign(run, parts.findModel?.(untried.splice(0, taken + 1).at(-1) ?? ""));
+  return run;
 }
 
 const hasCosts = ({

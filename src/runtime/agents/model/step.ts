@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import type { ModelConfig } from "../../../config/models.ts";
 import { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { secondsSince } from "../../../core/observe.ts";
@@ -154,7 +156,12 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
       continue;
     }
     const wait = retryDelay(attempt, fault, (run.random(1)[0] ?? 0) / 255);
-    if (wait === null) throw releaseHold(run, hold, toTurnError(fault));
+    if (wait === null) {
+      if (hold) run.spend({}, hold);
+      yield fallBack(run, asking, fault);
+      [hold, max, attempt] = [undefined, tokensMax(run.config), 0];
+      continue;
+    }
     await turn.clock.sleep(
       Math.min(wait, Math.max(0, limits.deadline - turn.clock.monotonic())),
       turn.signal,
@@ -163,13 +170,28 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
   }
 }
 
+/** Goes on with another model, and says so. @throws TurnError without one, and for another failure. */
+function fallBack(run: Run, { fixed }: StepOptions, fault: ModelFault): Progress {
+  const ended = toTurnError(fault);
+  const name = fixed || ended.errorType !== "model_unavailable" ? undefined : run.fallBack();
+  if (name === undefined) throw ended;
+  const content = `The model is not available. The agent continues with the model ${name}.`;
+  return run.recordLast([{ type: "explanation", payload: { content } }]);
+}
+
 /** The next request of the transcript. It may need a summary first, which has its own call. */
-const nextCall = (run: Run, { format }: StepOptions, max: number) =>
-  fittingCall(
+function nextCall(run: Run, { format }: StepOptions, max: number) {
+  const { transcript, config } = run;
+  const system = transcript.rows.findLast(({ role }) => role === "system");
+  // Another model gets nothing that this one has signed.
+  if (system && system.model !== config.model)
+    transcript.add("system", system.parts, { model: config.model });
+  return fittingCall(
     run,
     { max, extra: typeof format === "object" ? Math.ceil(JSON.stringify(format).length / 3) : 0 },
     (fixed) => runStep(run, { quiet: true, fixed }),
   );
+}
 
 /** Releases the hold of a turn that fails. Returns the error. */
 function releaseHold(run: Run, hold: Hold | undefined, ended: TurnError): TurnError {
@@ -262,7 +284,7 @@ async function* attemptOnce(
 }
 
 /** The form of the endpoint, by the names of the conventions. */
-const providers = { openai: "openai", anthropic: "anthropic" } as const;
+const providers = { openai: "openai", "openai-responses": "openai", anthropic: "anthropic" } as const;
 
 interface PaidCall {
   readonly run: Run;
@@ -299,19 +321,38 @@ const patienceOf = ({ turn, config, limits }: Run) => ({
  * call. The tools are the same in each call, because they are part of its beginning. Anthropic's API forgets
  * the messages when the choice of tools changes.
  */
-function callOf({ config }: Run, { prompt, tools }: Request, { format }: StepOptions): ModelCall {
-  const { api, temperature, maxOutputTokens, extraBody, structuredOutputs } = config;
-  // The configuration is JSON, which is the type that the SDK accepts here.
-  const providerOptions = { [providerName]: extraBody } as NonNullable<ModelCall["providerOptions"]>;
+function callOf({ config, turn }: Run, { prompt, tools }: Request, { format }: StepOptions): ModelCall {
+  const { api, maxOutputTokens, structuredOutputs } = config;
   return {
     prompt,
     tools,
     maxOutputTokens,
-    ...(temperature === null ? {} : { temperature }),
     ...(format !== undefined && api !== "anthropic" ? { toolChoice: { type: "none" } } : {}),
     ...(typeof format === "object" && structuredOutputs
       ? { responseFormat: { type: "json", schema: format } }
       : {}),
-    providerOptions,
+    ...optionsOf(config, turn.taskId),
   };
+}
+
+/** The members of a call that depend on the model's entry. @param taskId keeps the calls of a task in one cache. */
+export function optionsOf(
+  { api, temperature, extraBody, effort, thinkingTokens }: ModelConfig,
+  taskId: string,
+): Pick<ModelCall, "temperature" | "providerOptions"> {
+  const thinking = thinkingTokens === null ? {} : { type: "enabled", budgetTokens: thinkingTokens };
+  const options = {
+    openai: { [providerName]: { ...extraBody, ...(effort && { reasoningEffort: effort }) } },
+    anthropic: { anthropic: { ...(effort && { effort }), ...(thinkingTokens === null ? {} : { thinking }) } },
+    "openai-responses": {
+      openai: {
+        store: false,
+        promptCacheKey: createHash("sha256").update(taskId).digest("hex").slice(0, 32),
+        ...(effort && { reasoningEffort: effort }),
+      },
+    },
+  }[api];
+  // The configuration is JSON, which is the type that the SDK accepts here.
+  const providerOptions = options as NonNullable<ModelCall["providerOptions"]>;
+  return { ...(temperature === null ? {} : { temperature }), providerOptions };
 }

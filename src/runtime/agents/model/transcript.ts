@@ -31,7 +31,7 @@ export interface Transcript {
   add(role: TranscriptRole, parts: readonly TranscriptPart[], members?: RowMembers): void;
   /** Returns the rows that were added since the last call, to be written. */
   take(): readonly Row[];
-  /** Takes the last row back, unless it is written: its request was not answered. */
+  /** Takes the last row of the user back, with those after it that are not written: it was not answered. */
   drop(): void;
 }
 
@@ -73,7 +73,12 @@ export function openTranscript(
       return added;
     },
     drop() {
-      if (rows.length > taken) rows.pop();
+      rows.splice(
+        Math.max(
+          taken,
+          rows.findLastIndex(({ role }) => role === "user"),
+        ),
+      );
     },
   };
 }

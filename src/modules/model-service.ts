@@ -1,0 +1,92 @@
+import { checkedAddresses, RefusedDestination } from "../adapters/egress/agent.ts";
+import { type ModelConfig, readEntry } from "../config/models.ts";
+import { readPrice } from "../config/prices.ts";
+import { invalidArgument } from "../core/failure.ts";
+import type { ModelSecrets } from "../core/installation/models.ts";
+import type { JsonObject } from "../core/json.ts";
+import { type ModelHandlerParts, type ModelTest, modelHandlers, type UsedModel } from "../rpc/model.ts";
+import { freeProfiles, guardedDispatcher } from "./models.ts";
+import type { CreateModule } from "./module.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/** The models of the installation, for operators. */
+export const createModels: CreateModule = (context) => ({
+  handlers: [modelHandlers(modelParts(context))],
+});
+
+const modelParts = (context: Parameters<CreateModule>[0]): ModelHandlerParts => {
+  const { config, store, cipher, clock, models } = context;
+  return {
+    store,
+    cipher,
+    clock,
+    inFile: Object.keys(config.models),
+    freeProfiles: freeProfiles(config),
+    with: models.with,
+    refresh: models.refresh,
+    readEntry: checkEntry,
+    checkPrice(price) {
+      try {
+        readPrice(price);
+      } catch {
+        throw invalidArgument("price", "must have at most 100 credits, 1000000 for turn, and three decimals");
+      }
+    },
+    mayReach: (baseUrl, signal) => mayReach(context, baseUrl, signal),
+    test: (model, signal) => testModel(context, model, signal),
+  };
+};
+
+const checkEntry = (entry: JsonObject, { apiKey, headers }: ModelSecrets): ModelConfig =>
+  readEntry({ ...entry, headers }, apiKey, (path, rule) =>
+    invalidArgument(path === "" ? "entry" : `entry.${path}`, rule),
+  );
+
+/** False when an address of the host is not allowed. A name without an address passes: each call looks it up. */
+async function mayReach(
+  { config, resolve }: ProcessContext,
+  baseUrl: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const secure = protocol === "https:";
+  const to = { port: Number(port) || (secure ? 443 : 80), secure };
+  const reach = { ports: [443], plain: false, allowed: config.modelAllow };
+  try {
+    await checkedAddresses(hostname.replace(/^\[|\]$/g, ""), to, {
+      reach,
+      resolve,
+      by: { accountId: "models", signal },
+    });
+    return true;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    return !(thrown instanceof RefusedDestination);
+  }
+}
+
+/** Calls a model. Only classes of failures leave. */
+async function testModel(context: ProcessContext, used: UsedModel, signal: AbortSignal): Promise<ModelTest> {
+  const { clock } = context;
+  const config = used as ModelConfig; // Safe cast: all models of the handlers are of `checkEntry` and `with`.
+  const startedAt = clock.monotonic();
+  const took = () => ({ durationMs: clock.monotonic() - startedAt });
+  if (config.isGuarded && !(await mayReach(context, config.baseUrl, signal)))
+    return { failure: "address", ...took() };
+  const [{ languageModel }, { probeModel }, { toModelFault }] = await Promise.all([
+    import("../runtime/agents/model/provider.ts"),
+    import("../runtime/agents/model/probe.ts"),
+    import("../runtime/agents/model/fault.ts"),
+  ]);
+  const connections = config.isGuarded ? guardedDispatcher(context) : undefined;
+  try {
+    const model = languageModel(config, connections);
+    return { ...(await probeModel({ config, model, clock, signal })), ...took() };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const { kind, status } = toModelFault(thrown, clock.now());
+    return { failure: kind === "refused_key" ? "key" : kind, status: status ?? 0, ...took() };
+  } finally {
+    void connections?.destroy();
+  }
+}
