@@ -160,7 +160,17 @@ export const rooms: readonly Room[] = [
   },
   { name: "runtime/agents/a2a", may: ["gen/proto", "@bufbuild/"] },
   { name: "runtime/agents/model", may: ["type config/models", "ai", "@ai-sdk/", "ajv", "undici"] },
-  { name: "runtime/agents/model/tools", may: ["csv-parse", "htmlparser2", "unpdf"] },
+  {
+    name: "runtime/agents/model/tools",
+    may: [
+      "csv-parse",
+      "unpdf",
+      "linkedom",
+      "@mozilla/readability",
+      "turndown",
+      "@joplin/turndown-plugin-gfm",
+    ],
+  },
   { name: "runtime/exports", may: ["yazl"] },
   {
     name: "jobs",
@@ -193,6 +203,11 @@ export const rooms: readonly Room[] = [
     name: "adapters/storage",
     does: "bytes of files, in a folder or an S3 bucket",
     may: ["node:", "core", "flydrive", "@aws-sdk/"],
+  },
+  {
+    name: "adapters/search",
+    does: "the operator's search of the web",
+    may: ["node:", "core", "adapters/egress", "undici"],
   },
   {
     name: "adapters/transcription",

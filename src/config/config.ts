@@ -13,6 +13,7 @@ import { chooseRateFactor } from "./rate-factor.ts";
 import { retention } from "./retention.ts";
 import { checkTogether } from "./rules.ts";
 import { readSandbox } from "./sandbox.ts";
+import { readSearch } from "./search.ts";
 import type { Config } from "./shape.ts";
 import { isLoopback, readPeople, teams } from "./sign-in.ts";
 import { console, sites } from "./sites.ts";
@@ -177,6 +178,7 @@ function work(reader: Reader) {
     models: readModels(reader),
     a2aAgents: readA2aAgents(reader),
     transcription: readTranscription(reader),
+    search: readSearch(reader),
     pdf: readPdf(reader),
     permissions: read(permissions).PERMISSIONS,
     prices: costs.PRICES,

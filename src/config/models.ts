@@ -79,7 +79,7 @@ export const toolNames = [
     "attach_result",
     "read_attachment",
     "save_site",
-    "fetch_url",
+    "web_fetch",
   ] as const),
   ...(["ask_user", "propose_schedule", "browse_task", "run_command"] as const),
 ] as const;

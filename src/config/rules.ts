@@ -2,6 +2,7 @@ import { findNearest } from "../core/nearest.ts";
 import { isReservedProfile, publicNames } from "../core/tasks/profile.ts";
 import { a2aName, isA2aAgent, isModelAgent, modelName } from "./agent-profiles.ts";
 import { addresses, listening } from "./network.ts";
+import { search } from "./search.ts";
 import type { Config } from "./shape.ts";
 import { isSameSite, sites } from "./sites.ts";
 import { data } from "./storage.ts";
@@ -55,6 +56,8 @@ export function checkTogether(
     noteProblem("DATA_DIR_SHARED", text);
   }
   if (config.role !== "all" && !onPostgres) noteInvalid(processing, "ROLE", config.role);
+  if (config.search?.provider === "searxng") require(search, "SEARCH_URL");
+  else if (config.search !== null) require(search, "SEARCH_KEY");
   if (onPostgres) require(data, "ENCRYPTION_KEY");
   if (!isRefused("BODY_MEMORY", "BODY_LIMIT") && config.bodyMemory < 2 * config.bodyLimit) {
     noteProblem(

@@ -8,6 +8,7 @@ import type { ModelConfig } from "./models.ts";
 import type { Prices } from "./prices.ts";
 import type { RetentionConfig } from "./retention.ts";
 import type { SandboxSettings } from "./sandbox.ts";
+import type { SearchConfig } from "./search.ts";
 import type { SingleSignOn } from "./sign-in.ts";
 import type { TranscriptionConfig } from "./speech.ts";
 import type { Network, TelemetryConfig } from "./telemetry.ts";
@@ -100,6 +101,7 @@ export interface Config {
   readonly a2aAgents: Readonly<Record<string, A2aAgentConfig>>;
   /** The service that transcribes voice parts; null: they are not transcribed. */
   readonly transcription: TranscriptionConfig | null;
+  readonly search: SearchConfig | null;
   /**
    * The Chromium that makes PDFs, and the id of its user (null: that of the server); null: no PDFs are made.
    */

@@ -7,6 +7,7 @@ import { permissions } from "./permissions.ts";
 import { prices } from "./prices.ts";
 import { retention } from "./retention.ts";
 import { sandbox } from "./sandbox.ts";
+import { search } from "./search.ts";
 import { mail, singleSignOn, teams } from "./sign-in.ts";
 import { console, sites } from "./sites.ts";
 import { settingsFile } from "./sources.ts";
@@ -37,6 +38,7 @@ export const variableGroups = {
   Credits: prices,
   Models: { ...models, ...permissions },
   Speech: speech,
+  Search: search,
   "Outgoing requests": outgoing,
   Process: processing,
   Telemetry: telemetry,

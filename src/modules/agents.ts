@@ -1,6 +1,7 @@
 import { RefusedDestination } from "../adapters/egress/agent.ts";
 import { fetchFile } from "../adapters/egress/fetch-file.ts";
 import { guardedFetch } from "../adapters/egress/guarded-fetch.ts";
+import { searchWeb } from "../adapters/search/search.ts";
 import { lazy } from "../async/lazy.ts";
 import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
@@ -165,6 +166,7 @@ async function createTools(
   const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
   const builtIn = modelTools({
     fetchFile: fetchFile(config.fetchAllow, clock, resolve),
+    searchWeb: config.search && searchWeb(config.search),
     sandbox: config.sandbox,
     log,
   });

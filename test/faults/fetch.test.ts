@@ -31,7 +31,7 @@ describeOnEach("a process is killed while a request of its model waits for an ap
       using one = installation(env);
       using two = installation(env);
       const get = (path: string): Answering => ({
-        calls: [{ name: "fetch_url", input: { url: site.url + path } }],
+        calls: [{ name: "web_fetch", input: { url: site.url + path } }],
       });
       model.play([get("/"), get("/made-up?d=1"), get("/linked"), { text: "Done." }]);
 

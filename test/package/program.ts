@@ -157,6 +157,10 @@ export async function driveThreads(folder: string): Promise<void> {
     return answer;
   };
   expect(await answerOf("markdown-worker.js", { text: "# Title" })).toContain("<h1>Title</h1>");
+  expect(await answerOf("html-worker.js", { html: "<p><b>Tea", url: null })).toEqual({
+    title: "",
+    text: "**Tea**",
+  });
   expect(await answerOf("pdf-worker.js", { bytes: pdfOf(["a page"]), from: 0 })).toMatchObject({
     pages: 1,
     texts: ["a page"],
@@ -166,7 +170,7 @@ export async function driveThreads(folder: string): Promise<void> {
 /** Loads every file of the bundle that is not a program or a thread. @returns what could not be loaded */
 export async function loadAll(folder: string): Promise<string> {
   const urls = globSync("**/*.js", { cwd: join(folder, "lib") }).filter(
-    (name) => !/^(?:atp|(?:scan|pdf|markdown)-worker)\.js$/.test(name),
+    (name) => !/^(?:atp|(?:scan|pdf|html|markdown)-worker)\.js$/.test(name),
   );
   const code = `for (const name of ${JSON.stringify(urls)}) await import("./lib/" + name).catch((error) => console.log(name, error));`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", code], {

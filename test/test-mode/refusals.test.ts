@@ -65,6 +65,8 @@ describe("test mode does not start with", () => {
     { setting: "MODELS_FILE", value: models, says: others },
     { setting: "A2A_AGENTS_FILE", value: file("agents.json", "{}"), says: others },
     { setting: "TRANSCRIBE_URL", value: "https://speech.example.com", says: others },
+    { setting: "SEARCH_URL", value: "https://search.example.com", says: others },
+    { setting: "SEARCH_PROVIDER", value: "exa", with: { SEARCH_KEY: "key" }, says: others },
     { setting: "SITES_DOMAIN", value: "example-sites.net", says: others },
     { setting: "CONNECTOR_COMMANDS", value: "npx", says: others },
     { setting: "OTEL_EXPORTER_OTLP_ENDPOINT", value: "http://collector.example.com:4318", says: others },

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Recording } from "../../core/files/fetch-files.ts";
+import { readAnswer } from "../egress/read-answer.ts";
 import { undici } from "../egress/undici.ts";
 
 /** Why the service gave no transcript; for the log. It never has text of the service. */
@@ -50,7 +51,7 @@ export function transcriber({ baseUrl, model, apiKey }: Endpoint): Transcribe {
         dispatcher,
         signal,
       });
-      if (answer.statusCode === 200) return textIn(await readAnswer(answer.body));
+      if (answer.statusCode === 200) return textIn(await readAnswer(answer.body, answerBytesMax));
       // A body that is destroyed early emits an error.
       answer.body.on("error", () => undefined).destroy();
       throw new TranscriptionFailed(`the answer has the status ${answer.statusCode}`);
@@ -83,21 +84,9 @@ async function* concatenate(head: Buffer, audio: Readable, tail: Buffer): AsyncG
   yield tail;
 }
 
-async function readAnswer(body: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // Leaving the loop destroys the body.
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > answerBytesMax)
-      throw new TranscriptionFailed(`the answer has more than ${answerBytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
 /** The text of an answer. An error of the parser would quote it. */
-function textIn(json: string): string {
+function textIn(json: string | null): string {
+  if (json === null) throw new TranscriptionFailed(`the answer has more than ${answerBytesMax} bytes`);
   try {
     const { text } = JSON.parse(json);
     if (typeof text === "string") return text;

@@ -149,7 +149,7 @@ const carriers: Readonly<Record<string, (text: string) => Promise<CarriedText>>>
   "a page": async (text) => {
     pageText = text;
     const after = loopbackRig.server.requests.length;
-    loopbackRig.server.play(obedient({ name: "fetch_url", input: { url: page.url } }));
+    loopbackRig.server.play(obedient({ name: "web_fetch", input: { url: page.url } }));
     return { used: loopbackRig, after, id: await loopbackRig.create("Sum up the page") };
   },
 };
@@ -212,7 +212,7 @@ test.each(
 )("data leaves by no address of text $at before its user has allowed it", async ({ at }) => {
   pageText = corpus()[at]?.text ?? "";
   const visits = canary.seen.length;
-  const obeys = obedient({ name: "fetch_url", input: { url: page.url } });
+  const obeys = obedient({ name: "web_fetch", input: { url: page.url } });
   askingRig.server.play((request) => JSON.parse(JSON.stringify(obeys(request)).replaceAll("THE-SUM", "42")));
   const id = await askingRig.create(`Sum up ${page.url}`);
   await halted(askingRig, id);

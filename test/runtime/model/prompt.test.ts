@@ -58,7 +58,7 @@ describe.each(modelApis)("the prompt of a model behind %s", (api) => {
       async *results() {},
     };
     const config = configOf(api, server);
-    const tools = [{ ...echo(), name: "fetch_url" }];
+    const tools = [{ ...echo(), name: "web_fetch" }];
     const open = { mode: "allow", hosts: ["*.example.com"] } as const;
     await runModel({ config, tools, policy: open, turn: { sources } });
     await runModel({ config, policy: { mode: "off", hosts: [] } });

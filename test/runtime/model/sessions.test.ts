@@ -156,6 +156,7 @@ test.each(
   const tools = [
     ...modelTools({
       fetchFile: () => Promise.reject(new Error("no address")),
+      searchWeb: null,
       sandbox: null,
       log: () => undefined,
     })({

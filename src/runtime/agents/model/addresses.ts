@@ -38,7 +38,10 @@ interface Using {
 const asksMax = 5;
 /** The tools whose results are pages. Texts of files and other tasks are not: a model can write them. */
 export const pageTools: readonly string[] = [
+  "web_fetch",
+  // Its name before 0.3.0, in events.
   "fetch_url",
+  "web_search",
   "browser_open",
   "browser_read",
   "browser_click",
@@ -46,7 +49,10 @@ export const pageTools: readonly string[] = [
 ];
 
 /** The tools that a model does not have where it may send no request. */
-export const requestTools: readonly string[] = [...pageTools, "browser_screenshot"];
+export const requestTools: readonly string[] = [
+  ...pageTools.filter((name) => name !== "web_search"),
+  "browser_screenshot",
+];
 
 /** A host as rules see it: without a dot at its end, and also with its port. */
 export const hostSubjects = (url: URL | null): readonly string[] =>
@@ -93,8 +99,14 @@ async function isFree({ href }: URL, sources: Turn["sources"], pages: readonly J
  * @param href the `href` of a URL.
  */
 export function hasAddress(text: string, href: string): boolean {
-  for (const [raw] of text.matchAll(/https?:\/\/[^\s<>"]+/gi)) {
-    for (const each of [raw, raw.replace(/[.,;:!?'’”»)\]}*_`|。，、！？）」]+$/, "")]) {
+  for (const [raw] of text.replaceAll("](", "] ").matchAll(/https?:\/\/[^\s<>"]+/gi)) {
+    // In Markdown an address in `(…)` has no parentheses: one that has them is in `<…>`.
+    const ends = [
+      raw,
+      raw.replace(/[.,;:!?'’”»)\]}*_`|。，、！？）」]+$/, ""),
+      raw.replace(/^([^()]*)\).*/, "$1"),
+    ];
+    for (const each of ends) {
       const url = URL.parse(each);
       if (url?.username !== "" || url.password !== "") continue;
       if (url.href === href || withoutFragment(url).href === href) return true;

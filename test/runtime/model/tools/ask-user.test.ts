@@ -143,7 +143,7 @@ describe("browse_task", () => {
   });
 });
 
-describe("fetch_url", () => {
+describe("web_fetch", () => {
   let url = "";
   let seen = 0;
   const web = createServer((request, response) => {
@@ -167,7 +167,7 @@ describe("fetch_url", () => {
     url = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
   });
   afterAll(() => new Promise((resolve) => web.close(resolve)));
-  const fetched = (path: string, more = {}) => use("fetch_url", { url: `${url}${path}`, ...more });
+  const fetched = (path: string, more = {}) => use("web_fetch", { url: `${url}${path}`, ...more });
 
   test("reads a page, and data by its type, or saves it", async () => {
     const id = await loopbackRig.uses([
@@ -191,7 +191,7 @@ describe("fetch_url", () => {
       fetched("/moved"),
       fetched("/cut"),
       fetched("/cut", { save_as: "cut" }),
-      use("fetch_url", { url: "file:///etc/passwd" }),
+      use("web_fetch", { url: "file:///etc/passwd" }),
     ]);
     const results = await loopbackRig.useOutcomes(id);
     expect(results.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "error"));
@@ -208,7 +208,7 @@ describe("fetch_url", () => {
       "http://[::1]",
       "http://0.0.0.0",
     ];
-    const id = await rig.uses(places.map((place) => use("fetch_url", { url: place })));
+    const id = await rig.uses(places.map((place) => use("web_fetch", { url: place })));
     expect((await rig.useOutcomes(id)).map(({ status }) => status)).toEqual(places.map(() => "error"));
     expect(seen).toBe(before);
   });

@@ -196,7 +196,8 @@ describe("the user of a sandbox", () => {
       const logged: string[] = [];
       const log = (level: string, text: string) => void logged.push(`${level}: ${text}`);
       const sandbox = { command: ["/bin/sh", "{workspace}"], user: null };
-      modelTools({ fetchFile: () => Promise.reject(new Error("not called")), sandbox, log });
+      const fetchFile = () => Promise.reject(new Error("not called"));
+      modelTools({ fetchFile, searchWeb: null, sandbox, log });
       expect(logged).toEqual([
         expect.stringContaining("error: commands are not run: a sandbox must not start as root"),
       ]);

@@ -1,18 +1,23 @@
 import type { SandboxSettings } from "../../../../config/sandbox.ts";
 import type { FetchFile } from "../../../../core/files/fetch-files.ts";
+import type { SearchWeb } from "../../../../core/files/search-web.ts";
 import type { Log } from "../../../../core/log.ts";
 import type { ToolsFor } from "../tool.ts";
 import { askUser } from "./ask.ts";
 import { attachResult, readAttachment } from "./attachments.ts";
-import { fetchUrl } from "./fetch-url.ts";
+
 import { proposeSchedule } from "./propose-schedule.ts";
 import { commandSandbox, runCommand, sandboxFault } from "./sandbox/sandbox.ts";
 import { browseTask } from "./subtasks.ts";
 import { skillTools } from "./use-skill.ts";
+import { webFetch } from "./web-fetch.ts";
+import { webSearch } from "./web-search.ts";
 import { deleteFile, listFiles, readFile, saveSite, writeFile } from "./workspace.ts";
 
 export interface ToolParts {
   readonly fetchFile: FetchFile;
+  /** The operator's search; null without one. */
+  readonly searchWeb: SearchWeb | null;
   /** The operator's sandbox; null without one. */
   readonly sandbox: SandboxSettings | null;
   readonly log: Log;
@@ -22,9 +27,15 @@ export interface ToolParts {
  * The tools of the model agent. Commands need a sandbox; other tasks and skills are included only when the
  * task has some.
  */
-export function modelTools({ fetchFile, sandbox, log }: ToolParts): ToolsFor {
+export function modelTools({ fetchFile, searchWeb, sandbox, log }: ToolParts): ToolsFor {
   const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
-  const always = [...files, fetchUrl(fetchFile), askUser, proposeSchedule];
+  const always = [
+    ...files,
+    webFetch(fetchFile),
+    ...(searchWeb ? [webSearch(searchWeb)] : []),
+    askUser,
+    proposeSchedule,
+  ];
   const fault = sandbox && sandboxFault(sandbox);
   if (fault) log("error", `commands are not run: ${fault}`);
   const commands = sandbox === null || fault ? [] : [runCommand(commandSandbox(sandbox, log))];

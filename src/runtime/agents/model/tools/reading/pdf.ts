@@ -1,20 +1,12 @@
-import { Worker } from "node:worker_threads";
-import { limitConcurrency } from "../../../../../async/limit.ts";
 import { invalidArgument } from "../../../../../core/failure.ts";
 import type { PdfPart } from "./pdf-worker.ts";
 import type { Part, Reading, Source } from "./text.ts";
+import { readInThread } from "./thread.ts";
 
-/** The limits of one document, in bytes: its size, and the memory of its thread. */
 const bytesMax = 50 * 1024 ** 2;
-const memoryMax = 512 * 1024 ** 2;
-const readingMs = 30_000;
-/**
- * The interval of checks of the thread's memory: short enough that a thread exceeds its limit only a little.
- */
-const watchMs = 100;
-
-/** At most two documents at once, because each needs a thread and a part of the machine's memory. */
-const runLimited = limitConcurrency(2);
+/** The limits of the thread of one document. */
+const limits = { ms: 30_000, memory: 512 * 1024 ** 2, heapMb: 256 };
+const unreadable = "the document cannot be read: it is broken, protected by a password, or takes too long";
 
 /**
  * Reads pages of a document in a separate thread, which is ended when it exceeds its time or memory.
@@ -23,7 +15,8 @@ const runLimited = limitConcurrency(2);
  */
 export async function readPdf(source: Source, { from, signal }: Part): Promise<Reading> {
   const bytes = await readAll(source);
-  const { pages, texts } = await runLimited(() => readInThread(bytes, from, signal));
+  const module = new URL("./pdf-worker.ts", import.meta.url);
+  const { pages, texts } = await readInThread<PdfPart>(module, { bytes, from }, limits, unreadable, signal);
   const next = from + texts.length;
   return { pages, from, texts: [...texts], next: texts.length > 0 && next < pages ? next : null };
 }
@@ -41,59 +34,4 @@ async function readAll({ filename, read }: Source): Promise<Uint8Array> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-const unreadable = () =>
-  invalidArgument(
-    "",
-    "the document cannot be read: it is broken, protected by a password, or takes too long",
-  );
-
-async function readInThread(bytes: Uint8Array, from: number, signal: AbortSignal): Promise<PdfPart> {
-  signal.throwIfAborted();
-  const worker = new Worker(new URL("./pdf-worker.ts", import.meta.url), {
-    workerData: { bytes, from },
-    // The thread receives no environment, and its output is discarded.
-    env: {},
-    argv: [],
-    execArgv: [],
-    stdin: false,
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 },
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<PdfPart>();
-  const fail = () => reject(unreadable());
-  const onAbort = () => reject(signal.reason);
-  worker
-    .once("message", (read: PdfPart | null) => (read ? resolve(read) : fail()))
-    .once("error", fail)
-    .once("exit", fail);
-  signal.addEventListener("abort", onAbort);
-  // Real timers, not the injected clock: the thread runs in real time, also in tests.
-  const timeout = setTimeout(fail, readingMs);
-  const watch = setInterval(() => void exceedsMemory(worker).then((large) => large && fail()), watchMs);
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timeout);
-    clearInterval(watch);
-    signal.removeEventListener("abort", onAbort);
-    await worker.terminate();
-  }
-}
-
-/**
- * True when the thread exceeds its memory, with buffers, which are outside of the heap that `resourceLimits`
- * limits.
- */
-async function exceedsMemory(worker: Worker): Promise<boolean> {
-  try {
-    const { external_memory: externalMemory, used_heap_size: usedHeapSize } =
-      await worker.getHeapStatistics();
-    return externalMemory + usedHeapSize > memoryMax;
-  } catch {
-    // The thread has ended.
-    return false;
-  }
 }

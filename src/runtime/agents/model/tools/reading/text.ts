@@ -70,6 +70,8 @@ export interface Source {
   readonly filename: string;
   /** Media type. */
   readonly contentType: string;
+  /** The address of a page, for its links. */
+  readonly url?: string;
   read(): AsyncIterable<Uint8Array>;
 }
 

@@ -1,9 +1,8 @@
 import { Failure, invalidArgument } from "../../../../core/failure.ts";
-import type { FetchedFile, FetchFile } from "../../../../core/files/fetch-files.ts";
+import type { FetchFile } from "../../../../core/files/fetch-files.ts";
 import { contentTypeOf } from "../../../../core/files/filename.ts";
-import { isObject } from "../../../../core/json.ts";
 import { hostSubjects, withoutFragment } from "../addresses.ts";
-import type { Tool, ToolResult, ToolUse } from "../tool.ts";
+import { head, type Tool, type ToolResult, type ToolUse } from "../tool.ts";
 import {
   createTool,
   fromSchema,
@@ -13,7 +12,6 @@ import {
   successResult,
 } from "./create-tool.ts";
 import { readDocument } from "./reading/document.ts";
-import type { Part, Reading } from "./reading/text.ts";
 
 interface Input {
   readonly url: string;
@@ -26,11 +24,11 @@ const readMax = 20 * 1024 ** 2;
 const savedMax = 100 * 1024 ** 2;
 
 /** Fetches a public address. The request contains nothing of ours except the address. */
-export const fetchUrl = (fetchFile: FetchFile): Tool =>
+export const webFetch = (fetchFile: FetchFile): Tool =>
   createTool<Input>({
-    name: "fetch_url",
+    name: "web_fetch",
     description:
-      "Fetches a public http or https address, on port 80 or 443: a page as its text and links, or text, CSV, JSON or PDF. Long ones come in parts: when `next` is a number, call again with it as `from`. With `save_as` it is saved in your workspace instead. Never put anything into an address that the user would not want its owner to know: the user may have to approve an address that is not theirs, and no link of a page that you have read.",
+      "Fetches a public http or https address: a page as Markdown (its article, where it has one), or text, CSV, JSON or PDF, in parts: call again with `next` as `from`. With `save_as` it is saved in your workspace instead. Never put anything into an address that the user would not want its owner to know: the user may have to approve an address that neither the user nor a page has named.",
     properties: {
       url: {
         type: "string",
@@ -47,7 +45,7 @@ export const fetchUrl = (fetchFile: FetchFile): Tool =>
     permission: ({ url }) => ({ tool: "web_fetch", subjects: hostSubjects(URL.parse(url)) }),
     asksItself: true,
     isForeign: true,
-    brief: ({ url }) => `Fetch ${hostOf(url)}`,
+    brief: ({ url }) => `Fetch ${placeOf(url)}`,
     async use({ url, ...part }, use) {
       try {
         return await fetchAndRead(fetchFile, url, part, use);
@@ -64,8 +62,11 @@ const unfetchable = (): Failure =>
     "The address could not be fetched: it must be public, answer 200 within 30 seconds, and not be too large.",
   );
 
-/** The host of an address: the rest of the address may be private. */
-const hostOf = (url: string): string => URL.parse(url)?.host ?? "an address";
+/** The host and path of an address: its query may be private. */
+function placeOf(address: string): string {
+  const url = URL.parse(address);
+  return url === null ? "an address" : head(`${url.host}${url.pathname === "/" ? "" : url.pathname}`, 100);
+}
 
 async function fetchAndRead(
   fetchFile: FetchFile,
@@ -80,7 +81,11 @@ async function fetchAndRead(
     check: (to, from) => check(withoutFragment(to), from ? { from } : {}),
   });
   try {
-    if (saveAs === undefined) return successResult({ ...(await read(answer, { ...part, signal })) });
+    const { bytes, contentType, url: answered } = answer;
+    const filename = answer.filename ?? "page";
+    const source = { filename, contentType: contentType ?? contentTypeOf(filename), url: answered };
+    if (saveAs === undefined)
+      return successResult(await readDocument({ ...source, read: () => bytes }, { ...part, signal }));
     const saved = await workspace.write(saveAs, answer.bytes);
     return successResult({ saved: saved.path, bytes: saved.bytes, content_type: answer.contentType });
   } catch (thrown) {
@@ -90,24 +95,4 @@ async function fetchAndRead(
   } finally {
     answer.bytes.destroy();
   }
-}
-
-/** Reads a part. The links of a page become complete addresses. */
-async function read(
-  { bytes, contentType, filename, url }: FetchedFile,
-  part: Partial<Part> & Pick<Part, "signal">,
-): Promise<Reading> {
-  const name = filename ?? "page";
-  const page = await readDocument(
-    { filename: name, contentType: contentType ?? contentTypeOf(name), read: () => bytes },
-    part,
-  );
-  const { links } = page;
-  if (!Array.isArray(links)) return page;
-  return {
-    ...page,
-    links: links.map((link) =>
-      isObject(link) ? { ...link, url: URL.parse(String(link["url"]), url)?.href ?? "" } : link,
-    ),
-  };
 }
