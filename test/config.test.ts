@@ -261,11 +261,25 @@ describe("a good value", () => {
     [{ FILE_LIMIT: "64MiB" }, { fileLimit: 64 * 1024 ** 2 }],
     [{ FILE_QUOTA: "50GiB" }, { fileQuota: 50 * 1024 ** 3 }],
     [
-      { PRICES: '{"a":{"input":0.1,"output":0.525,"tool_call":0.05,"turn":1},"b.2":{}}' },
+      { PRICES: '{"a":{"input":0.1,"cached_input":0.01,"output":0.525,"tool_call":0.05,"turn":1},"b.2":{}}' },
       {
         prices: {
-          a: { inputToken: 100, outputToken: 525, toolCall: 50_000, turn: 1_000_000 },
-          "b.2": { inputToken: 0, outputToken: 0, toolCall: 0, turn: 0 },
+          a: {
+            inputToken: 100,
+            cachedInputToken: 10,
+            cacheWriteToken: 100,
+            outputToken: 525,
+            toolCall: 50_000,
+            turn: 1_000_000,
+          },
+          "b.2": {
+            inputToken: 0,
+            cachedInputToken: 0,
+            cacheWriteToken: 0,
+            outputToken: 0,
+            toolCall: 0,
+            turn: 0,
+          },
         },
       },
     ],

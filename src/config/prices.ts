@@ -19,13 +19,17 @@ const thousandths = (max: number) =>
 const price = z
   .strictObject({
     input: thousandths(priceMax).default(0),
+    cached_input: thousandths(priceMax).optional(),
+    cache_write: thousandths(priceMax).optional(),
     output: thousandths(priceMax).default(0),
     tool_call: thousandths(priceMax).default(0),
     turn: thousandths(turnMax).default(0),
   })
-  .transform(({ input, output, tool_call, turn }) => ({
+  .transform(({ input, cached_input = input, cache_write = input, output, tool_call, turn }) => ({
     // A price of 1,000 units in thousandths of a credit equals the price of one unit in millionths.
     inputToken: input,
+    cachedInputToken: cached_input,
+    cacheWriteToken: cache_write,
     outputToken: output,
     toolCall: tool_call * 1000,
     turn: turn * 1000,
@@ -44,10 +48,10 @@ export const prices = {
   PRICES: defineVariable({
     type: "JSON",
     fallback: "{}",
-    rule: `a JSON object of prices by profile, as documented in docs/operate/budgets.md: input, output, tool_call from 0 to ${priceMax}, turn from 0 to ${turnMax}, each with at most three decimals`,
+    rule: `a JSON object of prices by profile, as documented in docs/operate/budgets.md: input, cached_input, cache_write, output, tool_call from 0 to ${priceMax}, turn from 0 to ${turnMax}, each with at most three decimals`,
     example: '{"manus-1.6":{"input":0.1,"output":0.5,"tool_call":0.05,"turn":1}}',
     description:
-      "The prices of a profile's tasks in credits: `input` and `output` per 1,000 tokens, `tool_call` per tool call, `turn` per turn that ends with an answer or a question. [docs/operate/budgets.md](../operate/budgets.md) has the rounding rule.",
+      "The prices of a profile's tasks in credits: `input`, `cached_input`, `cache_write` and `output` per 1,000 tokens, `tool_call` per tool call, `turn` per turn that ends with an answer or a question. [docs/operate/budgets.md](../operate/budgets.md) has the rounding rule.",
     schema: z.string().transform((text, context) => {
       const parsed = table.safeParse(parseJson(text));
       if (parsed.success) return parsed.data;

@@ -31,6 +31,14 @@ export interface ObservedModelCall {
   readonly seconds: number;
 }
 
+/** Tokens of a call of a model; those that were cached and those that were written into a cache are input too. */
+export interface ObservedTokens {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+}
+
 export interface PoolUse {
   readonly used: number;
   readonly idle: number;
@@ -60,8 +68,7 @@ export interface Observe {
   /** Names a pool, and how to read it. */
   pool(name: string, read: () => PoolUse): void;
   modelCalled(call: ObservedModelCall): void;
-  /** @param cached those of the input that the service had in its cache. */
-  tokensUsed(model: string, input: number, output: number, cached: number): void;
+  tokensUsed(model: string, tokens: ObservedTokens): void;
   /** A turn has begun with another system message or other tools than the turn before. */
   prefixChanged(model: string): void;
   /** A run did not begin, or ended, because a budget, or its own limit, has too few credits. */

@@ -118,7 +118,13 @@ function conversationHandlers(
       locale: task.locale,
       ...defined({ maxOutputTokens }),
       ...(usage
-        ? { usage: { inputTokens: BigInt(usage.inputTokens), outputTokens: BigInt(usage.outputTokens) } }
+        ? {
+            usage: {
+              inputTokens: BigInt(usage.inputTokens),
+              cachedInputTokens: BigInt(usage.cachedInputTokens),
+              outputTokens: BigInt(usage.outputTokens),
+            },
+          }
         : {}),
       ...(turnRequest ? { turn: turnRequest } : {}),
     };

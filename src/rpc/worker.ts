@@ -2,7 +2,7 @@ import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Caller } from "../core/accounts/caller.ts";
 import { defined } from "../core/defined.ts";
-import { Failure } from "../core/failure.ts";
+import { Failure, invalidArgument } from "../core/failure.ts";
 import { contentTypeOf } from "../core/files/filename.ts";
 import type { RemoteRuns, RemoteWorker, ReportedUsage } from "../core/workers/remote-run.ts";
 import type { BusyWorker, WaitingTasks, Workers } from "../core/workers/worker.ts";
@@ -137,15 +137,19 @@ function workerOf({ spaceId, credential }: Caller): RemoteWorker {
   return { spaceId, credential };
 }
 
-const spentIn = ({
+function spentIn({
   credits,
   usage,
-}: Pick<FinishRequest, "credits"> & { usage?: Usage | undefined }): ReportedUsage => ({
-  credits,
-  usage: usage
-    ? { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, toolCalls: usage.toolCalls }
-    : null,
-});
+}: Pick<FinishRequest, "credits"> & { usage?: Usage | undefined }): ReportedUsage {
+  if (!usage) return { credits, usage: null };
+  const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, toolCalls } = usage;
+  if (cachedInputTokens + cacheWriteTokens > inputTokens)
+    throw invalidArgument(
+      "usage.cached_input_tokens",
+      "must be, with cache_write_tokens, at most input_tokens: both are parts of it",
+    );
+  return { credits, usage: { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, toolCalls } };
+}
 
 export function workerSettingsHandlers(workers: Workers) {
   return implement(WorkerSettingsService, {

@@ -20,7 +20,7 @@ import {
 import { waitsOfTurnMax } from "../core/tasks/subtask-wait.ts";
 import type { Task, TaskChanges, TaskWritten } from "../core/tasks/task.ts";
 import { currentSpan } from "../core/trace.ts";
-import type { PriceTable } from "../core/usage/price.ts";
+import { noUsage, type PriceTable } from "../core/usage/price.ts";
 import { computeCost, isOutOfCredits, type RunUsage, spend, tooFewCredits } from "../core/usage/spend.ts";
 import type { SaveSite } from "../core/websites/save.ts";
 import type { Confirm, Hold, Outcome, Progress, Turn, WaitOutcome } from "./agent.ts";
@@ -106,8 +106,6 @@ const approvalOf = ({ action, tool, variant, description, params, memo }: Confir
 
 const markOf = ({ untrusted }: StagedProgress): Pick<TaskChanges, "untrusted"> =>
   untrusted ? { untrusted } : {};
-
-const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
 
 /** @param turns the number of turns that end successfully with this write. */
 const usedIn = ({ credits = 0, usage = noUsage, settles = [] }: StagedProgress, turns = 0): RunUsage => ({

@@ -3,7 +3,7 @@ import type { TaskEvent } from "../core/tasks/event.ts";
 import type { LiveTexts } from "../core/tasks/live-texts.ts";
 import type { Task } from "../core/tasks/task.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
-import type { Usage } from "../core/usage/price.ts";
+import { addUsage } from "../core/usage/price.ts";
 import { holdStep, reserve } from "../core/usage/spend.ts";
 import type { Agent, Hold, Outcome, Progress, Turn } from "./agent.ts";
 import { fileStager, type StagedFile } from "./artifacts.ts";
@@ -198,17 +198,11 @@ const merge = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<Stage
   rows: [...(a.rows ?? []), ...(b.rows ?? [])],
   ...((a.untrusted ?? b.untrusted) && { untrusted: true }),
   credits: (a.credits ?? 0) + (b.credits ?? 0),
-  ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: addUsage(b.usage, a.usage) }),
+  ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: addUsage(b.usage, a.usage ?? {}) }),
   settles: [...(a.settles ?? []), ...(b.settles ?? [])],
 });
 
 const rowsOf = (outcome: Outcome<StagedFile>): Pick<Progress, "rows"> =>
   "rows" in outcome && outcome.rows ? { rows: outcome.rows } : {};
-
-const addUsage = (a: Usage, b?: Usage): Usage => ({
-  inputTokens: a.inputTokens + (b?.inputTokens ?? 0),
-  outputTokens: a.outputTokens + (b?.outputTokens ?? 0),
-  toolCalls: a.toolCalls + (b?.toolCalls ?? 0),
-});
 
 const nextIteration = (): Promise<null> => new Promise((resolve) => setImmediate(resolve, null));

@@ -393,6 +393,16 @@ TABLE membership
   CREATE UNIQUE INDEX membership_pkey ON public.membership USING btree (id)
   CREATE INDEX membership_space_id_account_id_idx ON public.membership USING btree (space_id, account_id)
   CREATE INDEX membership_space_id_created_at_id_idx ON public.membership USING btree (space_id, created_at, id)
+TABLE model
+  name text NOT NULL
+  entry text NOT NULL
+  secrets bytea
+  key_end text
+  price text
+  profiles text NOT NULL
+  updated_at bigint NOT NULL
+  CONSTRAINT model_pkey PRIMARY KEY (name)
+  CREATE UNIQUE INDEX model_pkey ON public.model USING btree (name)
 TABLE node
   id text NOT NULL
   beat integer NOT NULL
@@ -1002,6 +1012,8 @@ TABLE usage_entry
   tool_calls integer NOT NULL DEFAULT 0
   at bigint NOT NULL
   api_key_id text
+  cache_write_tokens integer NOT NULL DEFAULT 0
+  cached_input_tokens integer NOT NULL DEFAULT 0
   CONSTRAINT usage_entry_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX usage_entry_pkey ON public.usage_entry USING btree (id)
   CREATE INDEX usage_entry_space_id_account_id_at_id_idx ON public.usage_entry USING btree (space_id, account_id, at, id)

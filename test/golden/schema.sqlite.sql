@@ -355,6 +355,15 @@ CREATE UNIQUE INDEX "membership_once" ON "membership"("team_id", "account_id") W
 CREATE UNIQUE INDEX "membership_one_owner" ON "membership"("team_id") WHERE role = 'owner' AND status <> 'removed'
 CREATE INDEX "membership_space_id_account_id_idx" ON "membership"("space_id", "account_id")
 CREATE INDEX "membership_space_id_created_at_id_idx" ON "membership"("space_id", "created_at", "id")
+CREATE TABLE "model" (
+    "name" TEXT NOT NULL PRIMARY KEY,
+    "entry" TEXT NOT NULL,
+    "secrets" BLOB,
+    "key_end" TEXT,
+    "price" TEXT,
+    "profiles" TEXT NOT NULL,
+    "updated_at" BIGINT NOT NULL
+)
 CREATE TABLE "node" (
     "id" TEXT NOT NULL PRIMARY KEY,
     "beat" INTEGER NOT NULL,
@@ -932,7 +941,7 @@ CREATE TABLE "usage_entry" (
     "output_tokens" INTEGER NOT NULL DEFAULT 0,
     "tool_calls" INTEGER NOT NULL DEFAULT 0,
     "at" BIGINT NOT NULL
-, "api_key_id" TEXT)
+, "api_key_id" TEXT, "cached_input_tokens" INTEGER NOT NULL DEFAULT 0, "cache_write_tokens" INTEGER NOT NULL DEFAULT 0)
 CREATE INDEX "usage_entry_space_id_account_id_at_id_idx" ON "usage_entry"("space_id", "account_id", "at", "id")
 CREATE INDEX "usage_entry_space_id_at_id_idx" ON "usage_entry"("space_id", "at", "id")
 CREATE INDEX "usage_entry_task_id_idx" ON "usage_entry"("task_id")

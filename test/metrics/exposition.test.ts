@@ -44,7 +44,7 @@ async function crowded() {
     observe.callBegan(name);
     observe.runEnded(name, "finished");
     observe.modelCalled({ model: name, outcome: "ok", seconds: 1 });
-    observe.tokensUsed(name, 1, 1, 1);
+    observe.tokensUsed(name, { inputTokens: 3, cachedInputTokens: 1, cacheWriteTokens: 1, outputTokens: 1 });
     observe.prefixChanged(name);
     observe.uploaded(name, 1);
     observe.watchers(name, () => 1);

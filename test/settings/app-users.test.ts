@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
+import { noUsage } from "../../src/core/usage/price.ts";
 import { OAuth2AppService } from "../../src/gen/proto/oauth/v2/oauth2_app_service_pb.ts";
 import { describeOnOne, rowsIn } from "../support/database.ts";
 import type { Person } from "../support/service.ts";
@@ -27,9 +28,7 @@ describeOnOne("users and grants of an app", (database) => {
       taskId: "t",
       projectId: null,
       profile: "p",
-      inputTokens: 0,
-      outputTokens: 0,
-      toolCalls: 0,
+      ...noUsage,
       kind: "cost" as const,
     };
     const cost = (by: string, credits: number, at = Date.now()) =>

@@ -230,7 +230,15 @@ const sampleEntry = {
     profile: "manus-1.6",
     kind: "cost",
   } as const),
-  ...{ credits: 1, inputTokens: 1, outputTokens: 1, toolCalls: 1, at: 1 },
+  ...{
+    credits: 1,
+    inputTokens: 1,
+    cachedInputTokens: 1,
+    cacheWriteTokens: 0,
+    outputTokens: 1,
+    toolCalls: 1,
+    at: 1,
+  },
 };
 const sampleBudget = {
   ...({ id: "b", spaceId: "north", kind: "team", subject: "north", period: "total" } as const),

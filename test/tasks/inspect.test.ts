@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sampleRow } from "../store/samples.ts";
 import { describeOnOne } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { createWorker } from "../workers/worker-rig.ts";
@@ -32,6 +33,8 @@ describeOnOne("task.inspect", (database) => {
       at: expect.any(Number),
       credits: 3,
       input_tokens: 0,
+      cached_input_tokens: 0,
+      cache_write_tokens: 0,
       output_tokens: 0,
       tool_calls: 0,
     });
@@ -40,8 +43,38 @@ describeOnOne("task.inspect", (database) => {
     expect(first).toMatchObject({ has_more: true, costs: [{ credits: 3 }] });
     const { body: second } = await inspect(id, { limit: 1, cursor: first["next_cursor"] });
     expect(second).toMatchObject({ has_more: false, costs: [{ credits: 4 }] });
+    expect(body["compactions"]).toEqual([]);
     const other = await create("[[say Hello]]");
     expect((await inspect(other, { limit: 1, cursor: first["next_cursor"] })).status).toBe(400);
+  });
+
+  test("shows the compactions of the conversation with the model, oldest first, on the first page", async () => {
+    const id = await create("[[say Hello]][[credits 1]]");
+    await ann.v2("task.detail", { task_id: id, wait_seconds: 30 });
+    const tokens = { before: 160_000, after: 30_000 };
+    const parts = [
+      { type: "cleared", toolCallIds: ["c00000001"], tokens: { before: 130_000, after: 90_000 } },
+      { type: "summary", text: "Owls.", from: 0, usersFrom: 0, tokens },
+      { type: "cleared", toolCallIds: [] },
+    ] as const;
+    await service.store.change((tx) =>
+      tx.tasks.advance(id, {
+        now: Date.now(),
+        rows: [
+          sampleRow(0),
+          ...parts.map((part, at) => ({
+            ...sampleRow(at + 1),
+            role: "compaction" as const,
+            parts: [part],
+            createdAt: 7 + at,
+          })),
+        ],
+      }),
+    );
+    expect((await inspect(id)).body["compactions"]).toEqual([
+      { at: 7, kind: "cleared", tokens_before: 130_000, tokens_after: 90_000 },
+      { at: 8, kind: "summarized", tokens_before: 160_000, tokens_after: 30_000 },
+    ]);
   });
 
   test("names the process or the worker that runs a task, and nothing once it is stopped", async () => {

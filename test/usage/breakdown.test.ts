@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { systemIds } from "../../src/core/ids.ts";
+import { noUsage } from "../../src/core/usage/price.ts";
 import { describeOnOne, storeOfSuite } from "../support/database.ts";
 import { openService, type Person, type Service } from "../support/service.ts";
 import { invalid } from "../support/task-rig.ts";
@@ -39,7 +40,7 @@ describeOnOne("usage by day, project, app and key", (kind) => {
       kind: credits < 0 ? ("refund" as const) : ("cost" as const),
     };
     await service.store.change(async (tx) => {
-      const tokens = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
+      const tokens = noUsage;
       await tx.usage.insert({
         ...of,
         ...tokens,

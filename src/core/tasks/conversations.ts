@@ -30,6 +30,7 @@ export interface Conversation {
 
 interface TaskTokens {
   readonly inputTokens: number;
+  readonly cachedInputTokens: number;
   readonly outputTokens: number;
 }
 

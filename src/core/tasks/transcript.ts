@@ -158,6 +158,8 @@ export type NewTranscriptRow = Omit<TranscriptRow, "taskId" | "spaceId" | "seq" 
 export interface TranscriptRows {
   /** The next rows of a task from a position on, of limited size: at least one, unless there is none. */
   list(taskId: string, from: number): Promise<readonly TranscriptRow[]>;
+  /** The newest compactions of a task, oldest first. */
+  compactions(taskId: string, max: number): Promise<readonly Pick<TranscriptRow, "parts" | "createdAt">[]>;
   deleteOfTask(taskId: string): Promise<void>;
 }
 

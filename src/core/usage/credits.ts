@@ -2,6 +2,7 @@ import { Failure, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { Tx } from "../store.ts";
 import { inPeriod, type Payer } from "./budget.ts";
+import { noUsage } from "./price.ts";
 import { dayOf, dayStart, type Spender, type SpentDay } from "./usage.ts";
 
 /** The sources of new rows. */
@@ -9,8 +10,6 @@ interface Context {
   readonly now: number;
   readonly ids: Pick<Ids, "short">;
 }
-
-const noUsage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
 
 /** Grants credits to an account and to its team's pool; returns the id of the entry. */
 export async function grant(

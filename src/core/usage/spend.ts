@@ -14,7 +14,16 @@ import {
   payerOf,
   remainingCredits,
 } from "./budget.ts";
-import { type Charge, chargeFor, maxCredits, type PriceTable, priceOf, type Usage } from "./price.ts";
+import {
+  type Charge,
+  chargeFor,
+  highestPriceOf,
+  maxCredits,
+  noUsage,
+  type PriceTable,
+  priceOf,
+  type Usage,
+} from "./price.ts";
 
 export interface RunUsage {
   readonly credits: number;
@@ -61,10 +70,9 @@ export async function computeExtraCost(
   { id }: Pick<Task, "id">,
   due: bigint,
 ): Promise<Cost> {
-  const none = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
   return {
     credits: 0,
-    usage: none,
+    usage: noUsage,
     turns: 0,
     settles: [],
     charge: chargeFor(due, await tx.usage.prepaid(id)),
@@ -85,7 +93,8 @@ export async function spend(
 ): Promise<boolean> {
   if (isNothing(cost)) return cost.settles.length > 0 && count(tx, task, 0, cost.settles, now);
   const { accountId, spaceId, clientId, apiKeyId, projectId, agentProfile } = task;
-  const { charge, usage, settles } = cost;
+  const { charge, settles } = cost;
+  const usage = { ...noUsage, ...cost.usage };
   const credits = 0 - charge.credits;
   const ahead = charge.ahead ?? undefined;
   await tx.usage.move({
@@ -171,7 +180,7 @@ export async function reserve(
 ): Promise<ReservedCredits> {
   const { store, clock, ids, prices } = parts;
   const price = prices[task.agentProfile];
-  const credits = price ? maxCredits(priceOf(price, atMost)) : 0;
+  const credits = price ? maxCredits(highestPriceOf(price, atMost)) : 0;
   // A free call counts toward no budget, and most tasks have no budget.
   if (credits === 0 || (await store.budgets.listFor(payerOf(task))).length === 0) return { id: "", credits };
   const attempt = () =>

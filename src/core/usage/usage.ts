@@ -57,6 +57,9 @@ export interface UsageEntry extends Spender {
   /** Negative when spent; whole. */
   readonly credits: number;
   readonly inputTokens: number;
+  /** Those input tokens that a service had in its cache, and that it wrote into it. */
+  readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
   readonly outputTokens: number;
   readonly toolCalls: number;
   /** Unix milliseconds; a refund has the time of the refunded cost. */
@@ -123,7 +126,14 @@ export interface SpentDay {
 
 export type TaskCost = Pick<
   UsageEntry,
-  "id" | "credits" | "inputTokens" | "outputTokens" | "toolCalls" | "at"
+  | "id"
+  | "credits"
+  | "inputTokens"
+  | "cachedInputTokens"
+  | "cacheWriteTokens"
+  | "outputTokens"
+  | "toolCalls"
+  | "at"
 >;
 
 /** A page of a task's costs; it begins after this one. */
@@ -133,7 +143,7 @@ export interface TaskCostPage {
 }
 
 /** The tokens of a task, over all of its runs. */
-export type TaskTokens = Pick<UsageEntry, "inputTokens" | "outputTokens">;
+export type TaskTokens = Pick<UsageEntry, "inputTokens" | "cachedInputTokens" | "outputTokens">;
 
 export interface UsageByPerson {
   readonly accountId: string;

@@ -2,6 +2,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { type CursorBinding, decodeCursor, type Page, type PageInput, pageOf } from "../pagination/page.ts";
 import type { Tx } from "../store.ts";
 import type { TaskView } from "../tasks/task.ts";
+import type { CompactionTokens, TranscriptRow } from "../tasks/transcript.ts";
 import type { TaskCost } from "../usage/usage.ts";
 import { workerOfNode } from "../workers/worker-run.ts";
 
@@ -15,7 +16,19 @@ export interface Runner {
 export interface TaskInspection extends Page<TaskCost> {
   /** Null while nothing runs the task. */
   readonly runner: Runner | null;
+  /** The newest compactions of its conversation with the model, oldest first; empty behind the first page. */
+  readonly compactions: readonly TaskCompaction[];
 }
+
+/** What its model got less of, with the estimated tokens of a request. */
+export interface TaskCompaction extends CompactionTokens {
+  readonly kind: "cleared" | "summary";
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** The most compactions that are shown. */
+const compactionsMax = 100;
 
 /**
  * Reads how a task of the caller was run, and a page of its costs, oldest first (spec/api.md 8.84).
@@ -41,8 +54,20 @@ export async function inspectTask(
     limit: limit + 1,
     ...(after ? { after: { at: after.value, id: after.id } } : {}),
   });
-  return { ...pageOf(rows, limit, binding, ({ at, id }) => ({ value: at, id })), runner: runnerOf(task) };
+  const compactions = after ? [] : await tx.transcripts.compactions(task.id, compactionsMax);
+  return {
+    ...pageOf(rows, limit, binding, ({ at, id }) => ({ value: at, id })),
+    runner: runnerOf(task),
+    compactions: compactions.flatMap(compactionsIn),
+  };
 }
+
+const compactionsIn = ({ parts, createdAt }: Pick<TranscriptRow, "parts" | "createdAt">): TaskCompaction[] =>
+  parts.flatMap((part) =>
+    (part.type === "cleared" || part.type === "summary") && part.tokens
+      ? [{ kind: part.type, at: createdAt, ...part.tokens }]
+      : [],
+  );
 
 function runnerOf({ status, nodeId }: TaskView): Runner | null {
   if (status !== "running" || nodeId === null) return null;

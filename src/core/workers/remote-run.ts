@@ -9,6 +9,7 @@ import type { HistoryEntry } from "../tasks/history.ts";
 import type { LiveType } from "../tasks/live-text.ts";
 import type { EndedWait, WaitMode } from "../tasks/subtask-wait.ts";
 import type { SubtaskResult, SubtaskState } from "../tasks/subtasks.ts";
+import type { Usage } from "../usage/price.ts";
 
 /** A turn of a task in the form that a remote worker receives. */
 export interface RemoteRun {
@@ -90,7 +91,7 @@ export interface StartedSubtask {
 
 export interface ReportedUsage {
   readonly credits: number;
-  readonly usage: { inputTokens: number; outputTokens: number; toolCalls: number } | null;
+  readonly usage: Usage | null;
 }
 
 /** The outcome by which a worker ends a turn. */

@@ -53,12 +53,12 @@ export function responseObject(
   };
 }
 
-/** The tokens of a task in the SDK's form. Which of them were cached or reasoning is not counted. */
+/** The tokens of a task in the SDK's form. Those of thoughts are not counted on their own. */
 function usageObject(usage: TokenUsage | undefined) {
   const [input_tokens, output_tokens] = [Number(usage?.inputTokens ?? 0), Number(usage?.outputTokens ?? 0)];
   return {
     input_tokens,
-    input_tokens_details: { cached_tokens: 0 },
+    input_tokens_details: { cached_tokens: Number(usage?.cachedInputTokens ?? 0) },
     output_tokens,
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: input_tokens + output_tokens,

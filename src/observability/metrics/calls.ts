@@ -87,9 +87,9 @@ export function modelMetrics({
   );
   const tokens = counter({
     name: "gen_ai_client_tokens_total",
-    help: "Tokens that calls of a model used, by model and type: input or output, and cached_input, a part of input.",
+    help: "Tokens that calls of a model used, by model and type: input or output, and cached_input and cache_write, which are parts of input.",
     labels: ["model", "type"],
-    most: 24,
+    most: 32,
   });
   const changes = counter({
     name: "atp_prefix_changes_total",
@@ -105,10 +105,11 @@ export function modelMetrics({
   });
   return {
     modelCalled: ({ model, outcome, seconds }) => duration({ model, outcome }, seconds),
-    tokensUsed(model, input, output, cached) {
-      tokens({ model, type: "input" }, input);
-      tokens({ model, type: "output" }, output);
-      tokens({ model, type: "cached_input" }, cached);
+    tokensUsed(model, { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens }) {
+      tokens({ model, type: "input" }, inputTokens);
+      tokens({ model, type: "output" }, outputTokens);
+      tokens({ model, type: "cached_input" }, cachedInputTokens);
+      tokens({ model, type: "cache_write" }, cacheWriteTokens);
     },
     prefixChanged: (model) => changes({ model }),
     budgetRefused: () => refused({}),

@@ -7,6 +7,7 @@ import { computedShape, tables, textOrNull } from "../table.ts";
 import { blobRows } from "./blob.ts";
 
 const { transcript } = tables;
+const compaction = transcript.pick("parts", "createdAt");
 const blobIds = computedShape({ blobId: textOrNull(sql`blob_id`) });
 
 /** The most rows that are read at once: each can have `rowMax` bytes. */
@@ -18,6 +19,11 @@ export function transcriptRows(session: Session): TranscriptRows {
     list: (taskId, from) =>
       transcript.rows(session)(sql`
         SELECT ${transcript.of("r")} FROM transcript r WHERE task_id = ${taskId} AND position >= ${from} ORDER BY position LIMIT ${pageMax}`),
+    compactions: async (taskId, max) =>
+      (
+        await compaction.rows(session)(sql`
+        SELECT ${compaction.of("r")} FROM transcript r WHERE task_id = ${taskId} AND role = 'compaction' ORDER BY position DESC LIMIT ${max}`)
+      ).toReversed(),
     deleteOfTask: (taskId) => deleteTranscripts(session, sql`= ${taskId}`),
   };
 }

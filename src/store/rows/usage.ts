@@ -103,11 +103,21 @@ const spentDay = computedShape({
   profile: text(sql`MAX(e.profile)`),
 });
 
-const taskCost = tables.usageEntry.pick("id", "credits", "inputTokens", "outputTokens", "toolCalls", "at");
+const taskCost = tables.usageEntry.pick(
+  "id",
+  "credits",
+  "inputTokens",
+  "cachedInputTokens",
+  "cacheWriteTokens",
+  "outputTokens",
+  "toolCalls",
+  "at",
+);
 
 /** The tokens of a task's costs; null without a cost. */
 const taskTokens = computedShape({
   inputTokens: integerOrNull(sql`CAST(SUM(e.input_tokens) AS BIGINT)`),
+  cachedInputTokens: integer(sql`CAST(COALESCE(SUM(e.cached_input_tokens), 0) AS BIGINT)`),
   outputTokens: integerOrNull(sql`CAST(SUM(e.output_tokens) AS BIGINT)`),
 });
 
@@ -160,8 +170,11 @@ export function usageRows(session: Session): UsageRows {
     async tokens(taskId) {
       const row = await taskTokens.row(session)(sql`
         SELECT ${taskTokens.of("e")} FROM usage_entry e WHERE e.task_id = ${taskId} AND e.kind = 'cost'`);
-      const { inputTokens = null, outputTokens = null } = row ?? {};
-      return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
+      if (!row) return null;
+      const { inputTokens, cachedInputTokens, outputTokens } = row;
+      return inputTokens === null || outputTokens === null
+        ? null
+        : { inputTokens, cachedInputTokens, outputTokens };
     },
     async days(spaceId, accountId, range, filter = {}) {
       const of = accountId === undefined ? empty : sql`AND account_id = ${accountId}`;

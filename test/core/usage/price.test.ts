@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, record } from "fast-check";
 import { expect, test } from "vitest";
-import { chargeFor, maxCredits, perCredit, priceOf } from "../../../src/core/usage/price.ts";
+import { chargeFor, highestPriceOf, maxCredits, perCredit, priceOf } from "../../../src/core/usage/price.ts";
 
 const price = record({
   inputToken: integer({ min: 0, max: 100_000 }),
@@ -33,6 +33,26 @@ test("a task costs the price of its total usage, rounded up once, for any split 
       }
     }),
   );
+});
+
+test("cached and written input has its own price, and no usage costs more than its highest price", () => {
+  const table = {
+    inputToken: 100,
+    cachedInputToken: 10,
+    cacheWriteToken: 125,
+    ...{ outputToken: 0, toolCall: 0, turn: 0 },
+  };
+  const used = {
+    inputTokens: 1_000,
+    cachedInputTokens: 700,
+    cacheWriteTokens: 200,
+    outputTokens: 0,
+    toolCalls: 0,
+  };
+  expect(priceOf(table, used)).toBe(BigInt(100 * 100 + 700 * 10 + 200 * 125));
+  expect(highestPriceOf(table, used)).toBe(BigInt(100 * 125 + 700 * 10 + 200 * 125));
+  const { cachedInputToken: _, cacheWriteToken: __, ...plain } = table;
+  expect(priceOf(plain, used), "by default the price of input").toBe(BigInt(1_000 * 100));
 });
 
 test("prices follow the table: per 1,000 tokens, per call, per turn", () => {

@@ -17,20 +17,20 @@ describeOnOne("the usage of a response", (database) => {
     const { accountId, spaceId } = await rig.row(id);
     const entry = {
       ...{ accountId, spaceId, clientId: null, apiKeyId: null, projectId: null, profile: "manus-1.6" },
-      ...{ credits: 0, toolCalls: 0, at: Date.now() },
+      ...{ credits: 0, cacheWriteTokens: 0, toolCalls: 0, at: Date.now() },
     };
     const entries = [
-      { taskId: id, kind: "cost", inputTokens: 2_000_000_000, outputTokens: 20 },
-      { taskId: id, kind: "cost", inputTokens: 5, outputTokens: 1 },
-      { taskId: id, kind: "refund", inputTokens: 7, outputTokens: 7 },
-      { taskId: other, kind: "cost", inputTokens: 9, outputTokens: 9 },
+      { taskId: id, kind: "cost", inputTokens: 2_000_000_000, cachedInputTokens: 30, outputTokens: 20 },
+      { taskId: id, kind: "cost", inputTokens: 5, cachedInputTokens: 4, outputTokens: 1 },
+      { taskId: id, kind: "refund", inputTokens: 7, cachedInputTokens: 7, outputTokens: 7 },
+      { taskId: other, kind: "cost", inputTokens: 9, cachedInputTokens: 9, outputTokens: 9 },
     ] as const;
     await rig.service.store.change(async (tx) => {
       for (const some of entries) await tx.usage.insert({ ...entry, ...some, id: systemIds.short() });
     });
     expect((await client.responses.retrieve(id)).usage).toEqual({
       input_tokens: 2_000_000_005,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: 34 },
       output_tokens: 21,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: 2_000_000_026,

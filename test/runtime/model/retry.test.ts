@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
-import type { Usage } from "../../../src/core/usage/price.ts";
+import { noUsage, type Usage } from "../../../src/core/usage/price.ts";
 import { retryDelay } from "../../../src/runtime/agents/model/fault.ts";
 import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
 import { type Reply, refusalText } from "../../support/model/script.ts";
@@ -209,7 +209,11 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
 
     test("each call is reserved first, and settled with the next events by its usage", async () => {
       server.play([
-        { text: "Look.", calls: [{ name: "echo", input: { text: "a" } }], usage: { input: 300, output: 20 } },
+        {
+          text: "Look.",
+          calls: [{ name: "echo", input: { text: "a" } }],
+          usage: { input: 300, cached: 200, written: 60, output: 20 },
+        },
         { text: "Done.", usage: { input: 400, output: 5 } },
       ]);
       const { reserved, reserve } = budget(9);
@@ -221,9 +225,18 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
       ]);
       const costs = yields.map(({ usage, settles }) => ({ usage, settles: settles?.map(({ id }) => id) }));
       expect(costs).toEqual([
-        { usage: { inputTokens: 300, outputTokens: 20, toolCalls: 0 }, settles: ["h1"] },
-        { usage: { inputTokens: 0, outputTokens: 0, toolCalls: 1 }, settles: ["h2"] },
-        { usage: { inputTokens: 400, outputTokens: 5, toolCalls: 0 }, settles: ["h3"] },
+        {
+          usage: {
+            ...noUsage,
+            inputTokens: 300,
+            cachedInputTokens: 200,
+            cacheWriteTokens: api === "anthropic" ? 60 : 0,
+            outputTokens: 20,
+          },
+          settles: ["h1"],
+        },
+        { usage: { ...noUsage, toolCalls: 1 }, settles: ["h2"] },
+        { usage: { ...noUsage, inputTokens: 400, outputTokens: 5 }, settles: ["h3"] },
       ]);
     });
 
@@ -254,7 +267,7 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
       });
       expect(outcome).toMatchObject({ kind: "fail" });
       expect(yields.flatMap(({ settles = [] }) => settles)).toHaveLength(reserved.length);
-      expect(yields.map(({ usage }) => usage)).toEqual([{ inputTokens: 0, outputTokens: 0, toolCalls: 0 }]);
+      expect(yields.map(({ usage }) => usage)).toEqual([noUsage]);
     });
 
     test("without room in a budget the turn ends with quota_limit and no model call", async () => {

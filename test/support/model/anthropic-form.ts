@@ -69,7 +69,12 @@ export const anthropicForm: WireForm = {
         stop_reason: null,
         stop_sequence: null,
       },
-      usage: { input_tokens: usage?.input ?? 100, output_tokens: 1 },
+      usage: {
+        input_tokens: (usage?.input ?? 100) - (usage?.cached ?? 0) - (usage?.written ?? 0),
+        cache_read_input_tokens: usage?.cached ?? 0,
+        cache_creation_input_tokens: usage?.written ?? 0,
+        output_tokens: 1,
+      },
     };
     return [frame({ type: "message_start", message }), ...blocks.flatMap((make, index) => make(index))];
   },

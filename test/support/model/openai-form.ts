@@ -57,6 +57,7 @@ export const openaiForm: WireForm = {
       prompt_tokens: usage.input,
       completion_tokens: usage.output,
       total_tokens: usage.input + usage.output,
+      prompt_tokens_details: { cached_tokens: usage.cached ?? 0 },
     };
     const usageFrames = counted
       ? [

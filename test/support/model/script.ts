@@ -9,8 +9,16 @@ export interface Answering {
   readonly text?: string | readonly string[];
   /** A text for an input is sent unchanged. By default ids are unique within the answer only. */
   readonly calls?: readonly { readonly name: string; readonly input: Json; readonly id?: string }[];
-  /** Null: the server does not report it. */
-  readonly usage?: { readonly input: number; readonly output: number } | null;
+  /**
+   * Null: the server does not report it. `cached` and `written` are parts of the input; OpenAI's form has
+   * nothing for `written`.
+   */
+  readonly usage?: {
+    readonly input: number;
+    readonly output: number;
+    readonly cached?: number;
+    readonly written?: number;
+  } | null;
   readonly finish?: "length" | "filtered";
   /** The answer is sent once this resolves. */
   readonly wait?: Promise<unknown>;

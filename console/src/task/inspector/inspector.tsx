@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useEffect, useMemo } from "react";
 import type { TaskEvent } from "#proto/task/v2/task_event_pb.ts";
-import type { TaskCost, TaskRun } from "#proto/task/v2/task_inspection_pb.ts";
+import type { TaskCompaction, TaskCost, TaskRun } from "#proto/task/v2/task_inspection_pb.ts";
 import { TaskStatus } from "#proto/task/v2/task_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
@@ -30,11 +30,11 @@ export function Inspector({ taskId, events }: { taskId: string; events: readonly
   }, [lastSeq, refetch]);
   const costs = useMemo(() => pages.data?.pages.flatMap((page) => page.costs) ?? [], [pages.data]);
   const turns = useMemo(() => turnsOf(events, costs), [events, costs]);
-  const run = pages.data?.pages[0]?.run;
+  const { run, compactions = [] } = pages.data?.pages[0] ?? {};
   return (
     <>
       <ErrorNote error={pages.error} onRetry={() => void refetch()} />
-      {run && <Facts run={run} costs={costs} />}
+      {run && <Facts run={run} costs={costs} compactions={compactions} />}
       <Legend />
       {(events[0]?.seq ?? 1) > 1 && <p className="muted">{text.cut}</p>}
       <ol className={styles.turns} {...scrollable}>
@@ -46,8 +46,16 @@ export function Inspector({ taskId, events }: { taskId: string; events: readonly
   );
 }
 
-function Facts({ run, costs }: { run: TaskRun; costs: readonly TaskCost[] }) {
-  const { input, output, credits } = sumOf(costs);
+function Facts({
+  run,
+  costs,
+  compactions,
+}: {
+  run: TaskRun;
+  costs: readonly TaskCost[];
+  compactions: readonly TaskCompaction[];
+}) {
+  const { input, cached, output, credits } = sumOf(costs);
   return (
     <dl className={styles.facts}>
       <div>
@@ -71,12 +79,26 @@ function Facts({ run, costs }: { run: TaskRun; costs: readonly TaskCost[] }) {
       </div>
       <div>
         <dt>{text.tokens}</dt>
-        <dd>{text.inOut(formatNumber(input), formatNumber(output))}</dd>
+        <dd>
+          {text.inOut(formatNumber(input), formatNumber(output))}
+          {cached > 0n && <small> · {text.cached(formatNumber(cached))}</small>}
+        </dd>
       </div>
       <div>
         <dt>{text.cost}</dt>
         <dd>{text.credits(formatNumber(credits))}</dd>
       </div>
+      {compactions.length > 0 && (
+        <div>
+          <dt>{text.compactions}</dt>
+          {compactions.map(({ at, kind, tokensBefore, tokensAfter }) => (
+            <dd key={`${at} ${tokensBefore}`}>
+              {text.compaction(kind, formatNumber(tokensBefore), formatNumber(tokensAfter))}
+              <small> · {formatExact(Number(at))}</small>
+            </dd>
+          ))}
+        </div>
+      )}
     </dl>
   );
 }

@@ -100,6 +100,7 @@ const costsBetween = (
 /** The sums of costs. */
 export function sumOf(costs: readonly TaskCost[]): {
   readonly input: bigint;
+  readonly cached: bigint;
   readonly output: bigint;
   readonly credits: bigint;
   readonly tools: bigint;
@@ -107,6 +108,7 @@ export function sumOf(costs: readonly TaskCost[]): {
   const sum = (of: (cost: TaskCost) => bigint): bigint => costs.reduce((total, cost) => total + of(cost), 0n);
   return {
     input: sum(({ inputTokens }) => inputTokens),
+    cached: sum(({ cachedInputTokens }) => cachedInputTokens),
     output: sum(({ outputTokens }) => outputTokens),
     credits: sum(({ credits }) => credits),
     tools: sum(({ toolCalls }) => toolCalls),

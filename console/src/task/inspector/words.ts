@@ -10,6 +10,10 @@ export const text = words(
     claimsOf: (claims: number, fence: string) => `${claims} in this turn, fence ${fence}`,
     tokens: "Tokens, in / out",
     inOut: (input: string, output: string) => `${input} / ${output} tokens`,
+    cached: (tokens: string) => `${tokens} of them cached`,
+    compactions: "Shortened for the model",
+    compaction: (kind: number, before: string, after: string) =>
+      `${kind === 2 ? "summary" : "old results left out"}, ${before} to ${after} tokens`,
     cost: "Cost",
     credits: (count: string) => `${count} credits`,
     cut: "Earlier turns are not loaded. Scroll up in the conversation to load them.",
@@ -39,6 +43,10 @@ export const text = words(
     claimsOf: (claims: number, fence: string) => `${claims} in dieser Runde, Fence ${fence}`,
     tokens: "Tokens, ein / aus",
     inOut: (input: string, output: string) => `${input} / ${output} Tokens`,
+    cached: (tokens: string) => `davon ${tokens} aus dem Cache`,
+    compactions: "Für das Modell gekürzt",
+    compaction: (kind: number, before: string, after: string) =>
+      `${kind === 2 ? "Zusammenfassung" : "alte Ergebnisse weggelassen"}, ${before} auf ${after} Tokens`,
     cost: "Kosten",
     credits: (count: string) => `${count} Credits`,
     cut: "Frühere Runden sind nicht geladen. Blättern Sie in der Unterhaltung nach oben, um sie zu laden.",

@@ -330,6 +330,8 @@ export function openTurn(
       const sum = (member: keyof UsageInput) => (usage?.[member] ?? 0) + (more[member] ?? 0);
       usage = {
         inputTokens: sum("inputTokens"),
+        cachedInputTokens: sum("cachedInputTokens"),
+        cacheWriteTokens: sum("cacheWriteTokens"),
         outputTokens: sum("outputTokens"),
         toolCalls: sum("toolCalls"),
       };

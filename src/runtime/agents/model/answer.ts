@@ -14,7 +14,9 @@ export interface Answer {
   readonly finish: "stop" | "length" | "filtered";
   /** Null when the endpoint does not report it. */
   readonly inputTokens: number | null;
+  /** Those input tokens that the service had in its cache, and that it wrote into it. */
   readonly cachedTokens: number | null;
+  readonly writtenTokens: number | null;
   readonly outputTokens: number | null;
   /** Whether the endpoint reports tokens of a cache, 0 for instance. */
   readonly reportsCache: boolean;
@@ -195,6 +197,7 @@ function fullAnswer({ text, parts, end }: PartialAnswer): Answer {
   const tokens = {
     inputTokens: inputTokens.total || null,
     cachedTokens: inputTokens.cacheRead ?? null,
+    writtenTokens: inputTokens.cacheWrite ?? null,
     outputTokens: outputTokens.total || null,
   };
   const reportsCache = /"cache[^"]*tokens"/i.test(JSON.stringify(end.usage.raw ?? null));

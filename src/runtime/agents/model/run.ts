@@ -4,7 +4,7 @@ import type { Log } from "../../../core/log.ts";
 import type { Observe } from "../../../core/observe.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
-import type { Usage } from "../../../core/usage/price.ts";
+import { addUsage, noUsage, type Usage } from "../../../core/usage/price.ts";
 import { withVirtualFiles } from "../../../core/workspaces/virtual.ts";
 import type { AgentEvent, Hold, Person, Progress, Turn } from "../../agent.ts";
 import { pageTools } from "./addresses.ts";
@@ -141,8 +141,7 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
   const tools = new Map(
     parts.toolsFor(turn).flatMap((tool) => (tool.name === planTool.name ? [] : [[tool.name, tool] as const])),
   );
-  const none: Usage = { inputTokens: 0, outputTokens: 0, toolCalls: 0 };
-  let usage = none;
+  let usage: Usage = noUsage;
   let settles: Hold[] = [];
   let isForeign = false;
 
@@ -150,7 +149,7 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
     events.push(...added);
     const costs = { usage, settles };
     const mark: Pick<Progress, "untrusted"> = isForeign ? { untrusted: true } : {};
-    [usage, settles, isForeign] = [none, [], false];
+    [usage, settles, isForeign] = [noUsage, [], false];
     return { events: added, ...mark, ...(hasCosts(costs) ? costs : {}) };
   }
 
@@ -166,12 +165,8 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
     events,
     record: (added) => ({ ...recordLast(added), rows: transcript.take() }),
     recordLast,
-    spend({ inputTokens = 0, outputTokens = 0, toolCalls = 0 }, hold) {
-      usage = {
-        inputTokens: usage.inputTokens + inputTokens,
-        outputTokens: usage.outputTokens + outputTokens,
-        toolCalls: usage.toolCalls + toolCalls,
-      };
+    spend(used, hold) {
+      usage = addUsage(usage, used);
       if (hold) settles.push(hold);
     },
     readForeign() {

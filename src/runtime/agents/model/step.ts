@@ -246,10 +246,10 @@ async function* attemptOnce(
   };
   let characters = 0;
   let hasWritten = false;
-  const pay = ({ inputTokens, cachedTokens, outputTokens }: ReportedTokens) =>
+  const pay = (reported: Partial<ReportedTokens>) =>
     charge(
       { run, tokens, hold, span },
-      { inputTokens, cachedTokens, outputTokens: outputTokens ?? Math.ceil(characters / 4) },
+      { ...reported, outputTokens: reported.outputTokens ?? Math.ceil(characters / 4) },
     );
   try {
     for await (const piece of iterateInSpan(span, () =>
@@ -275,7 +275,7 @@ async function* attemptOnce(
     if (!(thrown instanceof ModelFault || thrown instanceof TurnError)) throw thrown;
     observe("failed", thrown);
     const paid = characters > 0 || (thrown instanceof ModelFault && thrown.hasAnswer);
-    if (paid) pay({ inputTokens: null, cachedTokens: null, outputTokens: null });
+    if (paid) pay({});
     if (thrown instanceof TurnError) throw paid ? thrown : releaseHold(run, hold, thrown);
     return { fault: thrown, hasWritten, paid };
   } finally {
@@ -294,16 +294,20 @@ interface PaidCall {
   readonly span: Span | undefined;
 }
 
-type ReportedTokens = Pick<Answer, "inputTokens" | "cachedTokens" | "outputTokens">;
+type ReportedTokens = Pick<Answer, "inputTokens" | "cachedTokens" | "writtenTokens" | "outputTokens">;
 
 function charge(
   { run, tokens, hold, span }: PaidCall,
-  reported: ReportedTokens & { readonly outputTokens: number },
+  reported: Partial<ReportedTokens> & { readonly outputTokens: number },
 ): void {
-  const { outputTokens, cachedTokens } = reported;
+  const { outputTokens } = reported;
   const inputTokens = reported.inputTokens ?? tokens;
-  run.spend({ inputTokens, outputTokens }, hold);
-  run.observe?.tokensUsed(run.config.model, inputTokens, outputTokens, cachedTokens ?? 0);
+  // A service can report more cached tokens than input.
+  const cachedInputTokens = Math.min(inputTokens, reported.cachedTokens ?? 0);
+  const cacheWriteTokens = Math.min(inputTokens - cachedInputTokens, reported.writtenTokens ?? 0);
+  const usage = { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens };
+  run.spend(usage, hold);
+  run.observe?.tokensUsed(run.config.model, usage);
   span?.set(attributes({ inputTokens, outputTokens }));
   run.limits.add(hold, (inputTokens + outputTokens) / Math.max(1, tokens + run.config.maxOutputTokens));
 }

@@ -171,9 +171,17 @@ class Turn:
         await self._call.put(answer, data, filename)
         return str(answer.get("uploadId", ""))
 
-    def use(self, *, input_tokens: int = 0, output_tokens: int = 0, tool_calls: int = 0) -> None:
-        """Counts resources, which are reported with the next events or the ending."""
-        more = {"inputTokens": input_tokens, "outputTokens": output_tokens, "toolCalls": tool_calls}
+    def use(
+        self, *, input_tokens: int = 0, output_tokens: int = 0, tool_calls: int = 0, cached_input_tokens: int = 0, cache_write_tokens: int = 0
+    ) -> None:
+        """Counts resources, which are reported with the next events or the ending. Cached and written tokens are parts of the input."""
+        more = {
+            "inputTokens": input_tokens,
+            "outputTokens": output_tokens,
+            "toolCalls": tool_calls,
+            "cachedInputTokens": cached_input_tokens,
+            "cacheWriteTokens": cache_write_tokens,
+        }
         self._usage = {name: self._usage.get(name, 0) + count for name, count in more.items()}
 
     async def ask(self, content: str, *, options: Sequence[str] = (), memo: Any = None) -> str:
