@@ -169,6 +169,7 @@ test("an action with more to decide, of secrets, sign-in, browser or spending is
       "connectorAction",
       "scheduleCreate",
       "fetchUrl",
+      "agentToolAction",
     ],
     ...["mapreduceAction", "shopifyAction", "instagramCreateResult"],
   ]);
