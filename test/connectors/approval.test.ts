@@ -162,6 +162,28 @@ describe("the model agent", () => {
   });
 });
 
+describe("rules of a task", () => {
+  const rig = taskRig({ env: { ...allow, ...file.env } });
+
+  test.each([
+    ["ask", "allow", "waiting", 0],
+    ["deny", "allow", "stopped", 0],
+    ["allow", "ask", "waiting", 0],
+    ["allow", "allow", "stopped", 1],
+  ] as const)("that say %s for a tool with the policy %s: it is %s, with %i calls", async (decision, policy, status, calls) => {
+    const { client, id, uid } = await installConnector(rig, server);
+    await client.setConnectorPolicy({ id, policies: [{ tool: "water", policy }] });
+    model.play([{ calls: [{ name: "our_garden_water", input: roses }] }, { text: "Done" }]);
+    const permissions = [{ tool: "connector.our_garden", pattern: "wat*", decision }];
+    const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] }, permissions });
+    await rig.reach(task, status);
+    expect(server.calls).toHaveLength(calls);
+    if (status === "waiting")
+      expect(await waitForAction(rig, task)).toMatchObject({ waiting_for_event_type: "connectorAction" });
+    await client.removeConnector({ id });
+  });
+});
+
 describe("a remote worker", () => {
   const rig = taskRig({ env: { ...allow, ...remoteEnv } });
   const params = (uid: string) => ({ connector: uid, tool: "water", input: roses });
