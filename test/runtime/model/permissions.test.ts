@@ -174,7 +174,7 @@ test("a subtask has at most its parent's rights, and keeps what the parent may d
 
 describe("an address", () => {
   test("is free for a task that allows its host; without a rule the task asks, and fetches nothing", async () => {
-    const fetch = () => use("fetch_url", { url: `${site}/data?d=1` });
+    const fetch = () => use("web_fetch", { url: `${site}/data?d=1` });
     const id = await rig.uses([fetch()], "Fetch", {
       permissions: [rule("web_fetch", "allow", "127.0.0.*")],
     });
@@ -192,7 +192,7 @@ describe("an address", () => {
 
   test("that the user has named needs no approval, unless a rule denies it", async () => {
     const content = `Read ${site}/`;
-    const fetch = () => use("fetch_url", { url: `${site}/` });
+    const fetch = () => use("web_fetch", { url: `${site}/` });
     const id = await rig.uses([fetch()], content, { permissions: [rule("web_fetch", "ask")] });
     expect(await ended(id)).toMatchObject([{ status: "success" }]);
     const other = await rig.uses([fetch()], content, { permissions: [rule("web_fetch", "deny")] });
