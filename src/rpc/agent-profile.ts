@@ -58,12 +58,18 @@ const pricesIn = (price: Price | undefined) => (price ? { prices: toPrices(price
 /** Prices as the operator writes them: tokens by the thousand, in credits. */
 export const toPrices = ({
   inputToken,
+  cachedInputToken = inputToken,
+  cacheWriteToken = inputToken,
   outputToken,
   toolCall,
   turn,
 }: Price): MessageInitShape<typeof AgentProfilePricesSchema> => ({
-  input: (inputToken * 1000) / perCredit,
-  output: (outputToken * 1000) / perCredit,
+  input: byThousand(inputToken),
+  output: byThousand(outputToken),
   toolCall: toolCall / perCredit,
   turn: turn / perCredit,
+  ...(cachedInputToken === inputToken ? {} : { cachedInput: byThousand(cachedInputToken) }),
+  ...(cacheWriteToken === inputToken ? {} : { cacheWrite: byThousand(cacheWriteToken) }),
 });
+
+const byThousand = (token: number): number => (token * 1000) / perCredit;

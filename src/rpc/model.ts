@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { defined } from "../core/defined.ts";
 import { invalidArgument, notFound } from "../core/failure.ts";
 import {
   endOfKey,
@@ -159,8 +160,16 @@ function toMessage(
   };
 }
 
-const pricesOf = ({ input, output, toolCall, turn }: ReturnType<typeof toPrices>): JsonObject => ({
+const pricesOf = ({
+  input,
+  cachedInput,
+  cacheWrite,
+  output,
+  toolCall,
+  turn,
+}: ReturnType<typeof toPrices>): JsonObject => ({
   input: input ?? 0,
+  ...defined({ cached_input: cachedInput, cache_write: cacheWrite }),
   output: output ?? 0,
   tool_call: toolCall ?? 0,
   turn: turn ?? 0,

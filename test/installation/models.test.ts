@@ -105,7 +105,7 @@ describeOnOne("model.*", (kind) => {
     await client.setModel({ name: "mine", entry: entry(), apiKey: key });
     const { model: none } = await client.setModel({ name: "other", entry: entry() });
     expect(none?.profiles).toEqual([]);
-    await client.setModel({ name: "other", entry: entry(), profiles: ["manus-1.6"], price: { turn: 3 } });
+    await client.setModel({ name: "other", entry: entry(), profiles: ["manus-1.6"], price: { turn: 3, input: 1, cachedInput: 0.1 } });
     const { data } = await client.listModels({});
     expect(data.map(({ name, profiles, price }) => [name, profiles, price?.turn])).toEqual([
       ["mine", ["manus-1.6-lite", "manus-1.6-max"], undefined],
@@ -114,7 +114,7 @@ describeOnOne("model.*", (kind) => {
     const prices = await operator.v2("agentProfile.list");
     expect(prices.body["data"][0]).toMatchObject({
       id: "manus-1.6",
-      prices: { turn: 3 },
+      prices: { turn: 3, input: 1, cached_input: 0.1 },
       fetch: { mode: "ask" },
     });
     await client.removeModel({ name: "other" });
