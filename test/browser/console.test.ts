@@ -114,6 +114,42 @@ describeWithChromium("the console", (database) => {
     await worker.finish(run, { finish: { content: "Written." } });
   });
 
+  test("creates a task that may do what the person has chosen: ask first, act within limits, or only read", async () => {
+    const rulesAfter = async (choose: () => Promise<void>): Promise<readonly string[]> => {
+      await page.goto("/new");
+      await page.getByLabel("What should the agent do?").fill("[[say hi]]");
+      await choose();
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.waitForURL("**/app/*");
+      const task_id = new URL(page.url()).pathname.split("/").at(-1);
+      const { body } = await stage.owner.v2("task.detail", { task_id });
+      const [level] = body["permissions"] ?? [{ rules: [] }];
+      return level.rules.map(
+        ({ decision, tool }: { decision: string; tool: string }) => `${decision} ${tool}`,
+      );
+    };
+    const mode = page.getByLabel("What it may do");
+    expect(await rulesAfter(async () => undefined)).toEqual([]);
+    expect(
+      await rulesAfter(async () => {
+        await mode.selectOption("Act on its own, within my limits");
+        await page.getByLabel("Use every tool of its connectors").check();
+      }),
+    ).toEqual(["allow bash", "allow connector.*"]);
+    expect(
+      await rulesAfter(async () => {
+        await mode.selectOption("Only read, and write its own files");
+        await page.getByText("It runs no command").waitFor();
+      }),
+    ).toEqual([
+      "deny bash",
+      "deny connector.*",
+      "deny browser_*",
+      "deny publish_site",
+      "deny propose_schedule",
+    ]);
+  });
+
   test("starts a task at times: shows the next ones, and makes the schedule", async () => {
     await page.goto("/new");
     await page.getByLabel("What should the agent do?").fill("Write the report\nof the week");

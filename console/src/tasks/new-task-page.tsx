@@ -13,6 +13,7 @@ import { useTitle } from "../ui/title.ts";
 import { words } from "../words.ts";
 import { Composer } from "./composer.tsx";
 import styles from "./new-task.module.css";
+import { PermissionFields, rulesOf, usualPermissions } from "./permission-fields.tsx";
 import { ScheduleFields } from "./schedule-fields.tsx";
 import { newWhen, readWhen } from "./schedule-timing.ts";
 import { readTyped, SchemaField } from "./schema-field.tsx";
@@ -74,6 +75,7 @@ export function NewTaskPage() {
   const [choosesTools, setChoosesTools] = useState(false);
   const [typedTools, setTools] = useState(usualTools);
   const tools = choosesTools ? typedTools : usualTools;
+  const [permissions, setPermissions] = useState(usualPermissions);
   const [isLater, setLater] = useState(false);
   const [when, setWhen] = useState(() => newWhen("weekdays"));
   const [name, setName] = useState("");
@@ -86,6 +88,7 @@ export function NewTaskPage() {
     message: { ...message, ...toolMembersOf(tools) },
     agentProfile,
     interactiveMode,
+    permissions: rulesOf(permissions),
     ...(projectId === "" ? {} : { projectId }),
     ...(schema.kind === "valid" ? { structuredOutputSchema: schema.schema } : {}),
   });
@@ -142,6 +145,7 @@ export function NewTaskPage() {
           onValue={setProfile}
         />
       </div>
+      <PermissionFields value={permissions} onValue={setPermissions} />
       <div className="stack tight">
         <CheckField label={text.ask} checked={interactiveMode} onValue={setInteractive} />
         <CheckField label={text.ownTools} checked={choosesTools} onValue={setChoosesTools} />

@@ -37,6 +37,13 @@ const press =
     await page.getByRole("button", { name }).first().click();
   };
 
+/** Chooses what the agent of a new task may do. */
+const chooseLimits =
+  (mode: string) =>
+  async (page: Page): Promise<void> => {
+    await page.getByLabel(/^(What it may do|Was er darf)/).selectOption(mode);
+  };
+
 /** Presses an action in the last menu of the page. */
 const choose =
   (action: string) =>
@@ -157,6 +164,13 @@ export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): 
   { name: "new-task", path: "/new" },
   { name: "new-task-schema", path: "/new", act: fillNewTask },
   { name: "new-task-tools", path: "/new", act: chooseTools },
+  { name: "new-task-permissions", path: "/new", act: chooseLimits("Act on its own, within my limits") },
+  {
+    name: "new-task-permissions-german",
+    path: "/new",
+    locale: "de-DE",
+    act: chooseLimits("In Grenzen selbständig handeln"),
+  },
   { name: "new-task-german", path: "/new", locale: "de-DE", act: fillNewTask },
   { name: "welcome", path: "/welcome" },
   { name: "welcome-german", path: "/welcome", who: "new", locale: "de-DE" },
