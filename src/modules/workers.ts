@@ -23,6 +23,7 @@ export const createWorkers: CreateModule = (context) => {
     openSite: createSiteOpener(files),
     saveSite: createSaveSite(context),
     quota: config.fileQuota,
+    permissions: config.permissions,
     prices: models.prices,
     budgetStep: config.budgetStep,
     remoteProfiles: remoteProfiles(config),

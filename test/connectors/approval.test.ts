@@ -190,9 +190,9 @@ describe("a remote worker", () => {
   const asks = { body: { code: "failed_precondition", message: expect.stringContaining("tool: ") } };
 
   /** A run of a task with the connector, and how it calls tools and requests approvals. */
-  async function working(uid: string) {
+  async function working(uid: string, more: object = {}) {
     const worker = await createWorker(rig.service, rig.ann);
-    const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] } });
+    const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] }, ...more });
     let run = await worker.pollUntilRun();
     return {
       task,
@@ -227,6 +227,20 @@ describe("a remote worker", () => {
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
     expect(server.calls).toHaveLength(1);
     expect(await work.use()).toMatchObject(asks);
+    await client.removeConnector({ id });
+  });
+
+  test.each([
+    ["deny", "tool: a rule denies this use"],
+    ["ask", "tool: the user has to agree first"],
+  ])("cannot use a tool with the policy allow where a rule of the task says %s", async (decision, message) => {
+    const { client, id, uid } = await installConnector(rig, server);
+    await client.setConnectorPolicy({ id, policies: [{ tool: "water", policy: "allow" }] });
+    const permissions = [{ tool: "connector.*", pattern: "water", decision }];
+    const work = await working(uid, { permissions });
+    const body = { code: "failed_precondition", message: expect.stringContaining(message) };
+    expect(await work.use()).toMatchObject({ body });
+    expect(server.calls).toHaveLength(0);
     await client.removeConnector({ id });
   });
 

@@ -48,6 +48,18 @@ export function approvedDefinition(params: JsonObject, { uid, tool, input }: Too
   return isSameUse && typeof definition === "string" ? definition : null;
 }
 
+/** A name in small letters, digits and `_`. */
+export const plainName = (text: string, max: number): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "_")
+    .replaceAll(/^_|_$/g, "")
+    .slice(0, max);
+
+/** The name of a connector's tools for rules. */
+export const connectorRule = ({ name }: Pick<UsableConnector, "name">): string =>
+  `connector.${plainName(name, 64)}`;
+
 export interface UsableTool {
   readonly name: string;
   readonly description: string;

@@ -1,19 +1,23 @@
 import {
   approvalParams,
   approvedDefinition,
+  type ConnectorUse,
   type ConnectorUses,
+  connectorRule,
   definitionOf,
   toolOf,
   type UseOutcome,
 } from "../../core/connectors/use.ts";
 import { Failure, notFound } from "../../core/failure.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
+import type { PermissionRule } from "../../core/permissions/rule.ts";
 import type { Store, Tx } from "../../core/store.ts";
 import type { NewEvent } from "../../core/tasks/event.ts";
 import { deriveTitle, messageText } from "../../core/tasks/message.ts";
 import { checkDepth } from "../../core/tasks/subtasks.ts";
 import type { Task } from "../../core/tasks/task.ts";
 import type { SentEvent, StartedSubtask, SubtaskInput, ToolCall } from "../../core/workers/remote-run.ts";
+import { permitUses } from "../permissions.ts";
 import { appendSent } from "./append.ts";
 import type { UploadParts } from "./uploads.ts";
 
@@ -67,17 +71,27 @@ async function subtaskIn(store: Tx, taskId: string, seq: number): Promise<string
 interface CallParts {
   readonly store: Store;
   readonly connectors: ConnectorUses;
+  /** The rules of the installation; absent: none. */
+  readonly permissions?: readonly PermissionRule[];
 }
 
 /**
- * Calls a tool for a worker that holds the task. A tool that needs approval is called once for each time the
+ * Calls a tool for a worker that holds the task, if no rule denies it. A tool that needs approval is called once for each time the
  * user has accepted this call in this turn.
  *
  * @throws Failure `failed_precondition` naming `tool` or `connector_id`, `not_found`.
  */
 export async function callTool(parts: CallParts, task: Task, call: ToolCall, signal: AbortSignal) {
-  const first = await parts.connectors.call(task, { ...call, approved: null }, signal);
-  const outcome = first.kind === "ask" ? await callAgreed(parts, task, call, signal) : first;
+  const { store, connectors, permissions = [] } = parts;
+  const found = await toolOf(store, task, call);
+  if (!found) throw notFound("tool");
+  const use = { tool: connectorRule(found.connector), subjects: [call.tool], isEffect: false };
+  const { decision } = await permitUses(store, task, permissions)(use);
+  if (decision === "deny")
+    throw new Failure("failed_precondition", "tool: a rule denies this use", { path: "tool" });
+  const asking = { ...call, asks: decision === "ask" };
+  const first = await connectors.call(task, { ...asking, approved: null }, signal);
+  const outcome = first.kind === "ask" ? await callAgreed(parts, task, asking, signal) : first;
   switch (outcome.kind) {
     case "answer":
       return outcome.answer;
@@ -104,7 +118,7 @@ export async function callTool(parts: CallParts, task: Task, call: ToolCall, sig
 async function callAgreed(
   { store, connectors }: CallParts,
   task: Task,
-  call: ToolCall,
+  call: ToolCall & Pick<ConnectorUse, "asks">,
   signal: AbortSignal,
 ): Promise<UseOutcome | Asks> {
   const agreed = await takeApproval(store, task, call);

@@ -33,7 +33,7 @@ import { textForwarder, type WriteTextParts } from "./write-text.ts";
 export interface RemoteRunsParts
   extends UploadParts,
     WriteTextParts,
-    Pick<TurnParts, "cipher" | "readFile" | "readTranscript" | "workspaceOf" | "openSkill"> {
+    Pick<TurnParts, "cipher" | "readFile" | "readTranscript" | "workspaceOf" | "openSkill" | "permissions"> {
   readonly dispatch: Dispatch;
   readonly connectors: ConnectorUses;
   readonly remoteProfiles: readonly string[];
