@@ -9,7 +9,7 @@ import { defineVariable, type Reader } from "./variable.ts";
 export interface ModelConfig {
   /**
    * The API of its endpoint: `openai` is chat completions, as OpenAI and most local servers offer;
-   * `openai-responses` is OpenAI's Responses API; `anthropic` is Anthropic's messages.
+   * `anthropic` is Anthropic's messages.
    */
   readonly api: (typeof modelApis)[number];
   /** The URL before the paths of the API, `https://api.openai.com/v1` for instance; no trailing slash. */
@@ -54,7 +54,7 @@ export interface ModelConfig {
   readonly isGuarded: boolean;
 }
 
-const modelApis = ["openai", "openai-responses", "anthropic"] as const;
+const modelApis = ["openai", "anthropic"] as const;
 const efforts = ["low", "medium", "high"] as const;
 
 /** The limits of one run. */
@@ -123,7 +123,7 @@ const modelName = z
   .regex(/^[a-z][a-z0-9-]{0,62}$/, must("a name of lower-case letters, digits and hyphens"));
 
 const modelSchema = z.strictObject({
-  api: z.enum(modelApis, must("openai, openai-responses or anthropic")),
+  api: z.enum(modelApis, must("openai or anthropic")),
   base_url: z.string(must("an http or https URL")).pipe(baseUrl),
   model: printableText(200),
   api_key_env: z

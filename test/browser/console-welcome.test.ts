@@ -8,12 +8,13 @@ import { createFirstLink } from "../../src/core/use-cases/first-sign-in.ts";
 import { initializeInstallation } from "../../src/core/use-cases/initialize-installation.ts";
 import { openTestStore } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
+import { openModelServer } from "../support/model/server.ts";
 import { openService } from "../support/service.ts";
 import { hasChromium } from "./chromium.ts";
 import { openWindow } from "./console-stage.ts";
 
 describe.skipIf(!hasChromium)("the first page of the console", () => {
-  test("follows the first link: a password, a key in three lines of curl, a task, a model", async () => {
+  test("follows the first link: a password, a key in three lines of curl, a model that was pasted, a task that it runs", async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), "welcome-"));
     await using database = await openTestStore("sqlite");
     const context = () => ({ now: Date.now(), ids: systemIds, random: systemRandom });
@@ -25,6 +26,11 @@ describe.skipIf(!hasChromium)("the first page of the console", () => {
       over: database,
       env: { PORT: `${port}`, BASE_URL: url, DATA_DIR: folder.path },
     });
+    await using model = await openModelServer("openai", ({ tools }) =>
+      tools.includes("report_colour")
+        ? { calls: [{ name: "report_colour", input: { colour: "red" } }] }
+        : { text: "Said by the model." },
+    );
     const secret = await database.store.change((tx) => createFirstLink(tx, context()));
     const { context: window, page, faults } = await openWindow(url, null);
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
@@ -47,13 +53,25 @@ describe.skipIf(!hasChromium)("the first page of the console", () => {
     expect(calls.split(key)).toHaveLength(4);
     const me = await fetch(`${url}/v2/user.me`, { headers: { "x-service-api-key": key } });
     expect(me.status).toBe(200);
-    await page.getByText("ollama pull qwen3:8b").waitFor();
-    await page.getByRole("tab", { name: "On this machine" }).press("ArrowRight");
-    await page.getByText("OPENAI_API_KEY=…").waitFor();
+
+    await page.getByRole("combobox", { name: "Provider" }).selectOption("local");
+    await page.getByRole("textbox", { name: "Base URL" }).fill(model.baseUrl);
+    await page.locator("input[type=password]").fill("sk-pasted-by-a-person");
+    await page.getByRole("textbox", { name: "Model" }).fill("scripted");
+    await press("Test");
+    await page.getByText("It works.").waitFor();
+    await press("Save");
+    await page.getByText("The model is ready").waitFor();
 
     await press("Start the task");
     await page.waitForURL("**/app/*");
-    await page.getByRole("article", { name: "Agent" }).getByText("48").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("Said by the model.").waitFor();
+    expect(model.requests.at(-1)?.headers["authorization"]).toBe("Bearer sk-pasted-by-a-person");
+    await page.goto("/settings/models");
+    await page.getByText("key …rson").waitFor();
+    await page.getByRole("button", { name: "Remove: local" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByText("No model yet.").waitFor();
     await page.goto("/welcome");
     await page.getByRole("button", { name: "Make a key" }).waitFor();
     for (const step of ["Make an API key", "Create a first task"])

@@ -90,7 +90,7 @@ describe("MODELS_FILE", () => {
     [
       "has another API",
       { big: { ...local, api: "other" } },
-      "big.api: must be openai, openai-responses or anthropic",
+      "big.api: must be openai or anthropic",
     ],
     ["has an unknown member", { big: { ...local, contextTokens: 5 } }, "contextTokens"],
     [

@@ -65,6 +65,12 @@ export const pages: Readonly<Record<string, SettingsEntry>> = {
     teams: true,
     load: () => import("./exports.tsx"),
   },
+  models: {
+    title: text.models,
+    group: "operator",
+    operators: true,
+    load: () => import("./models.tsx"),
+  },
   installation: {
     title: text.installation,
     group: "operator",

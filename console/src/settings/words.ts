@@ -20,6 +20,7 @@ export const text = words(
     audit: "Audit log",
     assets: "Shared assets",
     exports: "Exports",
+    models: "Models",
     installation: "Installation",
   },
   {
@@ -41,6 +42,7 @@ export const text = words(
     audit: "Audit-Protokoll",
     assets: "Geteilte Inhalte",
     exports: "Exporte",
+    models: "Modelle",
     installation: "Installation",
   },
 );

@@ -1,22 +1,24 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useId, useState } from "react";
+import { ModelService } from "#proto/installation/v1/model_service_pb.ts";
 import { ApiKeyKind } from "#proto/settings/v1/api_key_pb.ts";
 import { ApiKeyService } from "#proto/settings/v1/api_key_service_pb.ts";
 import { ContentPartType } from "#proto/task/v2/message_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
-import { useMe } from "../api/me.ts";
+import { useMe, useRole } from "../api/me.ts";
+import { NewModel } from "../settings/model-form.tsx";
+import { text as modelText } from "../settings/model-words.ts";
 import { Code } from "../task/code.tsx";
 import { Copy } from "../ui/copy.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
-import { Tabs } from "../ui/tabs.tsx";
 import { useTitle } from "../ui/title.ts";
-import { firstCalls, modelCommands } from "./commands.ts";
+import { firstCalls } from "./commands.ts";
 import styles from "./welcome.module.css";
 import { text } from "./words.ts";
 
-/** The first page of a new installation: password, API key, first task, model. */
+/** The first page of a new installation: password, API key, model, first task. */
 export function WelcomePage() {
   const { data } = useMe();
   useTitle(text.title);
@@ -34,8 +36,8 @@ export function WelcomePage() {
         </p>
       </Step>
       <KeyStep />
-      <TaskStep />
       <ModelStep />
+      <TaskStep />
       <p className="actions">
         <Link to="/" className="button">
           {text.tasks}
@@ -154,20 +156,19 @@ function TaskStep() {
   );
 }
 
-const modelKinds = Object.keys(modelCommands) as (keyof typeof modelCommands)[];
-
+/** The installation's first model. Who is not an operator, and where MODELS_FILE has one, gets a sentence. */
 function ModelStep() {
-  const [kind, setKind] = useState<keyof typeof modelCommands>("local");
+  const { isOperator } = useRole();
+  const models = useQuery(ModelService.method.listModels, {}, { enabled: isOperator });
+  const [name] = models.data?.data.map((model) => model.name) ?? [];
   return (
-    <Step icon="spark" title={text.model} about={text.modelText}>
-      <Tabs
-        label={text.modelKind}
-        options={modelKinds.map((name) => [name, text.modelKinds[name]] as const)}
-        value={kind}
-        onValue={setKind}
-      >
-        <Code language="sh" text={modelCommands[kind]} />
-      </Tabs>
+    <Step icon="spark" title={text.model} about={text.modelText} isDone={name !== undefined}>
+      {!isOperator && <p>{modelText.ask}</p>}
+      <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
+      {name !== undefined && <p role="status">{modelText.saved}</p>}
+      {models.data && name === undefined && (
+        <NewModel known={[]} profiles={models.data.profiles} onSaved={() => void models.refetch()} />
+      )}
       <small>
         <a href="/docs/guides/models">{text.modelMore}</a>
       </small>

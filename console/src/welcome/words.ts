@@ -25,10 +25,7 @@ export const text = words(
     taskExample: "What is 12 * 4?",
     start: "Start the task",
     model: "Let a model think",
-    modelText:
-      "Describe the model in a file, name it for a profile, and start the server again. Nothing else changes.",
-    modelKinds: { local: "On this machine", openai: "OpenAI and compatible", anthropic: "Anthropic" },
-    modelKind: "Where the model runs",
+    modelText: "Paste the key of a provider, or use a model on this machine. Nothing needs a restart.",
     modelMore: "Limits, tools and more servers",
     tasks: "Go to the tasks",
   },
@@ -58,9 +55,7 @@ export const text = words(
     start: "Aufgabe starten",
     model: "Ein Modell denken lassen",
     modelText:
-      "Beschreiben Sie das Modell in einer Datei, weisen Sie es einem Profil zu, und starten Sie den Server neu. Sonst ändert sich nichts.",
-    modelKinds: { local: "Auf diesem Rechner", openai: "OpenAI und kompatible", anthropic: "Anthropic" },
-    modelKind: "Wo das Modell läuft",
+      "Fügen Sie den Schlüssel eines Anbieters ein, oder nehmen Sie ein Modell auf diesem Rechner. Nichts braucht einen Neustart.",
     modelMore: "Grenzen, Werkzeuge und weitere Server",
     tasks: "Zu den Aufgaben",
   },

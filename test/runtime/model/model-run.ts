@@ -66,6 +66,8 @@ export interface RunOptions {
   /** What earlier runs of the turn, and earlier turns, have stored. */
   readonly stored?: Partial<Stored>;
   readonly policy?: FetchPolicy;
+  /** Other models by name, for fallbacks. */
+  readonly others?: Readonly<Record<string, ModelConfig>>;
 }
 
 /** An entry of earlier turns: its number is its place. */
@@ -87,6 +89,7 @@ export async function runModel({
   tools = [],
   turn: { earlier = [], ...more } = {},
   policy = anyRequest,
+  others = {},
   stored: { events: written = [], rows: before = [] } = {},
 }: RunOptions): Promise<ModelRun> {
   const number = more.number ?? asked;
@@ -128,6 +131,10 @@ export async function runModel({
     config,
     policy,
     model: languageModel(config),
+    findModel(name) {
+      const other = others[name];
+      return other && { config: other, model: languageModel(other) };
+    },
     toolsFor: () => tools,
     random: sevens,
     markOf: () => mark,

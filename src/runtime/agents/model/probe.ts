@@ -52,7 +52,7 @@ async function ask({ config, model, clock, signal }: ProbeParts, hasPicture: boo
     prompt: [{ role: "user", content: [{ type: "text", text: question }, ...(hasPicture ? [file] : [])] }],
     tools: [tool],
     maxOutputTokens: config.maxOutputTokens,
-    ...optionsOf(config, "probe"),
+    ...optionsOf(config),
   };
   const limits = {
     clock,

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { ModelConfig } from "../../../config/models.ts";
 import { Failure } from "../../../core/failure.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -284,7 +283,7 @@ async function* attemptOnce(
 }
 
 /** The form of the endpoint, by the names of the conventions. */
-const providers = { openai: "openai", "openai-responses": "openai", anthropic: "anthropic" } as const;
+const providers = { openai: "openai", anthropic: "anthropic" } as const;
 
 interface PaidCall {
   readonly run: Run;
@@ -325,7 +324,7 @@ const patienceOf = ({ turn, config, limits }: Run) => ({
  * call. The tools are the same in each call, because they are part of its beginning. Anthropic's API forgets
  * the messages when the choice of tools changes.
  */
-function callOf({ config, turn }: Run, { prompt, tools }: Request, { format }: StepOptions): ModelCall {
+function callOf({ config }: Run, { prompt, tools }: Request, { format }: StepOptions): ModelCall {
   const { api, maxOutputTokens, structuredOutputs } = config;
   return {
     prompt,
@@ -335,26 +334,22 @@ function callOf({ config, turn }: Run, { prompt, tools }: Request, { format }: S
     ...(typeof format === "object" && structuredOutputs
       ? { responseFormat: { type: "json", schema: format } }
       : {}),
-    ...optionsOf(config, turn.taskId),
+    ...optionsOf(config),
   };
 }
 
-/** The members of a call that depend on the model's entry. @param taskId keeps the calls of a task in one cache. */
-export function optionsOf(
-  { api, temperature, extraBody, effort, thinkingTokens }: ModelConfig,
-  taskId: string,
-): Pick<ModelCall, "temperature" | "providerOptions"> {
+/** The members of a call that depend on the model's entry. */
+export function optionsOf({
+  api,
+  temperature,
+  extraBody,
+  effort,
+  thinkingTokens,
+}: ModelConfig): Pick<ModelCall, "temperature" | "providerOptions"> {
   const thinking = thinkingTokens === null ? {} : { type: "enabled", budgetTokens: thinkingTokens };
   const options = {
     openai: { [providerName]: { ...extraBody, ...(effort && { reasoningEffort: effort }) } },
     anthropic: { anthropic: { ...(effort && { effort }), ...(thinkingTokens === null ? {} : { thinking }) } },
-    "openai-responses": {
-      openai: {
-        store: false,
-        promptCacheKey: createHash("sha256").update(taskId).digest("hex").slice(0, 32),
-        ...(effort && { reasoningEffort: effort }),
-      },
-    },
   }[api];
   // The configuration is JSON, which is the type that the SDK accepts here.
   const providerOptions = options as NonNullable<ModelCall["providerOptions"]>;
