@@ -48,6 +48,7 @@ export const fileFlag = textsFlag("File to attach; may be given several times", 
 interface SendFlags extends ClientFlags {
   readonly watch?: boolean;
   readonly file?: readonly string[];
+  readonly nextTurn?: boolean;
 }
 const messageFlags = {
   ...clientFlags,
@@ -72,14 +73,24 @@ export const send = command({
   brief: "Send a message to a task",
   examples: ['atp task send 2hVt4kHwYm3bQpXr8sLdFz "Now in German" --watch'],
   parameters: {
-    flags: { ...messageFlags, file: fileFlag },
+    flags: {
+      ...messageFlags,
+      file: fileFlag,
+      nextTurn: switchFlag("Leave an agent that works alone: it gets the message when its turn has ended"),
+    },
     aliases: { w: "watch", f: "file" },
     positional: exactly(taskId, argument("Text of the message; - reads standard input", "TEXT")),
   },
-  run: async (cli: Cli, { watch = false, file = [] }: SendFlags, id: string, text: string) => {
+  run: async (
+    cli: Cli,
+    { watch = false, file = [], nextTurn = false }: SendFlags,
+    id: string,
+    text: string,
+  ) => {
     const client = cli.client();
     const message = await messageOf(cli, client, text, file);
-    await sendAndWatch(cli, client, id, watch, () => client.tasks.get(id).send(message));
+    const delivery = nextTurn ? ({ delivery: "next_turn" } as const) : {};
+    await sendAndWatch(cli, client, id, watch, () => client.tasks.get(id).send(message, delivery));
   },
 });
 

@@ -1,4 +1,10 @@
-import { type Client, isQuestion, type StatusDetail, type Task } from "../../packages/client/src/index.ts";
+import {
+  type Client,
+  isQuestion,
+  type StatusDetail,
+  type Task,
+  type TaskEvent,
+} from "../../packages/client/src/index.ts";
 import { isInteractive } from "../frame/ask.ts";
 import type { Cli } from "../frame/command.ts";
 import { CommandError, interrupted, ownKind } from "../frame/failures.ts";
@@ -37,6 +43,7 @@ export async function follow(
 ): Promise<void> {
   const view = viewOf(cli);
   const asks = isInteractive(cli.context) && !cli.print.isJson;
+  const reads = readMarks(view.read);
   let seq = afterSeq;
   for (;;) {
     await showUntilSettled();
@@ -75,9 +82,13 @@ export async function follow(
         deltas: !cli.print.isJson,
         untilSettled: !staysOpen,
         signal: leaving.signal,
+        onRead: reads.to,
       };
       for await (const event of client.tasks.watch(taskId, options)) {
-        if (event.type !== "text_delta") seq = event.seq;
+        if (event.type !== "text_delta") {
+          seq = event.seq;
+          reads.add(event);
+        }
         view.show(event);
       }
     } catch (error) {
@@ -88,6 +99,21 @@ export async function follow(
       end();
     }
   }
+}
+
+/** Reports each message that the agent has read while it worked. A message that begins a turn is not one. */
+function readMarks(report: () => void) {
+  let sent: readonly number[] = [];
+  return {
+    add({ type, seq }: TaskEvent): void {
+      if (type === "user_message") sent = [...sent, seq];
+      if (type === "status_update") sent = sent.filter((before) => before !== seq - 1);
+    },
+    to(readSeq: number): void {
+      if (sent.some((seq) => seq <= readSeq)) report();
+      sent = sent.filter((seq) => seq > readSeq);
+    },
+  };
 }
 
 function throwUnlessFinished(task: Task, isOnTerminal: boolean): void {

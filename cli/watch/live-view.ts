@@ -119,6 +119,10 @@ export function liveView(area: LiveArea, style: Style): View {
       }
       draw();
     },
+    read() {
+      area.print([style.dim("  ✔ The agent has read your message")]);
+      draw();
+    },
     pause() {
       writing = "";
       area.draw([]);

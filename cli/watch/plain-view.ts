@@ -9,6 +9,7 @@ export const plainView = (write: (line: string) => void): View => ({
     const words = wordsOf(event);
     if (words) write(`${words.label}: ${words.text.replaceAll("\n", "\n  ")}`);
   },
+  read: () => write("read: The agent has read your message"),
   pause: () => undefined,
   end: () => undefined,
 });
@@ -16,6 +17,7 @@ export const plainView = (write: (line: string) => void): View => ({
 /** One event a line, as JSON in the form of the API. */
 export const jsonView = ({ json }: Pick<Print, "json">): View => ({
   show: (event) => (event.type === "text_delta" ? undefined : json(event)),
+  read: () => undefined,
   pause: () => undefined,
   end: () => undefined,
 });

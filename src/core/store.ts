@@ -176,6 +176,8 @@ export interface TaskNews {
   /** Whose task it is; absent in news of a process of 0.1.0. */
   readonly spaceId?: string | undefined;
   readonly accountId?: string | undefined;
+  /** `Task.readSeq`; absent where it has not changed. */
+  readonly readSeq?: number | undefined;
 }
 
 /**

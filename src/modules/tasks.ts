@@ -37,6 +37,7 @@ export const tasksOf = (context: TasksContext): Tasks => {
     publishTask,
     keepsEvents: config.deletedTaskDays > 0,
     profiles,
+    canSteer: (profile) => modelOf(config, profile) !== undefined,
   });
 };
 

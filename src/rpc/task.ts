@@ -12,16 +12,17 @@ import type { TaskEvent } from "../core/tasks/event.ts";
 import type { TextDelta } from "../core/tasks/live-text.ts";
 import type { UserInput } from "../core/tasks/message.ts";
 import { isQueued, positionMax } from "../core/tasks/run-state.ts";
-import type { Task } from "../core/tasks/task.ts";
+import { readUpTo, type Task } from "../core/tasks/task.ts";
 import { checkTurnRequest, type TurnRequest } from "../core/tasks/turn-request.ts";
 import type { WatchLinks } from "../core/tasks/watch-links.ts";
-import { type Watches, withKeepAlives } from "../core/tasks/watches.ts";
+import { type MessageRead, type Watches, withKeepAlives } from "../core/tasks/watches.ts";
 import type { Confirmations } from "../core/use-cases/confirm-action.ts";
 import { inspectTask } from "../core/use-cases/inspect-task.ts";
 import type { TaskEdit, TaskInput, Tasks } from "../core/use-cases/manage-tasks.ts";
 import type { ShareVisibility } from "../gen/proto/task/v2/task_pb.ts";
 import {
   type CreateTaskRequest,
+  MessageDeliverySchema,
   TaskService,
   type UpdateTaskRequest,
   type WatchTaskResponse,
@@ -34,7 +35,7 @@ import { inspectionMessage } from "./task-inspection.ts";
 import { orderOf, silenceMs, type TaskListParts, taskListHandlers } from "./task-list.ts";
 import { taskWriter, withTool } from "./task-message.ts";
 import { inputReader } from "./user-input.ts";
-import { pageEnd, visibility } from "./wire-values.ts";
+import { enumConverter, pageEnd, visibility } from "./wire-values.ts";
 
 export interface TaskParts extends TaskListParts {
   readonly tasks: Tasks;
@@ -46,6 +47,10 @@ export interface TaskParts extends TaskListParts {
   /** The setting PERMISSIONS. */
   readonly installationRules: readonly PermissionRule[];
 }
+
+const deliveries = enumConverter(MessageDeliverySchema, ["next_call", "next_turn"] as const);
+
+type WatchItem = TaskEvent | MessageRead | TextDelta;
 
 /** How long an address of task.watchUrl is valid by default, in seconds. */
 const watchUrlSeconds = 600;
@@ -79,10 +84,12 @@ export function taskHandlers(parts: TaskParts) {
   const toMessage = taskWriter(appUrl, readRunState);
 
   /** All watches of an event, or of a part of a text, share one message. */
-  const watchAnswers = new WeakMap<TaskEvent | TextDelta, WatchTaskResponse>();
-  function watchMessage(item: TaskEvent | TextDelta): WatchTaskResponse {
-    const content = () =>
-      "seq" in item ? { event: eventMessage(item, link) } : { delta: deltaMessage(item) };
+  const watchAnswers = new WeakMap<WatchItem, WatchTaskResponse>();
+  function watchMessage(item: WatchItem): WatchTaskResponse {
+    const content = () => {
+      if ("readSeq" in item) return { messageRead: item };
+      return "seq" in item ? { event: eventMessage(item, link) } : { delta: deltaMessage(item) };
+    };
     const answer = watchAnswers.get(item) ?? create(WatchTaskResponseSchema, content());
     watchAnswers.set(item, answer);
     return answer;
@@ -120,6 +127,7 @@ export function taskHandlers(parts: TaskParts) {
         return {
           task: await withTool(tx, task, toMessage(call.caller, task)),
           lastSeq: task.lastSeq,
+          readSeq: readUpTo(task),
           ...(waits ? { queuePosition } : {}),
           permissions: await levelsInForce(tx, task, installationRules),
           ...(task.untrusted && { untrusted: true }),
@@ -139,7 +147,7 @@ export function taskHandlers(parts: TaskParts) {
     },
     sendMessage: {
       async prepare(
-        { taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false, turn },
+        { taskId, message, agentProfile, structuredOutputSchema, clearConnectors = false, turn, delivery },
         sender,
         gone,
       ) {
@@ -148,15 +156,16 @@ export function taskHandlers(parts: TaskParts) {
         if (clearConnectors && (message?.connectors.length ?? 0) > 0)
           throw invalidArgument("message.connectors", "cannot be given with clear_connectors");
         const { keep, warnings } = await readInput(sender, message, { taskId }, gone);
-        return async (tx, caller) => ({
-          taskId: await tasks.send(tx, caller, taskId, await keep(tx, caller), {
+        return async (tx, caller) => {
+          const sent = await tasks.send(tx, caller, taskId, await keep(tx, caller), {
             agentProfile,
             outputSchema,
             turnRequest,
             clearConnectors,
-          }),
-          warnings,
-        });
+            delivery: delivery ? deliveries.toName(delivery) : undefined,
+          });
+          return { taskId: sent.taskId, warnings: [...warnings, ...sent.warnings] };
+        };
       },
     },
     confirmAction: (tx, caller, { taskId, eventId, input }) =>
@@ -193,9 +202,9 @@ export function taskHandlers(parts: TaskParts) {
     },
     watchTask: {
       reserve: (call) => watches.reserve(call),
-      async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive, deltas }) {
-        const watch = { taskId, afterSeq, untilSettled };
-        const events = await (deltas ? watches.watchTexts(tx, call, watch) : watches.watch(tx, call, watch));
+      async stream(tx, call, { taskId, afterSeq = 0, untilSettled, keepAlive, deltas, reads }) {
+        const watch = { taskId, afterSeq, untilSettled, deltas, reads };
+        const events = await watches.watchLive(tx, call, watch);
         const answers = events && mapIterable(events, watchMessage);
         return answers && keepAlive
           ? withKeepAlives(answers, () => create(WatchTaskResponseSchema), { clock, silenceMs })

@@ -167,6 +167,14 @@ export interface Person {
   readonly timeZone: string;
 }
 
+/** A message that the user has sent while the turn runs. */
+export interface SteeringMessage {
+  /** The number of its event. */
+  readonly seq: number;
+  readonly content: string;
+  readonly files: readonly AttachedFile[];
+}
+
 /** An event of the turn that is written. */
 export type WrittenEvent = NewEvent & { readonly seq: number };
 
@@ -197,8 +205,13 @@ export interface Turn {
   readonly earlier: readonly Earlier[];
   /** The messages to answer, oldest first. */
   readonly messages: readonly string[];
-  /** The files attached to those messages, in their order. */
+  /** The files attached to those messages, and to those that `unread` has returned, in their order. */
   readonly attachments: readonly AttachedFile[];
+  /**
+   * The messages that the user has sent since the turn began, each once: those after the last call, up to one
+   * that is for the next turn. Yield `readSeq` with what is made of them: then they begin no turn.
+   */
+  readonly unread: () => Promise<readonly SteeringMessage[]>;
   /** The task's files, which are kept from turn to turn. */
   readonly workspace: Workspace;
   /** The tasks that this one refers to. */
@@ -306,6 +319,8 @@ export interface Progress<File = NewFile> {
   readonly rows?: readonly NewTranscriptRow[];
   /** Data that neither the user nor the agent wrote is in the rows: it marks the task. */
   readonly untrusted?: true;
+  /** The user's messages up to this event are read (`Turn.unread`). Only with `isAwaited`. */
+  readonly readSeq?: number;
   /** The agent continues when this is committed. Otherwise it continues at once. */
   readonly isAwaited?: true;
   /** A non-negative integer. The cost of `usage` is added to it. */

@@ -81,7 +81,12 @@ async function appendIn(
   const events = await keepDone(tx, task, done, keeping, parts);
   const cost = await computeCost(tx, task, usedIn(done), prices);
   const accepted = approval && allowedAction(approval);
-  const set = { ...accepted?.set, ...markOf(done), addCredits: cost.charge.credits };
+  const set = {
+    ...accepted?.set,
+    ...markOf(done),
+    ...defined({ readSeq: done.readSeq }),
+    addCredits: cost.charge.credits,
+  };
   const step = {
     now,
     when: { fence: task.fence },

@@ -197,6 +197,7 @@ const merge = (a: Progress<StagedFile>, b: Progress<StagedFile>): Progress<Stage
   events: [...a.events, ...b.events],
   rows: [...(a.rows ?? []), ...(b.rows ?? [])],
   ...((a.untrusted ?? b.untrusted) && { untrusted: true }),
+  ...(b.readSeq && { readSeq: b.readSeq }),
   credits: (a.credits ?? 0) + (b.credits ?? 0),
   ...(b.usage === undefined ? a.usage && { usage: a.usage } : { usage: addUsage(b.usage, a.usage ?? {}) }),
   settles: [...(a.settles ?? []), ...(b.settles ?? [])],

@@ -14,11 +14,11 @@ import type { Tx } from "../core/store.ts";
 import type { EventPayloads, EventType, TaskEvent } from "../core/tasks/event.ts";
 import { type HistoryEntry, readPast, toHistory } from "../core/tasks/history.ts";
 import { referencesOf } from "../core/tasks/message.ts";
-import type { Task } from "../core/tasks/task.ts";
+import { readUpTo, type Task } from "../core/tasks/task.ts";
 import type { ReadTranscript } from "../core/tasks/transcript.ts";
 import { joinInstructions } from "../core/tasks/turn-request.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
-import type { AttachedFile, Decision, Earlier, Person, Turn, TurnSkill } from "./agent.ts";
+import type { AttachedFile, Decision, Earlier, Person, SteeringMessage, Turn, TurnSkill } from "./agent.ts";
 import { toAttachedFile } from "./attached-file.ts";
 import { fetchSources } from "./fetch-sources.ts";
 import { permitUses } from "./permissions.ts";
@@ -85,6 +85,11 @@ export async function openTurn(
   const ownInstruction = turnRequest?.instruction ?? "";
   const messages = since.filter((event) => event.type === "user_message");
   const history = toHistory(past, since);
+  const steering = await steeringOf({ store, readFile }, task);
+  const attachments = [
+    ...messages.flatMap(({ payload }) => filesOf(payload, readFile)),
+    ...steering.read.flatMap(({ files }) => files),
+  ];
   return {
     taskId: id,
     title: task.title,
@@ -99,7 +104,12 @@ export async function openTurn(
     history,
     messages: messages.map(({ payload }) => payload.content),
     asked: messages.map(({ payload }) => payload),
-    attachments: messages.flatMap(({ payload }) => filesOf(payload, readFile)),
+    attachments,
+    async unread() {
+      const found = await steering.unread();
+      attachments.push(...found.flatMap(({ files }) => files));
+      return found;
+    },
     workspace: workspaceOf(task, signal),
     references: referencesOf(store, task),
     skills: skills.map((skill) => toGivenSkill(skill, openSkill)),
@@ -121,6 +131,36 @@ export async function openTurn(
 /** The events from the last turn to the messages of this one. */
 const readSince = (store: Tx, { id, answeredSeq, consumedSeq }: Task): Promise<readonly TaskEvent[]> =>
   Array.fromAsync(eventsOf(store, id, { afterSeq: answeredSeq, beforeSeq: consumedSeq + 1 }));
+
+/** Reads the messages that have come since the turn began: those that were read, and new ones. */
+async function steeringOf(
+  { store, readFile }: Pick<TurnParts, "store" | "readFile">,
+  { id, consumedSeq, readSeq }: Task,
+): Promise<{
+  readonly read: readonly SteeringMessage[];
+  unread(): Promise<readonly SteeringMessage[]>;
+}> {
+  let last = readUpTo({ consumedSeq, readSeq });
+  async function list(window: { afterSeq: number; beforeSeq?: number }): Promise<readonly SteeringMessage[]> {
+    const more = { order: "asc", limit: pageMax, verbose: false, types: ["user_message"] } as const;
+    const found = (await store.events.list(id, { ...window, ...more })).flatMap((event) =>
+      event.type === "user_message" ? [event] : [],
+    );
+    const held = found.findIndex(({ payload }) => payload.delivery === "next_turn");
+    return found
+      .slice(0, held < 0 ? undefined : held)
+      .map(({ seq, payload }) => ({ seq, content: payload.content, files: filesOf(payload, readFile) }));
+  }
+  return {
+    read: last > consumedSeq ? await list({ afterSeq: consumedSeq, beforeSeq: last + 1 }) : [],
+    async unread() {
+      const task = await store.tasks.byId(id);
+      const found = task && task.messageSeq > last ? await list({ afterSeq: last }) : [];
+      last = found.at(-1)?.seq ?? last;
+      return found;
+    },
+  };
+}
 
 /** The progress of the turn: its decisions and the agent's written events. */
 async function progressOf(

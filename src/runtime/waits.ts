@@ -15,7 +15,7 @@ import {
   waitMsMax,
 } from "../core/tasks/subtask-wait.ts";
 import { readResult, subtasksMax } from "../core/tasks/subtasks.ts";
-import type { Task } from "../core/tasks/task.ts";
+import { readUpTo, type Task } from "../core/tasks/task.ts";
 import type { Turn, TurnWait, WaitRequest } from "./agent.ts";
 import { toAttachedFile } from "./attached-file.ts";
 
@@ -132,7 +132,7 @@ export async function openWait(
     until: timeoutMs === undefined ? null : now + timeoutMs,
   };
   const states = statesOf(wait, await tx.tasks.listSubtasks(id, subtasks));
-  const reason = reasonOf(wait, states, { now, hasMessage: task.messageSeq > task.consumedSeq });
+  const reason = reasonOf(wait, states, { now, hasMessage: task.messageSeq > readUpTo(task) });
   if (reason !== null)
     return { step: passWait(endBrief(reason, states)), wait: { ...wait, reason, ends: states } };
   await tx.parents.look(id, nextLook(wait, now));

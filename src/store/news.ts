@@ -29,6 +29,7 @@ type Entry = readonly [
   status: string,
   spaceId?: string,
   accountId?: string,
+  readSeq?: number,
 ];
 
 /**
@@ -46,10 +47,14 @@ export function payloadsOf({ news, jobKinds, turns = [] }: ChangeNews): string[]
     if (entries.length > 0) texts.push(`{"tasks":[${entries.join()}]}`);
     [entries, size] = [[], 0];
   };
-  for (const { taskId, lastSeq, fence, status, spaceId, accountId } of news.values()) {
+  for (const { taskId, lastSeq, fence, status, spaceId, accountId, readSeq } of news.values()) {
     const state = [taskId, lastSeq, fence, status] as const;
     const tuple: Entry =
-      spaceId === undefined || accountId === undefined ? state : [...state, spaceId, accountId];
+      spaceId === undefined || accountId === undefined
+        ? state
+        : readSeq === undefined
+          ? [...state, spaceId, accountId]
+          : [...state, spaceId, accountId, readSeq];
     const entry = JSON.stringify(tuple);
     const length = Buffer.byteLength(entry) + 1;
     if (length > available) return [refreshPayload];
@@ -74,12 +79,13 @@ export function parseNews(text: string): ChangeNews | null {
   return { news, jobKinds: new Set(jobs), turns };
 }
 
-const newsOf = ([taskId, lastSeq, fence, status, spaceId, accountId]: Entry): TaskNews => ({
+const newsOf = ([taskId, lastSeq, fence, status, spaceId, accountId, readSeq]: Entry): TaskNews => ({
   taskId,
   lastSeq,
   fence,
   status,
   ...(isText(spaceId) && isText(accountId) ? { spaceId, accountId } : {}),
+  ...(Number.isSafeInteger(readSeq) ? { readSeq } : {}),
 });
 
 function isEntry(value: unknown): value is Entry {

@@ -30,11 +30,11 @@ export interface RaceRig {
 }
 
 /** @returns the rig of a suite, open from its first test; on PostgreSQL three nodes get calls in rotation. */
-export function raceRig(kind: DatabaseKind): RaceRig {
+export function raceRig(kind: DatabaseKind, env: Readonly<Record<string, string>> = {}): RaceRig {
   let open: { db: TestStore; service: Service; ann: Person } | undefined;
   beforeAll(async () => {
     const db = await openTestStore(kind);
-    const service = await openService({ over: db, nodes: nodesOf(kind) });
+    const service = await openService({ over: db, nodes: nodesOf(kind), env });
     open = { db, service, ann: await service.person() };
   });
   afterAll(async () => {

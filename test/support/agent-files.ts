@@ -39,12 +39,14 @@ export const withoutFiles: Files = {
 };
 
 /** A turn of a task without files, skills and references. */
-export const turnWithoutFiles: Pick<Turn, "attachments" | "workspace" | "references" | "skills"> = {
-  attachments: [],
-  skills: [],
-  workspace: { list: none, find: none, read: none, write: none, remove: none },
-  references: { ids: [], open: none },
-};
+export const turnWithoutFiles: Pick<Turn, "attachments" | "unread" | "workspace" | "references" | "skills"> =
+  {
+    attachments: [],
+    unread: async () => [],
+    skills: [],
+    workspace: { list: none, find: none, read: none, write: none, remove: none },
+    references: { ids: [], open: none },
+  };
 
 /** Files over a real store, in a separate folder. */
 export interface AgentFiles extends Files {

@@ -28,6 +28,7 @@ export interface WatchQuery {
   readonly untilSettled?: boolean;
   readonly lastEventId?: string;
   readonly deltas?: boolean;
+  readonly reads?: boolean;
 }
 
 /** A part of a text, equal on all wires. */
@@ -41,12 +42,19 @@ export interface WatchedDelta {
   };
 }
 
+/** The messages up to this event are read; equal on all wires. */
+export interface WatchedRead {
+  readonly readSeq: number;
+}
+
 /** A watcher of a task, over real sockets. */
 export interface Watcher {
   /** The events received so far. */
   readonly events: readonly WatchedEvent[];
   /** The parts of texts so far, and the number of events before each. */
   readonly deltas: readonly (WatchedDelta["delta"] & { readonly after: number })[];
+  /** How far the messages are read, after each change. */
+  readonly reads: readonly number[];
   /** Comments so far; only on server-sent events. */
   readonly comments: readonly string[];
   /** Resolves once this many events have arrived. @throws when the stream ends before. */
@@ -63,7 +71,7 @@ export interface Watcher {
 
 /** How a wire's stream reaches a watcher. */
 interface Stream {
-  readonly events: AsyncIterable<WatchedEvent | WatchedDelta | { readonly comment: string }>;
+  readonly events: AsyncIterable<WatchedEvent | WatchedDelta | WatchedRead | { readonly comment: string }>;
   close(): void;
 }
 
@@ -71,6 +79,7 @@ interface Stream {
 export function watcher(url: string, person: Calling, wire: WatchWire, query: WatchQuery): Watcher {
   const events: WatchedEvent[] = [];
   const deltas: Watcher["deltas"][number][] = [];
+  const reads: number[] = [];
   const comments: string[] = [];
   const headers = Promise.withResolvers<Headers>();
   headers.promise.catch(() => undefined);
@@ -84,6 +93,7 @@ export function watcher(url: string, person: Calling, wire: WatchWire, query: Wa
     try {
       for await (const next of stream.events) {
         if ("comment" in next) comments.push(next.comment);
+        else if ("readSeq" in next) reads.push(next.readSeq);
         else if ("delta" in next) deltas.push({ ...next.delta, after: events.length });
         else events.push(next);
         bell.dispatchEvent(new Event("told"));
@@ -102,6 +112,7 @@ export function watcher(url: string, person: Calling, wire: WatchWire, query: Wa
   return {
     events: events,
     deltas,
+    reads,
     comments,
     async until(count) {
       while (events.length < count && ended === undefined) await once(bell, "told");
@@ -130,18 +141,22 @@ function overRpc(
   url: string,
   { headers }: Calling,
   wire: RpcWire,
-  { taskId, afterSeq, untilSettled = false, deltas = false }: WatchQuery,
+  { taskId, afterSeq, untilSettled = false, deltas = false, reads = false }: WatchQuery,
   tell: (headers: Headers) => void,
 ): Stream {
   const away = new AbortController();
-  const request = { taskId, untilSettled, deltas, ...(afterSeq === undefined ? {} : { afterSeq }) };
+  const request = { taskId, untilSettled, deltas, reads, ...(afterSeq === undefined ? {} : { afterSeq }) };
   const answers = clientOf(TaskService, wire, url, headers).watchTask(request, {
     signal: away.signal,
     onHeader: tell,
   });
-  async function* events(): AsyncGenerator<WatchedEvent | WatchedDelta> {
+  async function* events(): AsyncGenerator<WatchedEvent | WatchedDelta | WatchedRead> {
     try {
-      for await (const { event, delta } of answers) {
+      for await (const { event, delta, messageRead } of answers) {
+        if (messageRead) {
+          yield { readSeq: messageRead.readSeq };
+          continue;
+        }
         if (delta) {
           yield {
             delta: {
@@ -176,12 +191,13 @@ function overEvents(
   query: WatchQuery,
   tell: (headers: Headers) => void,
 ): Stream {
-  const { lastEventId, taskId: task_id, afterSeq: after_seq, untilSettled: until_settled, deltas } = query;
+  const { lastEventId, taskId: task_id, afterSeq: after_seq, untilSettled: until_settled } = query;
+  const { deltas, reads } = query;
   const headers = {
     ...person.headers,
     ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
   };
-  const body = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled, deltas })) as Record<
+  const body = JSON.parse(JSON.stringify({ task_id, after_seq, until_settled, deltas, reads })) as Record<
     string,
     string
   >;
@@ -205,7 +221,7 @@ async function refusal(status: number, body: Readable): Promise<Ended> {
 /** The events of a stream; each frame's fields repeat the event's. */
 async function* eventsIn(
   body: Readable,
-): AsyncGenerator<WatchedEvent | WatchedDelta | { readonly comment: string }> {
+): AsyncGenerator<WatchedEvent | WatchedDelta | WatchedRead | { readonly comment: string }> {
   for await (const frame of framesIn(body)) {
     if ("comment" in frame) {
       yield frame;
@@ -219,6 +235,10 @@ async function* eventsIn(
     if (frame.event === "text_delta") {
       const { message_key: messageKey, attempt, offset, text, type } = data;
       yield { delta: { messageKey, attempt, offset: offset ?? 0, text, type } };
+      continue;
+    }
+    if (frame.event === "message_read") {
+      yield { readSeq: data["read_seq"] };
       continue;
     }
     const { id, seq, type } = data as unknown as WatchedEvent;

@@ -1,5 +1,5 @@
 import { ApiError } from "./errors.ts";
-import type { TaskEvent, TextDelta } from "./generated/v2.ts";
+import type { MessageRead, TaskEvent, TextDelta } from "./generated/v2.ts";
 import { type LiveText, withPart } from "./live-text.ts";
 import { backoffMs, isTransient, type Transport } from "./transport.ts";
 
@@ -28,6 +28,8 @@ export interface WatchOptions {
   readonly untilSettled?: boolean | undefined;
   /** Also yields the text of messages while the agent writes them. */
   readonly deltas?: boolean | undefined;
+  /** Receives the event up to which the agent has read the user's messages: first, and after each change. */
+  readonly onRead?: ((readSeq: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How often a connection is opened again without any event in between, 10 by default. */
@@ -60,12 +62,19 @@ export async function* watchTask(
   taskId: string,
   options: WatchOptions = {},
 ): AsyncGenerator<WatchEvent> {
-  const { afterSeq = 0, untilSettled = false, deltas = false, signal, headers = {}, retries = 10 } = options;
+  const { afterSeq = 0, untilSettled = false, deltas = false, onRead } = options;
+  const { signal, headers = {}, retries = 10 } = options;
   let seq = afterSeq;
   let failures = 0;
   const live = new LiveTexts();
   for (;;) {
-    const body = { task_id: taskId, after_seq: seq, until_settled: untilSettled, deltas };
+    const body = {
+      task_id: taskId,
+      after_seq: seq,
+      until_settled: untilSettled,
+      deltas,
+      ...(onRead && { reads: true }),
+    };
     try {
       const events = await http.events(
         { operation: "task.watch", path: "/v2/task.watch", body, isChange: false },
@@ -78,6 +87,10 @@ export async function* watchTask(
           const delta = data as TextDelta;
           const text = live.add(delta);
           if (text !== undefined) yield { type: "text_delta", delta, text };
+          continue;
+        }
+        if (event === "message_read") {
+          onRead?.((data as MessageRead).read_seq);
           continue;
         }
         const taskEvent = data as TaskEvent;

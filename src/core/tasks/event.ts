@@ -27,7 +27,13 @@ export const verboseTypes: ReadonlySet<EventType> = new Set([
 
 /** A payload by type. Members have the proto's names in lowerCamelCase; absent members are omitted. */
 export interface EventPayloads {
-  user_message: { content: string; messageType: "text" | "voice"; attachments?: readonly Attachment[] };
+  user_message: {
+    content: string;
+    messageType: "text" | "voice";
+    attachments?: readonly Attachment[];
+    /** No running turn reads it, nor a message behind it. Not on the wire. */
+    delivery?: "next_turn";
+  };
   assistant_message: {
     content: string;
     attachments?: readonly Attachment[];

@@ -38,6 +38,7 @@ export const idleTask = (id: string, { accountId, spaceId }: Scope, now: number)
   messageSeq: 0,
   answeredSeq: 0,
   consumedSeq: 0,
+  readSeq: 0,
   fence: 0,
   nodeId: null,
   requiredNodeId: null,
@@ -95,14 +96,20 @@ export const claimedTask = (task: Task, nodeId: string, now: number, events: rea
 });
 
 /** The parts of a user's message other than its text. */
-type MessageExtras = Pick<UserInput, "attachments" | "spoken">;
+type MessageExtras = Pick<UserInput, "attachments" | "spoken"> & {
+  readonly delivery?: EventPayloads["user_message"]["delivery"];
+};
 
-const userMessage = (content: string, { attachments = [], spoken = false }: MessageExtras): NewEvent => ({
+const userMessage = (
+  content: string,
+  { attachments = [], spoken = false, delivery }: MessageExtras,
+): NewEvent => ({
   type: "user_message",
   payload: {
     content,
     messageType: spoken ? "voice" : "text",
     ...(attachments.length === 0 ? {} : { attachments }),
+    ...defined({ delivery }),
   },
 });
 
@@ -111,7 +118,7 @@ export const firstEvents = (content: string, extras: MessageExtras = {}): readon
   status("running", "Working on it"),
 ];
 
-/** A message to a running task: the next turn answers it. */
+/** A message to a running task: the agent reads it while it works, or the next turn answers it. */
 export const queueMessage = (content: string, extras: MessageExtras = {}): Step => ({
   set: { addsMessage: true },
   events: [userMessage(content, extras)],

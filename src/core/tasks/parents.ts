@@ -1,7 +1,7 @@
 import type { PublishTask, Store, Tx } from "../store.ts";
 import { continueAfterWait, stop, waitingNode } from "./lifecycle.ts";
 import { endBrief, hasEnded, nextLook, reasonOf, statesOf } from "./subtask-wait.ts";
-import type { Task, TaskWritten } from "./task.ts";
+import { readUpTo, type Task, type TaskWritten } from "./task.ts";
 
 /**
  * Rows of tasks that have started subtasks. Lock order: a task, the row of its parent, its own row; never a
@@ -101,7 +101,7 @@ async function lookAtSubtasks(tx: Tx, id: string, now: number, publishTask: Publ
   const wait = await tx.waits.latest(id);
   if (!wait) return;
   const states = statesOf(wait, await tx.tasks.listSubtasks(id, wait.subtasks));
-  const reason = reasonOf(wait, states, { now, hasMessage: task.messageSeq > task.consumedSeq });
+  const reason = reasonOf(wait, states, { now, hasMessage: task.messageSeq > readUpTo(task) });
   if (reason === null) return tx.parents.look(id, nextLook(wait, now));
   const { set, events } = continueAfterWait(endBrief(reason, states), now);
   await tx.waits.end({ ...wait, reason, ends: states });

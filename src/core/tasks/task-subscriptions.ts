@@ -44,8 +44,8 @@ export interface PendingSubscription {
   cancel(): void;
 }
 
-/** The part of a task that subscribers compare: its events, and whether it runs. */
-export type SeenTask = { readonly id: TaskNews["taskId"] } & Pick<TaskNews, "lastSeq" | "status">;
+/** The part of a task that subscribers compare: its events, whether it runs, and the messages that were read. */
+export type SeenTask = { readonly id: TaskNews["taskId"] } & Pick<TaskNews, "lastSeq" | "status" | "readSeq">;
 
 export interface Subscription {
   /**
@@ -248,7 +248,7 @@ interface RecordedNews {
 interface Waker {
   wake(): void;
   /** Wakes, unless the news is known already: a claim, for example, adds no event and changes no status. */
-  notify(news: Pick<TaskNews, "lastSeq" | "status">): void;
+  notify(news: Omit<SeenTask, "id">): void;
   /** Resolves at the next wake, or at once when there was one since the last call. */
   next(): Promise<void>;
 }
@@ -267,8 +267,10 @@ function createWaker(seen: Omit<SeenTask, "id">): Waker {
   return {
     wake,
     notify(news) {
-      if (news.lastSeq <= known.lastSeq && news.status === known.status) return;
-      known = news;
+      const { readSeq = 0 } = known;
+      const isRead = (news.readSeq ?? 0) > readSeq;
+      if (news.lastSeq <= known.lastSeq && news.status === known.status && !isRead) return;
+      known = { readSeq, ...news };
       wake();
     },
     next() {

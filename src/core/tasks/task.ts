@@ -50,6 +50,8 @@ export interface Task {
   readonly answeredSeq: number;
   /** The last message of the turn: events that the agent adds in this turn have greater numbers. */
   readonly consumedSeq: number;
+  /** The last message that an agent has read while it worked; 0 before. `readUpTo` has all. */
+  readonly readSeq: number;
   /** Raised whenever another runner receives the right to write. */
   readonly fence: number;
   /** The process that runs it; null when none does. */
@@ -101,6 +103,10 @@ export interface Task {
    */
   readonly traceparent: string | null;
 }
+
+/** Messages up to this number were read by an agent. Later ones begin a turn, or are read in the present one. */
+export const readUpTo = ({ consumedSeq, readSeq }: Pick<Task, "consumedSeq" | "readSeq">): number =>
+  Math.max(consumedSeq, readSeq);
 
 export interface ImportedFrom {
   readonly origin: string;
@@ -187,6 +193,7 @@ export type TaskChanges = Partial<
     | "permissions"
     | "untrusted"
     | "traceparent"
+    | "readSeq"
   >
 > & {
   /** The team's cap on its visibility. */
@@ -196,8 +203,8 @@ export type TaskChanges = Partial<
   /** Sets `requiredNodeId` to the process that has the task's browser, or null when no browser is online. */
   readonly toBrowser?: true;
   /**
-   * Begins a turn with every message so far: answeredSeq = the old consumedSeq, consumedSeq = the new
-   * lastSeq, claims = 1, idleClaims = 0.
+   * Begins a turn with every message so far: answeredSeq = the last message that was read, consumedSeq = the
+   * new lastSeq, claims = 1, idleClaims = 0.
    */
   readonly beginTurn?: true;
   /** Ends the time limit of the turn. */
@@ -224,7 +231,7 @@ export interface Advance {
   readonly when?: {
     readonly fence?: number;
     readonly nodeId?: string | null;
-    readonly status?: TaskStatus /** The turn has seen every user_message: messageSeq <= consumedSeq. */;
+    readonly status?: TaskStatus /** The turn has read every user_message: messageSeq <= `readUpTo`. */;
     readonly consumed?: true;
   };
   readonly set?: TaskChanges;

@@ -92,7 +92,9 @@ export interface ToolDefinition {
 /**
  * A part of a row. Texts, thoughts, calls and results have the form of the AI SDK's `ModelMessage`.
  * `environment` has the facts that are new or have changed, by their names. `tools` and `mark`, the name
- * around data, are parts of a `system` row, `cleared` and `summary` of a `compaction` row. `begun` (the effect of a call starts after this row) and `asked` (the run ends, and the call waits)
+ * around data, are parts of a `system` row, `message` of a `user` row: the event of a message that was read
+ * within its turn. `cleared` and `summary` are parts of a `compaction` row. `begun` (the effect of a call
+ * starts after this row) and `asked` (the run ends, and the call waits)
  * are parts of a `state` row.
  */
 export type TranscriptPart =
@@ -103,6 +105,7 @@ export type TranscriptPart =
   | { readonly type: "environment"; readonly values: Readonly<Record<string, string>> }
   | { readonly type: "tools"; readonly tools: readonly ToolDefinition[] }
   | { readonly type: "mark"; readonly mark: string }
+  | { readonly type: "message"; readonly seq: number }
   | ClearedPart
   | SummaryPart
   | { readonly type: "begun"; readonly toolCallId: string }

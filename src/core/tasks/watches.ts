@@ -8,7 +8,7 @@ import type { Tx } from "../store.ts";
 import type { EventType, TaskEvent } from "./event.ts";
 import type { TextDelta } from "./live-text.ts";
 import type { LiveTexts } from "./live-texts.ts";
-import type { TaskView } from "./task.ts";
+import { readUpTo, type TaskView } from "./task.ts";
 import type { Subscription, SubscriptionRules, TaskSubscriptions } from "./task-subscriptions.ts";
 import type { TextReader } from "./text-reader.ts";
 
@@ -81,7 +81,21 @@ export interface Watch {
   readonly untilSettled: boolean;
 }
 
-type WatchedTask = Pick<TaskView, "id" | "status" | "lastSeq">;
+/** A watch that sends more than events. */
+export interface LiveWatch extends Watch {
+  /** The texts of messages while agents write them (spec/decisions.md 89). */
+  readonly deltas: boolean;
+  /** How far the agent has read the messages: first, and when that changes. */
+  readonly reads: boolean;
+}
+
+/** The agent has read the messages up to this event. */
+export interface MessageRead {
+  readonly readSeq: number;
+}
+
+type WatchedTask = Pick<TaskView, "id" | "status" | "lastSeq"> &
+  Partial<Pick<TaskView, "readSeq" | "consumedSeq">>;
 
 export interface WatchSource {
   /** The task that this caller may watch under an id; null for any other. */
@@ -126,8 +140,12 @@ export interface Watches {
    * the process drains, and the failures of a new call.
    */
   watch(tx: Tx, call: OpenCall, watch: Watch): Promise<AsyncIterable<TaskEvent> | null>;
-  /** The same, and the texts of messages while agents write them (spec/decisions.md 89). */
-  watchTexts(tx: Tx, call: OpenCall, watch: Watch): Promise<AsyncIterable<TaskEvent | TextDelta> | null>;
+  /** The same, with what else it asks for. */
+  watchLive(
+    tx: Tx,
+    call: OpenCall,
+    watch: LiveWatch,
+  ): Promise<AsyncIterable<TaskEvent | MessageRead | TextDelta> | null>;
 }
 
 /** A task and its first unsent events, read consistently. */
@@ -139,7 +157,13 @@ interface Unsent {
 }
 
 /** A reader whose deltas the stream has; `never` in a stream of events only. */
-type Reader<Delta> = Pick<TextReader, "next" | "close"> & { take(sentSeq: number): readonly Delta[] };
+type Reader<More> = Pick<TextReader, "next" | "close"> & { take(sentSeq: number): readonly More[] };
+
+/** What a stream has in addition to events; null for what it does not have. */
+interface LiveParts<More> {
+  readonly reader: Reader<More> | null;
+  readonly markOf: ((readSeq: number) => More) | null;
+}
 
 /** Before an event is sent, credential and visibility were checked at most 5 s ago. */
 const recheckMs = 5_000;
@@ -196,22 +220,23 @@ export function watches(
     );
   }
 
-  async function* send<Delta extends TextDelta>(
+  async function* send<More extends TextDelta | MessageRead>(
     tx: Tx,
     call: OpenCall,
     first: WatchedTask,
-    { watch, reader }: { watch: Watch; reader: Reader<Delta> | null },
+    { watch, reader, markOf }: { watch: Watch } & LiveParts<More>,
     subscription: Subscription,
-  ): AsyncGenerator<TaskEvent | Delta> {
+  ): AsyncGenerator<TaskEvent | More> {
     const { id } = first;
     let sentSeq = watch.afterSeq;
+    let sentRead = -1;
     let checkedAt = clock.monotonic();
     async function checkRegularly(): Promise<void> {
       if (!draining.aborted && clock.monotonic() - checkedAt < recheckMs) return;
       await readShared(tx, call, id, sentSeq);
       checkedAt = clock.monotonic();
     }
-    async function* textsUntil(news: Promise<null>, { take, next }: Reader<Delta>): AsyncGenerator<Delta> {
+    async function* textsUntil(news: Promise<null>, { take, next }: Reader<More>): AsyncGenerator<More> {
       do {
         for (const delta of take(sentSeq)) {
           await checkRegularly();
@@ -239,6 +264,9 @@ export function watches(
         }
         const hasGap = sentSeq < endSeq;
         sentSeq = endSeq;
+        const readSeq = readIn(task);
+        if (readSeq > sentRead && markOf) yield markOf(readSeq);
+        sentRead = readSeq;
         // Events of other types are missing, or all were erased after the read of their task: the next read
         // reports that.
         if (hasGap) continue;
@@ -254,22 +282,22 @@ export function watches(
     }
   }
 
-  async function open<Delta extends TextDelta>(
+  async function open<More extends TextDelta | MessageRead>(
     tx: Tx,
     call: OpenCall,
     watch: Watch,
-    read: (id: string) => Reader<Delta> | null,
-  ): Promise<AsyncIterable<TaskEvent | Delta> | null> {
+    partsOf: (id: string) => LiveParts<More>,
+  ): Promise<AsyncIterable<TaskEvent | More> | null> {
     if (draining.aborted) throw stopping();
     const pending = subscriptions.prepare();
     try {
       const task = await find(tx, call.caller, watch.taskId);
       if (watch.untilSettled && isSent(task, watch.afterSeq)) return null;
       const subscription = pending.subscribe(call, task);
-      const reader = read(task.id);
+      const parts = partsOf(task.id);
       // Also when the stream is never read.
-      call.gone.addEventListener("abort", () => reader?.close(), { once: true });
-      return send(tx, call, task, { watch, reader }, subscription);
+      call.gone.addEventListener("abort", () => parts.reader?.close(), { once: true });
+      return send(tx, call, task, { watch, ...parts }, subscription);
     } finally {
       pending.cancel();
     }
@@ -302,10 +330,16 @@ export function watches(
       }
     },
 
-    watch: (tx, call, watch) => open<never>(tx, call, watch, () => null),
-    watchTexts: (tx, call, watch) => open(tx, call, watch, (id) => texts?.reader(id) ?? null),
+    watch: (tx, call, watch) => open<never>(tx, call, watch, () => ({ reader: null, markOf: null })),
+    watchLive: (tx, call, { deltas, reads, ...watch }) =>
+      open<TextDelta | MessageRead>(tx, call, watch, (id) => ({
+        reader: (deltas && texts?.reader(id)) || null,
+        markOf: reads ? (readSeq) => ({ readSeq }) : null,
+      })),
   };
 }
+
+const readIn = ({ readSeq = 0, consumedSeq = 0 }: WatchedTask): number => readUpTo({ readSeq, consumedSeq });
 
 /** The task does not run, and all of its events were sent. */
 const isSent = ({ status, lastSeq }: WatchedTask, sentSeq: number): boolean =>

@@ -62,6 +62,8 @@ export interface TurnOptions {
   readonly outputSchema?: JsonObject | undefined;
   /** `checkTurnRequest` has accepted it. */
   readonly turnRequest?: TurnRequest | undefined;
+  /** When an agent that works reads it; absent: before its next call, if it can. */
+  readonly delivery?: "next_call" | "next_turn" | undefined;
 }
 
 /** The fields that task.update may change; absent fields stay as they are. */
@@ -77,6 +79,13 @@ export interface TaskEdit {
   readonly permissions?: readonly PermissionRule[];
 }
 
+export interface SentMessage {
+  /** Also when the request used a shortcut. */
+  readonly taskId: string;
+  /** Why the message is not read when the request says. */
+  readonly warnings: readonly string[];
+}
+
 /** Tasks of a caller: each method is one operation of spec/api.md 8.1 to 8.7. */
 export interface Tasks {
   /** Checks that `create` would accept the request now; creates nothing. @throws Failure as `create` */
@@ -87,8 +96,7 @@ export interface Tasks {
   stop(tx: Tx, caller: Caller, id: string): Promise<void>;
   /** @param how a running task is refused unless `stop` is set, which stops it first. */
   remove(tx: Tx, caller: Caller, id: string, how: { stop: boolean }): Promise<void>;
-  /** Returns the task's id, also when the request used a shortcut. */
-  send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: TurnOptions): Promise<string>;
+  send(tx: Tx, caller: Caller, id: string, input: UserInput, turn: TurnOptions): Promise<SentMessage>;
 }
 
 /** The most milliseconds that a response waits until its events are in the past. */
@@ -104,6 +112,8 @@ export interface TasksParts {
   readonly keepsEvents: boolean;
   /** Absent: those of the public API. */
   readonly profiles?: Pick<Profiles, "parse">;
+  /** Whether the agent of a profile reads messages while it works. Absent: none does. */
+  readonly canSteer?: (profile: string) => boolean;
 }
 
 export function tasks({
@@ -114,6 +124,7 @@ export function tasks({
   publishTask,
   keepsEvents,
   profiles = profilesOf([]),
+  canSteer = () => false,
 }: TasksParts): Tasks {
   const { lock, advance, insert, enqueue } = steps;
 
@@ -250,7 +261,8 @@ export function tasks({
       tx.audit.note({ subject: id, before: { status: task.status } });
     },
 
-    async send(tx, caller, id, input, { agentProfile, outputSchema, turnRequest, clearConnectors = false }) {
+    async send(tx, caller, id, input, turn) {
+      const { agentProfile, outputSchema, turnRequest, clearConnectors = false } = turn;
       await lockActiveMember(tx, caller);
       const text = messageText(input);
       const { resources = noResources } = input;
@@ -267,7 +279,15 @@ export function tasks({
       };
       const running = task.status === "running";
       if (!running) backlog.add();
-      const step = running ? queueMessage(text, input) : resume(text, clock.now(), input);
+      const { delivery, warnings } = deliveryOf(
+        task,
+        input,
+        { ...turn, agentProfile: changes.agentProfile },
+        canSteer,
+      );
+      const step = running
+        ? queueMessage(text, { ...input, ...defined({ delivery }) })
+        : resume(text, clock.now(), input);
       const begun = await publishTask(
         tx,
         await advance(tx, task.id, { ...step.set, ...changes }, step.events),
@@ -287,10 +307,38 @@ export function tasks({
         before: { status: task.status },
         after: { agentProfile: changes.agentProfile },
       });
-      return task.id;
+      return { taskId: task.id, warnings };
     },
   };
 }
+
+/**
+ * When a message is read. One that brings something for a turn begins the next turn: skills, connectors and
+ * profile do not change within one.
+ */
+function deliveryOf(
+  { status, agentProfile }: Task,
+  { references, resources = noResources }: UserInput,
+  turn: TurnOptions,
+  canSteer: (profile: string) => boolean,
+): { readonly delivery?: "next_turn" | undefined; readonly warnings: readonly string[] } {
+  const { connectors, skills, forced } = resources;
+  const bringsMore =
+    turn.agentProfile !== agentProfile ||
+    turn.outputSchema !== undefined ||
+    turn.turnRequest !== undefined ||
+    turn.clearConnectors === true ||
+    [references, connectors, skills, forced].some((list) => list.length > 0);
+  const delivery = bringsMore || turn.delivery === "next_turn" ? "next_turn" : undefined;
+  if (status !== "running" || turn.delivery !== "next_call") return { delivery, warnings: [] };
+  if (bringsMore) return { delivery, warnings: [bringsMoreText] };
+  return { delivery, warnings: canSteer(agentProfile) ? [] : [cannotSteerText] };
+}
+
+const cannotSteerText =
+  "delivery: the agent of the task does not read messages while it works: this one starts the next turn";
+const bringsMoreText =
+  "delivery: a message with another profile, a schema, skills, connectors or references starts the next turn";
 
 /**
  * Checks the request of a new task. @throws Failure for content, references, skills, a profile or a project

@@ -38,8 +38,8 @@ export function lastEventId(header: string | string[] | undefined): number | und
 
 /**
  * Compiles the frame writer of a stream. Either its answers have a task event in their first field, and
- * perhaps a part of a text in their second; or each answer has one of several messages, and the frame has the
- * name of its field.
+ * perhaps other messages in their next ones; or each answer has one of several messages, and the frame has
+ * the name of its field.
  *
  * @throws Error when the answers have another form: a mistake in `proto/`.
  */
@@ -60,24 +60,27 @@ export const isResumable = ({ fields: [first] }: DescMessage): boolean =>
 type NewFrame = (answer: Members) => string | undefined;
 
 function compileEventFrames(desc: DescMessage): NewFrame {
-  const [{ message, localName } = {}, { message: deltaDesc, localName: deltaName = "" } = {}] = desc.fields;
+  const [{ message, localName } = {}, ...others] = desc.fields;
   const types = message?.field["type"]?.enum;
   if (!message || !localName || !types) throw new Error(`${desc.typeName} holds no event`);
   const { names } = enumNames(types);
   const write = compileBareWriter(message);
-  const writeDelta = deltaDesc && compileBareWriter(deltaDesc);
+  // Without an id, so that a client that reconnects continues after the last event.
+  const nameOf = (field: string) => (field === "delta" ? "text_delta" : field);
+  const frameOther = compileFieldFrames({ typeName: desc.typeName, fields: others }, nameOf);
   return (answer) => {
-    const [event, delta] = [answer[localName], answer[deltaName]];
-    if (isEvent(event)) return frame(names.get(event.type) ?? "", write(event), event.seq);
-    // Without an id, so that a client that reconnects continues after the last event.
-    return writeDelta && isMessage(delta) ? frame("text_delta", writeDelta(delta)) : undefined;
+    const event = answer[localName];
+    return isEvent(event) ? frame(names.get(event.type) ?? "", write(event), event.seq) : frameOther(answer);
   };
 }
 
-function compileFieldFrames({ typeName, fields }: DescMessage): NewFrame {
+function compileFieldFrames(
+  { typeName, fields }: Pick<DescMessage, "typeName" | "fields">,
+  nameOf = (field: string) => field,
+): NewFrame {
   const writers = fields.map(({ name, localName, message }) => {
     if (!message) throw new Error(`${typeName}.${name} is not a message`);
-    return { name, localName, write: compileBareWriter(message) };
+    return { name: nameOf(name), localName, write: compileBareWriter(message) };
   });
   return (answer) => {
     for (const { name, localName, write } of writers) {

@@ -108,9 +108,13 @@ export async function advance(session: Session, id: string, step: Advance): Prom
     fence: task.fence,
     status: task.status,
     ...ownerOf(task),
+    ...(task.readSeq > 0 ? { readSeq: task.readSeq } : {}),
   });
   return { task, isNew: false, events, hasWebhooks };
 }
+
+/** `readUpTo` of the row. */
+const readSeq = sql`CASE WHEN read_seq > consumed_seq THEN read_seq ELSE consumed_seq END`;
 
 /** Every right-hand side uses the old values of the row. */
 export function changes(
@@ -141,7 +145,7 @@ export function changes(
   if (set.toBrowser) found.push(sql`wants_node = ${selectedBrowserNode}`);
   if (set.addsMessage) found.push(sql`message_seq = last_seq + 1`);
   if (set.beginTurn)
-    found.push(sql`answered_seq = consumed_seq`, sql`consumed_seq = last_seq + ${events.length}`);
+    found.push(sql`answered_seq = ${readSeq}`, sql`consumed_seq = last_seq + ${events.length}`);
   if (set.status === "waiting")
     found.push(sql`waiting_since = CASE WHEN status = 'waiting' THEN waiting_since ELSE ${now} END`);
   if (set.turnUntil === undefined) found.push(...turnEnd(now, set));
@@ -180,7 +184,7 @@ export const claim = (nodeId: string, now: number): readonly Sql[] => [
   sql`fence = fence + 1`,
   sql`claims = claims + 1`,
   sql`idle_claims = CASE WHEN claims = 0 THEN 0 ELSE idle_claims + 1 END`,
-  sql`answered_seq = CASE WHEN claims = 0 THEN consumed_seq ELSE answered_seq END`,
+  sql`answered_seq = CASE WHEN claims = 0 THEN ${readSeq} ELSE answered_seq END`,
   sql`consumed_seq = CASE WHEN claims = 0 THEN last_seq ELSE consumed_seq END`,
   sql`turn_until = COALESCE(CASE WHEN claims = 0 THEN NULL ELSE turn_until END, ${timeEnd(now)})`,
 ];
@@ -231,7 +235,7 @@ function guards(id: string, { fence, nodeId, status, consumed }: Advance["when"]
   if (fence !== undefined) found.push(sql`fence = ${fence}`);
   if (nodeId !== undefined) found.push(nodeId === null ? sql`node_id IS NULL` : sql`node_id = ${nodeId}`);
   if (status !== undefined) found.push(sql`status = ${status}`);
-  if (consumed) found.push(sql`message_seq <= consumed_seq`);
+  if (consumed) found.push(sql`message_seq <= ${readSeq}`);
   return found;
 }
 

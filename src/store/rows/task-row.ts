@@ -70,6 +70,7 @@ export const taskShape = tables.task
     "messageSeq",
     "answeredSeq",
     "consumedSeq",
+    "readSeq",
     "fence",
     "nodeId",
     "claims",

@@ -308,6 +308,28 @@ describeOnOne("a task of the model agent with tools", (kind) => {
 
   test.each(
     endpoints,
+  )("reads a message that arrives while it works once, when each of its runs is lost after a write ($api)", async (endpoint) => {
+    const answers = [call("echo", { text: "a" }), call("echo", { text: "b" }), { text: "Done." }];
+    async function session(abandons: number | undefined) {
+      const id = await put();
+      let sending: Promise<unknown> | undefined;
+      endpoint.server.play(({ messages }) => {
+        const nth = messages.filter(({ role }) => role === "assistant").length;
+        if (nth === 1) sending ??= send(id, "And c");
+        return { ...answers[nth], ...(sending && { wait: sending }) };
+      });
+      for (let runs = 0; runs < 20 && (await taskRow(id)).status === "running"; runs += 1)
+        await run(id, endpoint, [echo()], runs < 15 ? abandons : undefined);
+      expect(await taskRow(id)).toMatchObject({ status: "stopped", answeredSeq: 0 });
+      return JSON.parse(JSON.stringify(await rowsOf(id)).replaceAll(/("type":"message","seq"):\d+/g, "$1:0"));
+    }
+    const whole = await session(undefined);
+    expect(JSON.stringify(whole).split("And c")).toHaveLength(2);
+    for (const abandons of [1, 2, 3]) expect(await session(abandons)).toEqual(whole);
+  });
+
+  test.each(
+    endpoints,
   )("continues a task of an earlier release, which has only events: its waiting approval, and its uses ($api)", async (endpoint) => {
     const done: string[] = [];
     endpoint.server.play([{ text: "Done." }]);

@@ -4,7 +4,7 @@ import type { AgentEvent, Progress } from "../../agent.ts";
 import { requestTools } from "./addresses.ts";
 import { addEarlier, addWritten } from "./conversation.ts";
 import { planTool } from "./plan.ts";
-import { networkText, newFacts, systemParts, turnFacts } from "./prompt.ts";
+import { filesFacts, networkText, newFacts, systemParts, turnFacts } from "./prompt.ts";
 import type { Run } from "./run.ts";
 import { knownFacts, partsOf } from "./transcript.ts";
 import { closeCalls, loadSkill } from "./use.ts";
@@ -36,6 +36,32 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
     if (loaded.length > 0) yield run.record(loaded.map(([, event]) => event));
   }
   await addWritten(transcript, turn, isNew, mark);
+}
+
+/**
+ * Adds the messages that the user has sent since the last call of the model. From this commit on they belong
+ * to the turn.
+ *
+ * @throws TurnError at a limit of the turn.
+ */
+export async function* readMessages(run: Run): AsyncGenerator<Progress, void, void> {
+  const { transcript, turn, mark, limits, record } = run;
+  // A turn that is at its limit answers no further message.
+  limits.check();
+  const found = await turn.unread();
+  const last = found.at(-1);
+  if (!last) return;
+  for (const { seq, content, files } of found)
+    transcript.add(
+      "user",
+      [
+        ...(content === "" ? [] : [{ type: "text", text: content } as const]),
+        ...newFacts(filesFacts(files, mark), {}),
+        { type: "message", seq },
+      ],
+      { seq },
+    );
+  yield { ...record([]), readSeq: last.seq, isAwaited: true };
 }
 
 /** What tools may request; empty for a model without such tools. Each request is checked again. */

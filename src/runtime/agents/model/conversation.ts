@@ -3,7 +3,7 @@ import type { PlanStep } from "../../../core/tasks/event.ts";
 import type { Turn, WrittenEvent } from "../../agent.ts";
 import { planTool } from "./plan.ts";
 import { waitedStates, waitName } from "./tools/subtasks.ts";
-import { callIdOf, openCalls, type Row, type Transcript } from "./transcript.ts";
+import { callIdOf, openCalls, partsOf, type Row, type Transcript } from "./transcript.ts";
 import { resultPartOf } from "./transcript-files.ts";
 
 // Events that no row covers become rows, once: those of tasks from before there were transcripts, of imported
@@ -33,8 +33,12 @@ export function addEarlier(
   mark: string,
 ): void {
   const writing = begin(transcript, mark);
-  // A message can have come while a turn ran that did not answer it.
-  const answered = transcript.rows.reduce((max, { turn }) => (turn < number ? Math.max(max, turn) : max), 0);
+  // A message can have come while a turn ran that did not read it.
+  const answered = Math.max(
+    0,
+    ...transcript.rows.flatMap(({ turn }) => (turn < number ? [turn] : [])),
+    ...partsOf(transcript.rows, "message").map(({ seq }) => seq),
+  );
   let hasUser = transcript.rows.some(({ role }) => role === "user");
   for (const entry of earlier) {
     hasUser ||= entry.role === "user";

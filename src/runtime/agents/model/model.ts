@@ -4,7 +4,7 @@ import { structuredResult } from "../../../core/structured-output/structured-out
 import type { CallPart } from "../../../core/tasks/transcript.ts";
 import type { Agent, Outcome, Progress } from "../../agent.ts";
 import type { Answer, RequestedCall } from "./answer.ts";
-import { beginTurn } from "./begin.ts";
+import { beginTurn, readMessages } from "./begin.ts";
 import { TurnError } from "./fault.ts";
 import { closePlan, isOpen, planReminder } from "./plan.ts";
 import { type ModelParts, openRun, type Run } from "./run.ts";
@@ -44,6 +44,7 @@ async function* work(run: Run): AsyncGenerator<Progress, Outcome, void> {
   for (let quiet = run.turn.written.at(-1)?.type === "explanation"; ; quiet = false) {
     const end = yield* useCalls(run);
     if (end) return end;
+    yield* readMessages(run);
     const answer = yield* stepOrText(run, quiet);
     if (typeof answer === "string") return yield* finish(run, answer);
     const isLast = !answer.parts.some(({ type }) => type === "call");

@@ -1,7 +1,7 @@
 import type { Json } from "../../../core/json.ts";
 import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
 import type { CallEnd, ToolDefinition, TranscriptPart } from "../../../core/tasks/transcript.ts";
-import type { Person, Turn, TurnSkill } from "../../agent.ts";
+import type { AttachedFile, Person, Turn, TurnSkill } from "../../agent.ts";
 import { subtaskStates } from "./tools/subtasks.ts";
 import { useSkillName } from "./tools/use-skill.ts";
 
@@ -78,14 +78,22 @@ export function dateFacts(now: number, { timeZone }: Person): Readonly<Record<st
   };
 }
 
-/** What changes from turn to turn, by names for the model. An empty text: there is none. */
-export function turnFacts(turn: Turn, person: Person, mark: string): Readonly<Record<string, string>> {
-  const { locale, attachments, subtasks, ownInstruction = "", outputSchema, clock } = turn;
-  const files = attachments.map(({ filename, contentType, bytes }) => ({
+/** The files of a message. */
+export function filesFacts(
+  attached: readonly AttachedFile[],
+  mark: string,
+): Readonly<Record<string, string>> {
+  const files = attached.map(({ filename, contentType, bytes }) => ({
     filename,
     content_type: contentType,
     bytes,
   }));
+  return { "Files attached to this message": files.length === 0 ? "" : markData(files, mark) };
+}
+
+/** What changes from turn to turn, by names for the model. An empty text: there is none. */
+export function turnFacts(turn: Turn, person: Person, mark: string): Readonly<Record<string, string>> {
+  const { locale, attachments, subtasks, ownInstruction = "", outputSchema, clock } = turn;
   const begun = subtasks?.begun ?? [];
   const now = clock.now();
   return {
@@ -93,7 +101,7 @@ export function turnFacts(turn: Turn, person: Person, mark: string): Readonly<Re
     Time: new Intl.DateTimeFormat("en-GB", { timeZone: person.timeZone, timeStyle: "short" }).format(now),
     Language: locale,
     "Name of the user": person.name === null ? "" : markData(person.name, mark),
-    "Files attached to this message": files.length === 0 ? "" : markData(files, mark),
+    ...filesFacts(attachments, mark),
     "Your subtasks": begun.length === 0 ? "" : markData(subtaskStates(begun), mark),
     "Instruction of the program that calls, for this turn": ownInstruction,
     "Schema of the JSON value that you will be asked for after your answer, so find out all that it needs":
