@@ -881,6 +881,7 @@ TABLE task
   turn_request text
   permissions text NOT NULL DEFAULT '[]'::text
   untrusted boolean NOT NULL DEFAULT false
+  read_seq integer NOT NULL DEFAULT 0
   CONSTRAINT task_pkey PRIMARY KEY (id)
   CREATE INDEX task_account_id_served_at_idx ON public.task USING btree (account_id, served_at)
   CREATE INDEX task_deleted ON public.task USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)

@@ -21,6 +21,7 @@ import {
   messageText,
   type UserInput,
 } from "../tasks/message.ts";
+import { deliveryOf, type SentMessage, type TurnOptions } from "../tasks/message-delivery.ts";
 import { type Metadata, mergeMetadata } from "../tasks/metadata.ts";
 import { stopSubtasks } from "../tasks/parents.ts";
 import { defaultProfile, type Profiles, profilesOf } from "../tasks/profile.ts";
@@ -53,19 +54,6 @@ export interface TaskInput {
   readonly scheduleId?: string;
 }
 
-/** The fields that task.sendMessage may set in addition to the message; absent fields stay as they are. */
-export interface TurnOptions {
-  readonly agentProfile?: string | undefined;
-  /** Removes the task's connectors (spec/api.md 9.9). */
-  readonly clearConnectors?: boolean;
-  /** `checkSchema` has accepted it. */
-  readonly outputSchema?: JsonObject | undefined;
-  /** `checkTurnRequest` has accepted it. */
-  readonly turnRequest?: TurnRequest | undefined;
-  /** When an agent that works reads it; absent: before its next call, if it can. */
-  readonly delivery?: "next_call" | "next_turn" | undefined;
-}
-
 /** The fields that task.update may change; absent fields stay as they are. */
 export interface TaskEdit {
   readonly title?: string;
@@ -77,13 +65,6 @@ export interface TaskEdit {
   readonly metadata?: Metadata;
   /** All rules of the task. They also replace what the user has always allowed in it. */
   readonly permissions?: readonly PermissionRule[];
-}
-
-export interface SentMessage {
-  /** Also when the request used a shortcut. */
-  readonly taskId: string;
-  /** Why the message is not read when the request says. */
-  readonly warnings: readonly string[];
 }
 
 /** Tasks of a caller: each method is one operation of spec/api.md 8.1 to 8.7. */
@@ -311,34 +292,6 @@ export function tasks({
     },
   };
 }
-
-/**
- * When a message is read. One that brings something for a turn begins the next turn: skills, connectors and
- * profile do not change within one.
- */
-function deliveryOf(
-  { status, agentProfile }: Task,
-  { references, resources = noResources }: UserInput,
-  turn: TurnOptions,
-  canSteer: (profile: string) => boolean,
-): { readonly delivery?: "next_turn" | undefined; readonly warnings: readonly string[] } {
-  const { connectors, skills, forced } = resources;
-  const bringsMore =
-    turn.agentProfile !== agentProfile ||
-    turn.outputSchema !== undefined ||
-    turn.turnRequest !== undefined ||
-    turn.clearConnectors === true ||
-    [references, connectors, skills, forced].some((list) => list.length > 0);
-  const delivery = bringsMore || turn.delivery === "next_turn" ? "next_turn" : undefined;
-  if (status !== "running" || turn.delivery !== "next_call") return { delivery, warnings: [] };
-  if (bringsMore) return { delivery, warnings: [bringsMoreText] };
-  return { delivery, warnings: canSteer(agentProfile) ? [] : [cannotSteerText] };
-}
-
-const cannotSteerText =
-  "delivery: the agent of the task does not read messages while it works: this one starts the next turn";
-const bringsMoreText =
-  "delivery: a message with another profile, a schema, skills, connectors or references starts the next turn";
 
 /**
  * Checks the request of a new task. @throws Failure for content, references, skills, a profile or a project
