@@ -23,11 +23,13 @@ import { createSubscriptions } from "./subscriptions.ts";
 const stepsOf = ({ clock, config }: ProcessContext, direct: DirectClaims): TaskSteps =>
   taskSteps(clock, remoteProfiles(config), direct);
 
-export type TasksContext = ProcessContext & Pick<ModuleContext, "backlog" | "direct">;
+export type TasksContext = ProcessContext &
+  Pick<ModuleContext, "backlog" | "direct"> &
+  Partial<Pick<ModuleContext, "models">>;
 
 /** Tasks, for callers and for schedules. */
 export const tasksOf = (context: TasksContext): Tasks => {
-  const { clock, ids, config, backlog, direct, publishTask } = context;
+  const { clock, ids, config, backlog, direct, publishTask, models } = context;
   const [steps, profiles] = [stepsOf(context, direct), configuredProfiles(config)];
   return tasks({
     clock,
@@ -37,7 +39,7 @@ export const tasksOf = (context: TasksContext): Tasks => {
     publishTask,
     keepsEvents: config.deletedTaskDays > 0,
     profiles,
-    canSteer: (profile) => modelOf(config, profile) !== undefined,
+    canSteer: (profile) => models !== undefined && modelOf(models, profile) !== undefined,
   });
 };
 

@@ -167,14 +167,6 @@ export interface Person {
   readonly timeZone: string;
 }
 
-/** A message that the user has sent while the turn runs. */
-export interface SteeringMessage {
-  /** The number of its event. */
-  readonly seq: number;
-  readonly content: string;
-  readonly files: readonly AttachedFile[];
-}
-
 /** An event of the turn that is written. */
 export type WrittenEvent = NewEvent & { readonly seq: number };
 
@@ -211,7 +203,7 @@ export interface Turn {
    * The messages that the user has sent since the turn began, each once: those after the last call, up to one
    * that is for the next turn. Yield `readSeq` with what is made of them: then they begin no turn.
    */
-  readonly unread: () => Promise<readonly SteeringMessage[]>;
+  readonly unread: () => Promise<readonly EarlierMessage[]>;
   /** The task's files, which are kept from turn to turn. */
   readonly workspace: Workspace;
   /** The tasks that this one refers to. */

@@ -18,7 +18,7 @@ import { readUpTo, type Task } from "../core/tasks/task.ts";
 import type { ReadTranscript } from "../core/tasks/transcript.ts";
 import { joinInstructions } from "../core/tasks/turn-request.ts";
 import type { WorkspaceOf } from "../core/workspaces/open.ts";
-import type { AttachedFile, Decision, Earlier, Person, SteeringMessage, Turn, TurnSkill } from "./agent.ts";
+import type { AttachedFile, Decision, Earlier, EarlierMessage, Person, Turn, TurnSkill } from "./agent.ts";
 import { toAttachedFile } from "./attached-file.ts";
 import { fetchSources } from "./fetch-sources.ts";
 import { permitUses } from "./permissions.ts";
@@ -88,7 +88,7 @@ export async function openTurn(
   const steering = await steeringOf({ store, readFile }, task);
   const attachments = [
     ...messages.flatMap(({ payload }) => filesOf(payload, readFile)),
-    ...steering.read.flatMap(({ files }) => files),
+    ...steering.read.flatMap(({ files = [] }) => files),
   ];
   return {
     taskId: id,
@@ -107,7 +107,7 @@ export async function openTurn(
     attachments,
     async unread() {
       const found = await steering.unread();
-      attachments.push(...found.flatMap(({ files }) => files));
+      attachments.push(...found.flatMap(({ files = [] }) => files));
       return found;
     },
     workspace: workspaceOf(task, signal),
@@ -137,19 +137,20 @@ async function steeringOf(
   { store, readFile }: Pick<TurnParts, "store" | "readFile">,
   { id, consumedSeq, readSeq }: Task,
 ): Promise<{
-  readonly read: readonly SteeringMessage[];
-  unread(): Promise<readonly SteeringMessage[]>;
+  readonly read: readonly EarlierMessage[];
+  unread(): Promise<readonly EarlierMessage[]>;
 }> {
   let last = readUpTo({ consumedSeq, readSeq });
-  async function list(window: { afterSeq: number; beforeSeq?: number }): Promise<readonly SteeringMessage[]> {
+  async function list(window: { afterSeq: number; beforeSeq?: number }): Promise<readonly EarlierMessage[]> {
     const more = { order: "asc", limit: pageMax, verbose: false, types: ["user_message"] } as const;
     const found = (await store.events.list(id, { ...window, ...more })).flatMap((event) =>
       event.type === "user_message" ? [event] : [],
     );
     const held = found.findIndex(({ payload }) => payload.delivery === "next_turn");
-    return found
-      .slice(0, held < 0 ? undefined : held)
-      .map(({ seq, payload }) => ({ seq, content: payload.content, files: filesOf(payload, readFile) }));
+    return found.slice(0, held < 0 ? undefined : held).map(({ seq, payload }) => {
+      const files = filesOf(payload, readFile);
+      return { seq, role: "user", content: payload.content, files } as const;
+    });
   }
   return {
     read: last > consumedSeq ? await list({ afterSeq: consumedSeq, beforeSeq: last + 1 }) : [],

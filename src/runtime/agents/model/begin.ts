@@ -51,7 +51,7 @@ export async function* readMessages(run: Run): AsyncGenerator<Progress, void, vo
   const found = await turn.unread();
   const last = found.at(-1);
   if (!last) return;
-  for (const { seq, content, files } of found)
+  for (const { seq, content, files = [] } of found)
     transcript.add(
       "user",
       [
