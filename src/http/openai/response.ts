@@ -53,7 +53,7 @@ export function responseObject(
   };
 }
 
-/** The tokens of a task in the SDK's form. Those of thoughts are not counted on their own. */
+/** The tokens of a task in the SDK's form. Those of thoughts are not counted separately. */
 function usageObject(usage: TokenUsage | undefined) {
   const [input_tokens, output_tokens] = [Number(usage?.inputTokens ?? 0), Number(usage?.outputTokens ?? 0)];
   return {

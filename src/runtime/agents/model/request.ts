@@ -103,9 +103,9 @@ export const summaryRequest = [
 ].join("\n\n");
 
 const continueText = (files: string): string =>
-  `Your summary replaces what was before it. Read ${files} where you need more of it. Go on with the task.`;
+  `Your summary replaces what was before it. Read ${files} where you need more of it. Continue the task.`;
 const lostText = (files: string): string =>
-  `Older steps are no longer in your context, and there is no summary of them. Read ${files}, then go on with the task.`;
+  `Older steps are no longer in your context, and there is no summary of them. Read ${files}, then continue the task.`;
 const cutText = "Older messages of the user are left out here. They are in the files of .history/.";
 
 function toolsIn(parts: readonly TranscriptPart[]): Request["tools"] {

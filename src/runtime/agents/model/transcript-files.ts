@@ -14,7 +14,7 @@ export const transcriptFolders: readonly string[] = [".history/", ".results/"];
 /** The file with the complete result of a call, by the call's number. */
 export const resultPath = (toolCallId: string): string => `.results/${Number(toolCallId.slice(1))}`;
 
-/** The files with the rows that so many summaries have replaced. */
+/** The files with the rows that this many summaries have replaced. */
 export const historyFiles = (summaries: number): string =>
   summaries === 1 ? ".history/1" : `.history/1 to .history/${summaries}`;
 
