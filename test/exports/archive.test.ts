@@ -56,6 +56,7 @@ describeOnOne("an archive", (kind) => {
     ];
 
   test("of everything has each specified entry, and tasks and events as the API shows them", async () => {
+    const rule = { tool: "bash", pattern: "git *", decision: "ask", each_time: true };
     const cy = await platform.service.person();
     const { body } = await cy.v2("project.create", { name: "Garden", instruction: "Be brief" });
     const project = body["project"];
@@ -66,7 +67,7 @@ describeOnOne("an archive", (kind) => {
     );
     const other = await createFinishedTask(
       "Second",
-      { share_visibility: "team", metadata: { ticket: "42" } },
+      { share_visibility: "team", metadata: { ticket: "42" }, permissions: [rule] },
       cy,
     );
     const { files } = await requestArchive(platform, cy, "full");
@@ -85,6 +86,7 @@ describeOnOne("an archive", (kind) => {
       expect(record).not.toHaveProperty("deleted_at");
     }
     expect(rows.map(({ metadata }) => metadata)).toEqual([undefined, { ticket: "42" }]);
+    expect(rows.map(({ permissions }) => permissions)).toEqual([undefined, [rule]]);
     expect(rows.map(({ is_shared, project_uid }) => [is_shared, project_uid])).toEqual([
       [false, project.id],
       [true, undefined],

@@ -1,5 +1,6 @@
 import type { MemberStatus, Role } from "../accounts/account.ts";
 import type { StoredFile } from "../files/file.ts";
+import type { PermissionRule } from "../permissions/rule.ts";
 import type { SkillView } from "../skills/skill.ts";
 import type { TaskEvent } from "../tasks/event.ts";
 import type { Metadata } from "../tasks/metadata.ts";
@@ -73,6 +74,8 @@ export interface ArchiveQuery {
 export interface PackedTask extends TaskRecord {
   readonly metadata: Metadata;
   readonly turnRequest: TurnRequest | null;
+  /** Its own rules. */
+  readonly permissions: readonly PermissionRule[];
   readonly lastSeq: number;
 }
 

@@ -1,5 +1,7 @@
 import type { ArchiveQuery, ArchiveRows, PackedTask } from "../../core/exports/archive-rows.ts";
 import type { Attachment, StoredFile } from "../../core/files/file.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { PermissionRule } from "../../core/permissions/rule.ts";
 import type { TaskEvent } from "../../core/tasks/event.ts";
 import type { ReadTranscript, TranscriptRow } from "../../core/tasks/transcript.ts";
 import type { Writers } from "./json.ts";
@@ -53,7 +55,9 @@ export async function* sessionRow(
   const labels =
     Object.keys(task.metadata).length === 0 ? "" : `,"metadata":${JSON.stringify(task.metadata)}`;
   const turn = task.turnRequest === null ? "" : `,"turn":${JSON.stringify(task.turnRequest)}`;
-  yield `${record.slice(0, -1)}${labels}${turn},"events":[`;
+  const rules =
+    task.permissions.length === 0 ? "" : `,"permissions":${JSON.stringify(task.permissions.map(ruleRow))}`;
+  yield `${record.slice(0, -1)}${labels}${turn}${rules},"events":[`;
   let comma = "";
   for await (const event of events) {
     yield comma + writers.event(event, (fileId) => (withFiles ? entryOf(event, fileId) : ""));
@@ -61,6 +65,8 @@ export async function* sessionRow(
   }
   yield "]}";
 }
+
+const ruleRow = ({ eachTime, ...rule }: PermissionRule): JsonObject => ({ ...rule, each_time: eachTime });
 
 /** What the model of a task was given and has answered (`transcript.jsonl`): a JSON object in each line. */
 export async function* transcriptLines(

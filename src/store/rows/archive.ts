@@ -1,4 +1,5 @@
 import type { ArchiveQuery, ArchiveRows } from "../../core/exports/archive-rows.ts";
+import type { PermissionRule } from "../../core/permissions/rule.ts";
 import type { Metadata } from "../../core/tasks/metadata.ts";
 import type { TurnRequest } from "../../core/tasks/turn-request.ts";
 import type { Session } from "../session.ts";
@@ -17,6 +18,7 @@ const packedTask = recordShape.with({
   lastSeq: integer(sql`t.last_seq`),
   metadata: json<Metadata>(sql`t.metadata`),
   turnRequest: json<TurnRequest | null>(sql`t.turn_request`),
+  permissions: json<readonly PermissionRule[]>(sql`t.permissions`),
 });
 const withEvents = tables.taskEvent.pick("taskId");
 const packedSkill = skillShape.with({ deletedAt: integerOrNull(sql`s.deleted_at`) });
