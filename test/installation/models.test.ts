@@ -105,7 +105,12 @@ describeOnOne("model.*", (kind) => {
     await client.setModel({ name: "mine", entry: entry(), apiKey: key });
     const { model: none } = await client.setModel({ name: "other", entry: entry() });
     expect(none?.profiles).toEqual([]);
-    await client.setModel({ name: "other", entry: entry(), profiles: ["manus-1.6"], price: { turn: 3, input: 1, cachedInput: 0.1 } });
+    await client.setModel({
+      name: "other",
+      entry: entry(),
+      profiles: ["manus-1.6"],
+      price: { turn: 3, input: 1, cachedInput: 0.1 },
+    });
     const { data } = await client.listModels({});
     expect(data.map(({ name, profiles, price }) => [name, profiles, price?.turn])).toEqual([
       ["mine", ["manus-1.6-lite", "manus-1.6-max"], undefined],

@@ -8,7 +8,7 @@ const signed = {
   calls: [{ name: "echo", input: {} }],
 };
 
-test("the turn goes on with the next fallback that exists, which gets no thoughts of the first model", async () => {
+test("the turn continues with the next fallback that exists, which gets no thoughts of the first model", async () => {
   await using away = await openModelServer("anthropic", ({ nth }) => (nth === 1 ? signed : { status: 503 }));
   await using there = await openModelServer("anthropic", [{ text: "From the fallback." }]);
   const config = configOf("anthropic", away, { fallback: ["unknown", "spare"] });

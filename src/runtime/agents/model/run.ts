@@ -118,7 +118,7 @@ export interface Run extends ModelParts {
   /** Marks the task as untrusted, with the next events and rows. */
   readForeign(): void;
   /**
-   * Goes on with the next model that the entry names as its fallback: what another model has signed is not sent
+   * Continues with the next fallback of the entry: what another model has signed is not sent
    * to it. Returns its name; undefined without one.
    */
   fallBack(): string | undefined;

@@ -169,7 +169,7 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
   }
 }
 
-/** Goes on with another model, and says so. @throws TurnError without one, and for another failure. */
+/** Continues with another model, and says so. @throws TurnError without one, and for another failure. */
 function fallBack(run: Run, { fixed }: StepOptions, fault: ModelFault): Progress {
   const ended = toTurnError(fault);
   const name = fixed || ended.errorType !== "model_unavailable" ? undefined : run.fallBack();
