@@ -137,7 +137,7 @@ export const kinds = {
     laterFor: "host",
   },
   /**
-   * A use of a tool without a kind of its own, for which a rule asks (docs/guides/permissions.md). Its event
+   * A use of a tool without a separate kind, for which a rule asks (docs/guides/permissions.md). Its event
    * has the tool's name, and its params are the tool's input. Added by the platform as well.
    */
   agentToolAction: {

@@ -91,7 +91,7 @@ export interface ConnectorUse extends ToolUse {
    * approved.
    */
   readonly approved: string | null;
-  /** A rule of the task asks for this use, whatever the connector's own policy is. */
+  /** A rule of the task asks for this use, also when the policy of the connector allows it. */
   readonly asks?: boolean;
 }
 

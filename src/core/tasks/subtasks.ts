@@ -56,7 +56,7 @@ export interface Subtasks {
   list(): Promise<readonly SubtaskState[]>;
   /** Null for a task that is not a subtask of this one. */
   open(id: string): Promise<ReferencedTask | null>;
-  /** Whether one of the newest 100 has read data of strangers. */
+  /** Whether one of the newest 100 has read data of third parties. */
   haveUntrusted(): Promise<boolean>;
 }
 

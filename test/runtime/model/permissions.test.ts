@@ -93,7 +93,7 @@ describe("a task with permissions", () => {
     ]);
   });
 
-  test("asks each time where the installation wants it, whatever the task and a person always allow", async () => {
+  test("asks each time where the installation wants it, although the task and a person always allow it", async () => {
     rig.plays(run("careful 1"), run("careful 2"));
     const id = await rig.create("Careful", { permissions: [rule("bash", "allow")] });
     await decide(id, { accept: true, always_allow: true });
@@ -105,7 +105,7 @@ describe("a task with permissions", () => {
   });
 });
 
-describe("a tool without a kind of its own", () => {
+describe("a tool without a separate kind", () => {
   test("waits with agentToolAction and its input, and asks no more once it is always allowed", async () => {
     rig.plays(write("a.txt"), write("b.txt"), write("secret/c.txt"));
     const permissions = [rule("write", "deny", "secret/*"), rule("write", "ask")];

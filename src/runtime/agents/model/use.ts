@@ -126,7 +126,7 @@ async function* useCall(run: Run, call: CallPart, reads: Reads): AsyncGenerator<
   return null;
 }
 
-/** Whether the results of a tool have data of strangers now. */
+/** Whether the results of a tool have data of third parties now. */
 const isForeign = async ({ turn: { subtasks } }: Run, tool: Tool): Promise<boolean> =>
   tool.isForeign === "subtasks" ? ((await subtasks?.haveUntrusted()) ?? false) : tool.isForeign === true;
 
