@@ -354,6 +354,7 @@ describeWithChromium("the page of a task", (database) => {
     const second = page.getByRole("article", { name: "You" }).last();
     await second.getByText("Wait, also this").waitFor();
     await expect.poll(() => second.getByText("Sending…").count()).toBe(0);
+    await second.getByText("Not read yet").waitFor();
     await writeAll(worker, run, "Half of it");
     await page.locator("[aria-busy=true]").getByText("Half of it").waitFor();
     const placeOf = async (text: string) => (await order()).findIndex((each) => each.includes(text));
@@ -367,6 +368,8 @@ describeWithChromium("the page of a task", (database) => {
     await worker.finish(run, { finish: { content: "Half of it, and the rest." } });
     await page.getByText("and the rest.").waitFor();
     expect(await placeOf("and the rest.")).toBeLessThan(await placeOf("Wait, also this"));
+    await second.getByText(/ · Read$/).waitFor();
+    expect(await page.getByRole("article", { name: "You" }).first().textContent()).not.toContain("Read");
   });
 
   test("takes the notice away once the server answers again, and sends what waited by one press", async () => {

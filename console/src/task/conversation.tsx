@@ -24,6 +24,7 @@ export const ItemView = memo(
             avatar={initials}
             className={styles.own}
             note={item.sending && !item.sending.isSent ? text.sending : undefined}
+            mark={item.isRead === undefined ? undefined : item.isRead ? text.read : text.unread}
           >
             <Markdown text={item.message.content} keepsLines />
             <Attachments files={item.message.attachments} />
@@ -88,6 +89,7 @@ function Message({
   avatar,
   className,
   note,
+  mark,
   copied = "",
   children,
 }: {
@@ -97,6 +99,8 @@ function Message({
   className: string | undefined;
   /** What is said instead of the time. */
   note?: string | undefined;
+  /** What is said behind the time. */
+  mark?: string | undefined;
   /** What a button copies; empty for no button. */
   copied?: string;
   children: React.ReactNode;
@@ -108,7 +112,7 @@ function Message({
       </span>
       <div>
         <div className={styles.by}>
-          {by} <small>{note ?? formatClock(at)}</small>
+          {by} <small>{[note ?? formatClock(at), ...(mark ? [mark] : [])].join(" · ")}</small>
           {copied && <Copy value={copied} isQuiet />}
         </div>
         <div className={styles.body}>{children}</div>

@@ -25,6 +25,8 @@ export interface TaskEvents {
    */
   readonly feed: Feed;
   readonly isLoaded: boolean;
+  /** The agent has read the messages up to this event; 0 while that is not known. */
+  readonly readSeq: number;
   readonly hasOlder: boolean;
   readonly loadOlder: () => Promise<void>;
   /** Loads all older pages, up to the first event. */
@@ -39,6 +41,7 @@ export interface TaskEvents {
 export function useTaskEvents(taskId: string): TaskEvents {
   const [feed, setFeed] = useState(emptyFeed);
   const [isLoaded, setLoaded] = useState(false);
+  const [readSeq, setReadSeq] = useState(0);
   const [older, setOlder] = useState<string>();
   const [connection, setConnection] = useState<Connection>({ kind: "waiting", until: 0 });
   const lastSeq = useRef(0);
@@ -69,6 +72,7 @@ export function useTaskEvents(taskId: string): TaskEvents {
     following.current = stop.signal;
     setFeed(emptyFeed);
     setLoaded(false);
+    setReadSeq(0);
     lastSeq.current = 0;
     const load = async (signal: AbortSignal): Promise<void> => {
       const page = await clientOf(TaskService).listMessages({ ...newestFirst, taskId }, { signal });
@@ -80,11 +84,12 @@ export function useTaskEvents(taskId: string): TaskEvents {
     };
     const stream = async (signal: AbortSignal, heard: () => void): Promise<void> => {
       const responses = clientOf(TaskService).watchTask(
-        { taskId, afterSeq: lastSeq.current, keepAlive: true, deltas: true },
+        { taskId, afterSeq: lastSeq.current, keepAlive: true, deltas: true, reads: true },
         { signal },
       );
-      for await (const { event, delta } of responses) {
+      for await (const { event, delta, messageRead } of responses) {
         heard();
+        if (messageRead) setReadSeq(messageRead.readSeq);
         if (event) append(event);
         if (delta) add(delta);
       }
@@ -136,5 +141,5 @@ export function useTaskEvents(taskId: string): TaskEvents {
   const loadOlder = useCallback(() => loadPages(1), [loadPages]);
   const loadAll = useCallback(() => loadPages(Number.POSITIVE_INFINITY), [loadPages]);
 
-  return { feed, isLoaded, hasOlder: older !== undefined, loadOlder, loadAll, connection };
+  return { feed, isLoaded, readSeq, hasOlder: older !== undefined, loadOlder, loadAll, connection };
 }

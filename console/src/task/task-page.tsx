@@ -67,10 +67,11 @@ export function TaskPage() {
     { taskId },
     { refetchInterval: ({ state }) => refetchEvery(state.data?.task) },
   );
-  const { feed, isLoaded, hasOlder, loadOlder, loadAll, connection } = useTaskEvents(taskId);
+  const { feed, isLoaded, hasOlder, loadOlder, loadAll, connection, ...live } = useTaskEvents(taskId);
   const { events } = feed;
   const { sending, follow } = useSending(taskId, events);
-  const timeline = useMemo(() => timelineOf(feed, sending), [feed, sending]);
+  const readSeq = detail.data && Math.max(live.readSeq, detail.data.readSeq);
+  const timeline = useMemo(() => timelineOf(feed, sending, readSeq), [feed, sending, readSeq]);
   const send = useMutation(TaskService.method.sendMessage);
   const post = (message: Message, files: readonly string[] = []): Promise<unknown> =>
     follow(textOf(message), files, () => send.mutateAsync({ taskId, message }));

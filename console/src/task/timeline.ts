@@ -20,6 +20,8 @@ export type Item = { readonly key: string; readonly at: number } & (
       readonly message: Pick<UserMessage, "content" | "attachments">;
       /** Set while the event of the message has not come. */
       readonly sending?: Sending;
+      /** Whether the agent has read a message that was sent while it worked; absent for other messages. */
+      readonly isRead?: boolean;
     }
   | {
       readonly kind: "agent";
@@ -57,8 +59,16 @@ export interface Timeline {
 /**
  * Makes the timeline of a task from its verbose events, the text that is being written, and the message that
  * is being sent.
+ *
+ * @param readSeq the agent has read the messages up to this event; absent: that is not known.
  */
-export function timelineOf({ events, live, shown }: Feed, sending?: Sending): Timeline {
+export function timelineOf({ events, live, shown }: Feed, sending?: Sending, readSeq?: number): Timeline {
+  // The event after a message that begins a turn is the status.
+  const begins = new Set(
+    events.flatMap(({ seq, payload }) => (payload.case === "statusUpdate" ? [seq - 1] : [])),
+  );
+  const readIn = (seq: number) =>
+    readSeq === undefined || begins.has(seq) ? {} : { isRead: seq <= readSeq };
   const arrived = sending && arrivalOf(sending, events);
   const items: Item[] = [];
   const tools = new Map<string, { group: Use[]; index: number }>();
@@ -94,7 +104,7 @@ export function timelineOf({ events, live, shown }: Feed, sending?: Sending): Ti
     const key = id === arrived?.id && sending ? sending.key : (shown.get(id)?.key ?? id);
     switch (payload.case) {
       case "userMessage":
-        items.push({ kind: "user", key, at, message: payload.value });
+        items.push({ kind: "user", key, at, message: payload.value, ...readIn(seq) });
         break;
       case "assistantMessage":
         items.push({ kind: "agent", key, at, message: payload.value });

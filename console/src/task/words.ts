@@ -47,6 +47,8 @@ export const text = words(
     toolResult: "Result",
     send: "Send answer",
     sending: "Sending…",
+    unread: "Not read yet",
+    read: "Read",
     unsent: "Your message is not sent yet.",
     retry: "Retry",
     stillWaits: "You refused, and the task still waits. Write what to do instead, or stop it.",
@@ -118,6 +120,8 @@ export const text = words(
     toolResult: "Ergebnis",
     send: "Antwort senden",
     sending: "Wird gesendet…",
+    unread: "Noch nicht gelesen",
+    read: "Gelesen",
     unsent: "Ihre Nachricht ist noch nicht gesendet.",
     retry: "Noch einmal versuchen",
     stillWaits:
