@@ -11,6 +11,7 @@ const words = [
   "cipher",
   "signed-token",
   "failure",
+  "linear-pattern",
   "trace",
   "span-names",
   "json",

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { JsonObject } from "../core/json.ts";
 import { type FetchMode, fetchModes, hostPattern, hostRule, hostsMax } from "../core/tasks/fetch-policy.ts";
+import { formerNames, toolNames } from "../core/tasks/tool-names.ts";
 import { baseUrl, filePath } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
@@ -37,7 +38,8 @@ export interface ModelConfig {
   /** A request fails when the endpoint sends nothing for this many seconds. */
   readonly idleSeconds: number;
   readonly limits: RunLimits;
-  readonly withoutTools: readonly (typeof toolNames | typeof formerTools)[number][];
+  /** As the file names them: names of earlier releases too. */
+  readonly withoutTools: readonly string[];
   /** The requests that its agents may send; null: the default of the installation. */
   readonly fetch: FetchMode | null;
   /** Patterns of hosts to which they need no approval. */
@@ -66,26 +68,6 @@ export interface RunLimits {
   /** Null: limited by budgets only. */
   readonly credits: number | null;
 }
-
-/** Tools that can be withheld from a model: those of `runtime/agents/model/tools`. */
-export const toolNames = [
-  ...(["start_subtask", "wait_for_subtasks", "list_subtasks", "read_subtask", "use_skill"] as const),
-  ...(["browser_open", "browser_read", "browser_click", "browser_type", "browser_screenshot"] as const),
-  ...([
-    "list_files",
-    "read_file",
-    "write_file",
-    "delete_file",
-    "attach_result",
-    "read_attachment",
-    "save_site",
-    "web_fetch",
-  ] as const),
-  ...(["ask_user", "propose_schedule", "browse_task", "run_command"] as const),
-] as const;
-
-/** Tools of earlier releases. To withhold them has no effect. */
-const formerTools = ["request_confirmation"] as const;
 
 export const models = {
   MODELS_FILE: defineVariable({
@@ -145,7 +127,7 @@ const modelSchema = z.strictObject({
   idle_seconds: wholeNumber(1, 3_600).default(120),
   limits: limits.prefault({}),
   without_tools: z
-    .array(z.enum([...toolNames, ...formerTools], must(`one of ${toolNames.join(", ")}`)))
+    .array(z.enum([...toolNames, ...formerNames], must(`one of ${toolNames.join(", ")}`)))
     .default([]),
   fetch: z.enum(fetchModes, must(`one of ${fetchModes.join(", ")}`)).optional(),
   fetch_hosts: z

@@ -7,12 +7,15 @@ import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-pr
 import type { ModelConfig } from "../config/models.ts";
 import { defaultFetch, type FetchPolicy } from "../core/tasks/fetch-policy.ts";
 import { publicNames } from "../core/tasks/profile.ts";
+import { currentName } from "../core/tasks/tool-names.ts";
+import { taskSites } from "../core/websites/website.ts";
 import type { Agent, Turn } from "../runtime/agent.ts";
 import { requestTools } from "../runtime/agents/model/addresses.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
 import { offlineAgent } from "../runtime/agents/offline/offline.ts";
 import { guardedDispatcher, type LiveModels } from "./models.ts";
 import type { ProcessContext } from "./process-context.ts";
+import { createSiteUrl } from "./sites.ts";
 
 /**
  * The agent of each profile by AGENT_PROFILES; a profile of the public API that is not in it uses the offline
@@ -95,6 +98,7 @@ async function modelAgents(
     const { byDefault } = await parts();
     const open = inFile.flatMap(([name, { fetch }]) => (fetch === null ? [name] : []));
     if (byDefault === "allow" && open.length > 0) log("warn", fetchWarning, { models: open });
+    warnOfOldTools(context);
   }
   return (model) => {
     const agent = known.get(model) ?? loadedAgent(async () => (await parts()).agentOf(model));
@@ -142,6 +146,17 @@ async function loadParts(context: ProcessContext, live: LiveModels, otherTools: 
   return { agentOf, byDefault };
 }
 
+function warnOfOldTools({ config, log }: ProcessContext): void {
+  for (const [model, { withoutTools }] of Object.entries(config.models))
+    for (const tool of withoutTools)
+      if (currentName(tool) !== tool)
+        log("warn", "without_tools in MODELS_FILE names a tool that was replaced: write its new name", {
+          model,
+          tool,
+          now: currentName(tool),
+        });
+}
+
 const fetchWarning =
   "agents of these models may send requests to every address without an approval, as before 0.2.0: set fetch in MODELS_FILE to ask or allow";
 
@@ -154,13 +169,13 @@ const permittedTools =
   (turn) =>
     toolsFor(turn).filter(
       ({ name }) =>
-        !withoutTools.some((withheld) => withheld === name) &&
+        !withoutTools.some((withheld) => currentName(withheld) === name) &&
         (mode !== "off" || !requestTools.includes(name)),
     );
 
 /** The tools of model agents. A built-in tool takes precedence over one of `others` with the same name. */
 async function createTools(
-  { config, clock, resolve, log }: ProcessContext,
+  { config, store, clock, random, resolve, log }: ProcessContext,
   others: readonly ToolsFor[],
 ): Promise<ToolsFor> {
   const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
@@ -168,6 +183,7 @@ async function createTools(
     fetchFile: fetchFile(config.fetchAllow, clock, resolve),
     searchWeb: config.search && searchWeb(config.search),
     sandbox: config.sandbox,
+    siteOf: taskSites(store, createSiteUrl(config), random),
     log,
   });
   return (turn) => [...others.flatMap((tools) => tools(turn)), ...builtIn(turn)];

@@ -21,7 +21,7 @@ export function openSites({ config, store, clock, random, log }: ProcessContext,
 }
 
 /** The URLs of sites: https, except for this machine's own names (docs/guides/websites.md). */
-function createSiteUrl({ sitesDomain, port }: Pick<Config, "sitesDomain" | "port">): SiteUrl {
+export function createSiteUrl({ sitesDomain, port }: Pick<Config, "sitesDomain" | "port">): SiteUrl {
   const isLocal = /(^|\.)localhost$/.test(sitesDomain);
   const end = isLocal && port !== 80 ? `:${port}` : "";
   return (label) => `${isLocal ? "http" : "https"}://${label}.${sitesDomain}${end}`;

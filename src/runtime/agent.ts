@@ -13,6 +13,7 @@ import type { SubtaskResult, SubtaskState, Subtasks } from "../core/tasks/subtas
 import type { TextWriter } from "../core/tasks/text-writer.ts";
 import type { NewTranscriptRow } from "../core/tasks/transcript.ts";
 import type { Usage } from "../core/usage/price.ts";
+import type { Publication } from "../core/websites/checkpoint.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
 
 /** A message of a task, from either side. */
@@ -129,6 +130,8 @@ export interface NewSite<File = NewFile> {
   readonly title: string;
   /** Describes what changed. */
   readonly message: string;
+  /** Publishes it too. Absent: its owner does. */
+  readonly publish?: Publication;
   /** Files with their paths below the site's folder: at most 1,000, with 100 MB in total. */
   readonly files: readonly { path: string; file: File }[];
 }

@@ -48,6 +48,6 @@ function answerTo({ messages }: ModelRequest): Answering {
   return {
     reasoning: `${tag} thinks ${step}`,
     text: [`${tag} `, `says ${step}`],
-    calls: [{ name: "update_plan", input: plan }],
+    calls: [{ name: "plan", input: plan }],
   };
 }

@@ -18,7 +18,7 @@ export function repliesOf(turns: readonly (readonly Act[])[]): readonly Reply[] 
     };
     const show = (steps: typeof plan) => {
       plan = steps;
-      call("update_plan", { steps: plan.map((each) => ({ ...each })) });
+      call("plan", { steps: plan.map((each) => ({ ...each })) });
     };
     for (const act of acts) {
       if (act.does === "think") step = { ...step, reasoning: act.what };

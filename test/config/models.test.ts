@@ -83,7 +83,7 @@ describe("MODELS_FILE", () => {
     [
       "leaves out a tool that there is not",
       { big: { ...local, without_tools: ["terminal"] } },
-      "big.without_tools.0: must be one of start_subtask",
+      "big.without_tools.0: must be one of read",
     ],
     ["leaves out the address", { big: { ...local, base_url: undefined } }, "big.base_url: must be"],
     ["has an address that is none", { big: { ...local, base_url: "ftp://x" } }, "big.base_url"],

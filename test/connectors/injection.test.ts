@@ -71,14 +71,14 @@ describe("text about itself from a connector's server", () => {
     server.more.push("file");
     const { client, id, uid } = await installConnector(rig, server, { name: "Read" });
     await client.setConnectorPolicy({ id, policies: [{ tool: "file", policy: "allow" }] });
-    model.play([{ calls: [{ name: "read_file", input: { path: "notes.txt" } }] }, { text: "Done" }]);
+    model.play([{ calls: [{ name: "read", input: { path: "notes.txt" } }] }, { text: "Done" }]);
     const asked = model.requests.length;
     const task = await begin(uid);
     await rig.reach(task, "stopped");
-    expect(offered(asked).get("read_file")).not.toContain("connector");
+    expect(offered(asked).get("read")).not.toContain("connector");
     // The platform's tool reports that the file is missing; the server's would return its own name.
     expect((await usesIn(rig, task))[0]).toMatchObject({
-      tool: "read_file",
+      tool: "read",
       result: expect.not.stringMatching(/^file$/),
     });
     await client.removeConnector({ id });

@@ -32,7 +32,7 @@ describeOnEach("a message to an agent that works", (kind) => {
       const nth = messages.filter(({ role }) => role === "assistant").length;
       const i = Number(/Thing (\d+)\./.exec(messages[1]?.text ?? "")?.[1]);
       calls[i]?.[nth]?.resolve();
-      const tool = nth === 0 ? { calls: [{ name: "list_files", input: {} }] } : {};
+      const tool = nth === 0 ? { calls: [{ name: "glob", input: {} }] } : {};
       return { text: isIn(request) ? "seen" : "not seen", ...tool };
     });
     const turns = await atOnce(async (i) => {

@@ -218,7 +218,7 @@ describeOnOne("a run in progress", (database) => {
     });
     const former = platform.stored();
     const replaced = Promise.withResolvers<void>();
-    const use = { name: "use_skill", input: { skill: skill.id, path: "day.txt" } };
+    const use = { name: "skill", input: { skill: skill.id, path: "day.txt" } };
     server.play([{ calls: [use], wait: replaced.promise }, { text: "Done." }]);
     const { body } = await ann.v2("task.create", { message: { content: "What day?" } });
     await server.received(1);

@@ -3,6 +3,7 @@ import { Failure, invalidArgument } from "../failure.ts";
 import { contentTypeOf } from "../files/filename.ts";
 import type { Staged } from "../files/staging.ts";
 import { checkSitePath } from "./path.ts";
+import type { SiteVisibility } from "./website.ts";
 
 /** The most files of a site, and the most bytes of all files together. */
 export const siteFilesMax = 1_000;
@@ -11,10 +12,19 @@ export const siteBytesMax = 100 * 1024 * 1024;
 export const titleMax = 255;
 export const messageMax = 1_000;
 
+/** How a checkpoint is published at once. */
+export interface Publication {
+  readonly visibility: SiteVisibility;
+  /** The label of the site if this is its first checkpoint. */
+  readonly label: string;
+}
+
 /** A site whose bytes are in the storage. The change that writes its event stores it. */
 export interface StagedSite {
   readonly title: string;
   readonly message: string;
+  /** Absent: the checkpoint is not published. */
+  readonly publish?: Publication;
   readonly files: readonly { path: string; staged: Staged }[];
 }
 

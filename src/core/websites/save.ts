@@ -10,7 +10,7 @@ import {
   siteContentType,
   snapshotHash,
 } from "./checkpoint.ts";
-import { newWebsite, type Website } from "./website.ts";
+import { newWebsite, type SiteVisibility, type Website } from "./website.ts";
 
 /**
  * Completes the publication that a site has begun. Does nothing when it was ended in the meantime; a newer
@@ -33,6 +33,19 @@ export const createDeploy =
         await tx.websites.goLive(websiteId, checkpointId, clock.now());
       else await tx.websites.fail(websiteId, checkpointId, clock.now());
     });
+
+/** Begins to publish a checkpoint: a job completes it. */
+export async function beginPublication(
+  tx: Tx,
+  {
+    siteId,
+    ...deployment
+  }: { readonly siteId: string; readonly checkpointId: string; readonly visibility: SiteVisibility },
+  now: number,
+): Promise<void> {
+  await tx.websites.begin(siteId, deployment, now);
+  await tx.jobs.put({ kind: "publish", key: siteId, runAt: now });
+}
 
 /** The most checkpoints of a site; the live one and the one being published are kept in addition. */
 export const checkpointsMax = 100;
@@ -58,12 +71,12 @@ export function createSaveSite({ clock, ids, random }: SaveParts): SaveSite {
   async function findOrCreateSite(
     tx: Tx,
     { id: taskId, accountId, spaceId }: Parameters<SaveSite>[1],
-    title: string,
+    { title, publish }: StagedSite,
   ): Promise<Website> {
     const found = await tx.websites.ofTask(taskId);
     const locked = found && (await tx.websites.lock(found.id));
     if (locked) return locked;
-    const site = newWebsite({
+    const created = newWebsite({
       taskId,
       accountId,
       spaceId,
@@ -72,12 +85,13 @@ export function createSaveSite({ clock, ids, random }: SaveParts): SaveSite {
       ids,
       random,
     });
+    const site = publish ? { ...created, label: publish.label } : created;
     await tx.websites.insert(site);
     return site;
   }
 
   return async (tx, task, staged) => {
-    const site = await findOrCreateSite(tx, task, staged.title);
+    const site = await findOrCreateSite(tx, task, staged);
     const files = await keepFiles(tx, site, staged);
     const earlier = await tx.checkpoints.list(site.id);
     const checkpoint: Checkpoint = {
@@ -95,6 +109,12 @@ export function createSaveSite({ clock, ids, random }: SaveParts): SaveSite {
       .filter(({ id }) => id !== site.liveId && id !== site.publishingId)
       .slice(checkpointsMax - 1);
     for (const { id } of obsolete) await tx.checkpoints.delete(site.id, id);
+    if (staged.publish)
+      await beginPublication(
+        tx,
+        { siteId: site.id, checkpointId: checkpoint.id, visibility: staged.publish.visibility },
+        clock.now(),
+      );
     return checkpoint;
   };
 }

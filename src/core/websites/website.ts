@@ -1,5 +1,6 @@
 import type { Scope } from "../accounts/caller.ts";
 import type { Ids, Random } from "../ids.ts";
+import type { Tx } from "../store.ts";
 import { applyCaps, lowerCap, type Visibility } from "../visibility.ts";
 
 /** Who may open a site (spec/api.md 9.12). */
@@ -57,8 +58,26 @@ const labelLength = 20;
 export const isLabel = (text: string): boolean => /^[a-z2-7]{20}$/.test(text);
 
 /** A new label: 100 random bits, so that the address of a site cannot be guessed. */
-export const newLabel = (random: Random): string =>
+const newLabel = (random: Random): string =>
   Array.from(random(labelLength), (byte) => base32[byte % 32]).join("");
+
+/** The website of a task, also before its first checkpoint. */
+export type SiteOf = (task: { readonly id: string; readonly spaceId: string }) => Promise<{
+  readonly label: string;
+  readonly url: string;
+  /** The cap on its visibility; null for none. */
+  readonly cap: SiteVisibility | null;
+  /** False in a personal space. */
+  readonly hasTeam: boolean;
+}>;
+
+export const taskSites =
+  (store: Pick<Tx, "websites" | "accounts">, urlOf: (label: string) => string, random: Random): SiteOf =>
+  async ({ id, spaceId }) => {
+    const [site, team] = await Promise.all([store.websites.ofTask(id), store.accounts.teamOf(spaceId)]);
+    const label = site?.label ?? newLabel(random);
+    return { label, url: urlOf(label), cap: site && effectiveCap(site), hasTeam: team !== null };
+  };
 
 export interface NewSite extends Pick<Website, "spaceId" | "accountId" | "taskId" | "title"> {
   readonly now: number;

@@ -6,6 +6,7 @@ import type { Tx } from "../store.ts";
 import { exceeds } from "../visibility.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { checkLocator, findSite, lockSite, type WebsiteRef } from "./find-site.ts";
+import { beginPublication } from "./save.ts";
 import { effectiveCap, type SiteEdit, type SiteVisibility, type Website } from "./website.ts";
 
 interface Deployment {
@@ -51,9 +52,7 @@ export function websites(clock: Clock): Websites {
     checkpoint: Checkpoint,
     visibility: SiteVisibility,
   ): Promise<Deployment> {
-    const now = clock.now();
-    await tx.websites.begin(site.id, { checkpointId: checkpoint.id, visibility }, now);
-    await tx.jobs.put({ kind: "publish", key: site.id, runAt: now });
+    await beginPublication(tx, { siteId: site.id, checkpointId: checkpoint.id, visibility }, clock.now());
     const before = { visibility: site.visibility, versionId: site.liveId };
     tx.audit.note({ subject: site.id, before, after: { visibility, versionId: checkpoint.id } });
     return { site, checkpoint };

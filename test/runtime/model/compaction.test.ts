@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { TranscriptPart } from "../../../src/core/tasks/transcript.ts";
 import { summaryRequest } from "../../../src/runtime/agents/model/request.ts";
 import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
-import { readFile, writeFile } from "../../../src/runtime/agents/model/tools/workspace.ts";
+import { read, write } from "../../../src/runtime/agents/model/tools/workspace.ts";
 import { sample } from "../../support/depth.ts";
 import type { Answering, ModelRequest, Reply } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
@@ -40,7 +40,7 @@ const look: Tool = {
     value: String(input["letter"]).repeat(Number(input["size"])),
   }),
 };
-const tools = [echo(), look, readFile, writeFile];
+const tools = [echo(), look, read, write];
 
 const compactions = ({ rows }: Pick<ModelRun, "rows">) =>
   rows.flatMap(({ role, parts }): readonly TranscriptPart[] => (role === "compaction" ? parts : []));
@@ -214,9 +214,9 @@ describe.each(modelApis)("a turn with a small context, on %s", (api) => {
       modelWith([
         call("look", { letter: "x", size: 30_000 }),
         ...filling.slice(0, 14),
-        call("read_file", { path }),
-        call("read_file", { path: ".results/1", from: 20_000 }),
-        call("write_file", { path, content: "Nothing" }),
+        call("read", { path }),
+        call("read", { path: ".results/1", from: 2 }),
+        call("write", { path, content: "Nothing" }),
         { text: "Done." },
       ]),
     );

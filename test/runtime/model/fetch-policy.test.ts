@@ -265,7 +265,7 @@ describe("no approval is needed", () => {
       const uses = messages.some(({ text }) => text.startsWith("SUB")) ? [get(named), get(made)] : [];
       const next = [
         ...uses,
-        ...(uses.length > 0 ? [] : [{ name: "start_subtask", input: { message: `SUB: read ${made}` } }]),
+        ...(uses.length > 0 ? [] : [{ name: "subagent", input: { prompt: `SUB: read ${made}` } }]),
       ][results];
       return next ? { calls: [next] } : { text: "Done." };
     });

@@ -118,7 +118,7 @@ interface CarriedText {
 const carriers: Readonly<Record<string, (text: string) => Promise<CarriedText>>> = {
   "a file that was sent": async (text) => {
     const after = rig.server.requests.length;
-    rig.server.play(obedient({ name: "read_attachment", input: { name: "note.txt" } }));
+    rig.server.play(obedient({ name: "read", input: { path: "inputs/note.txt" } }));
     return {
       used: rig,
       after,
@@ -126,12 +126,9 @@ const carriers: Readonly<Record<string, (text: string) => Promise<CarriedText>>>
     };
   },
   "a file of the workspace": async (text) => {
-    const id = await rig.uses(
-      [{ name: "write_file", input: { path: "note.txt", content: text } }],
-      "Keep this",
-    );
+    const id = await rig.uses([{ name: "write", input: { path: "note.txt", content: text } }], "Keep this");
     const after = rig.server.requests.length;
-    rig.server.play(obedient({ name: "read_file", input: { path: "note.txt" } }));
+    rig.server.play(obedient({ name: "read", input: { path: "note.txt" } }));
     await rig.send(id, "Sum up the note");
     return { used: rig, after, id };
   },

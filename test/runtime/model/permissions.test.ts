@@ -31,7 +31,7 @@ afterAll(() => page.close());
 
 const use = (name: string, input = {}): Use => ({ name, input });
 const run = (command: string) => use("run_command", { command });
-const write = (path: string) => use("write_file", { path, content: "x" });
+const write = (path: string) => use("write", { path, content: "x" });
 const rule = (tool: string, decision: string, pattern = "*") => ({ tool, pattern, decision });
 
 /** The uses that have ended, as their events show them. */
@@ -120,20 +120,20 @@ describe("a tool without a separate kind", () => {
     await rig.reach(id, "stopped");
     const asked = (await rig.events(id)).find(({ id: event }) => event === detail["waiting_for_event_id"]);
     expect(asked?.["tool_used"]).toMatchObject({
-      tool: "write_file",
+      tool: "write",
       params: { path: "a.txt", content: "x" },
     });
     expect(await ended(id)).toMatchObject([
       { params: { path: "a.txt" }, status: "success" },
-      { params: { path: "b.txt" }, status: "success", allowed_by: "task: write_file *" },
+      { params: { path: "b.txt" }, status: "success", allowed_by: "task: write *" },
       { params: { path: "secret/c.txt" }, status: "error" },
     ]);
     expect((await detailOf(id))["permissions"].at(-1)).toMatchObject({
       rules: [
         { tool: "write", pattern: "secret/*", decision: "deny" },
-        { tool: "write_file", pattern: "*", decision: "allow" },
+        { tool: "write", pattern: "*", decision: "allow" },
         { tool: "write", pattern: "*", decision: "ask" },
-        { tool: "write_file", pattern: "*", decision: "allow" },
+        { tool: "write", pattern: "*", decision: "allow" },
       ],
     });
   });
@@ -156,14 +156,12 @@ test("a subtask has at most its parent's rights, and keeps what the parent may d
   rig.server.play(({ messages }) => {
     const isChild = messages.some(({ role, text }) => role === "user" && text.startsWith("Child"));
     const uses = messages.filter(({ role }) => role === "tool").length;
-    const call = (isChild ? [run("echo a"), run("date")] : [use("start_subtask", { message: "Child" })])[
-      uses
-    ];
+    const call = (isChild ? [run("echo a"), run("date")] : [use("subagent", { prompt: "Child" })])[uses];
     return call ? { calls: [call] } : { text: "Done." };
   });
   const permissions = [rule("bash", "allow", "echo *"), rule("bash", "deny")];
   const id = await rig.runToEnd("Parent", { permissions });
-  const started = (await ended(id)).find(({ tool }) => tool === "start_subtask");
+  const started = (await ended(id)).find(({ tool }) => tool === "subagent");
   const child = started?.["result"]["task_id"];
   await rig.reach(child, "stopped");
   expect(await ended(child)).toMatchObject([

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { toolNames } from "../../../src/config/models.ts";
+import { toolNames } from "../../../src/core/tasks/tool-names.ts";
 import { planReminder } from "../../../src/runtime/agents/model/plan.ts";
 import { openTestStore } from "../../support/database.ts";
 import { modelsFile } from "../../support/model/rig.ts";
@@ -59,9 +59,9 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     expect(request?.messages[1]?.text).toMatch(
       /^What is 12 \* 4\?\n\n<environment>\n.*\nLanguage: de\nNetwork: every public address\n<\/environment>$/s,
     );
-    const without = ["browse_task", "run_command", "use_skill"];
+    const without = ["browse_task", "run_command", "skill", "web_search"];
     expect(request?.tools?.toSorted()).toEqual(
-      ["update_plan", ...toolNames].filter((tool) => !without.includes(tool)).toSorted(),
+      ["plan", ...toolNames].filter((tool) => !without.includes(tool)).toSorted(),
     );
     const { authorization, "x-api-key": key } = request?.headers ?? {};
     expect(api === "openai" ? authorization : key).toBe(
@@ -95,9 +95,9 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
       {
         reasoning: "Two things to do.",
         text: "I make a plan.",
-        calls: [{ name: "update_plan", input: steps("doing", "todo") }],
+        calls: [{ name: "plan", input: steps("doing", "todo") }],
       },
-      { calls: [{ name: "update_plan", input: steps("done", "doing") }] },
+      { calls: [{ name: "plan", input: steps("done", "doing") }] },
       { text: "I looked." },
       { text: "Done." },
     ]);
@@ -197,7 +197,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
 
   test("ends with a plain message after the steps that a run may take", async () => {
     const plan = {
-      calls: [{ name: "update_plan", input: { steps: [{ title: "Again", status: "doing" }] } }],
+      calls: [{ name: "plan", input: { steps: [{ title: "Again", status: "doing" }] } }],
     };
     server.play(() => plan);
     const id = await rig.create("Plan for ever");
@@ -232,7 +232,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     server.play([
       {
         text: "I plan.",
-        calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "done" }] } }],
+        calls: [{ name: "plan", input: { steps: [{ title: "A", status: "done" }] } }],
         wait: answer.promise,
       },
       { status: 418 },
@@ -262,7 +262,7 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
     server.play([
       {
         text: "I plan.",
-        calls: [{ name: "update_plan", input: { steps: [{ title: "A", status: "done" }] } }],
+        calls: [{ name: "plan", input: { steps: [{ title: "A", status: "done" }] } }],
       },
       { text: "Half", after: "hang" },
     ]);

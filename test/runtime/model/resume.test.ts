@@ -32,7 +32,7 @@ const arbitraryCall = fc.oneof(
   }),
   fc.record({ name: fc.constantFrom("echo", "no_such_tool"), input: fc.constant({ wrong: true }) }),
   fc.record({
-    name: fc.constant("update_plan"),
+    name: fc.constant("plan"),
     input: fc.record({
       steps: fc.array(
         fc.record({

@@ -54,7 +54,7 @@ interface Session {
 
 /** Writes the nth note. */
 const writes = (nth: number): Answering => ({
-  calls: [use("write_file", { path: `notes/${nth}.md`, content: `Note ${nth}: ${"owl ".repeat(60)}` })],
+  calls: [use("write", { path: `notes/${nth}.md`, content: `Note ${nth}: ${"owl ".repeat(60)}` })],
 });
 const notes = Array.from({ length: 22 }, (_, nth) => `notes/${nth}.md`);
 const steps = (done: number) =>
@@ -70,17 +70,17 @@ const sessions: readonly Session[] = [
       api,
       acts: ["Write the notes, read them, and say what they say.", "And the third one?"],
       answers: [
-        { text: "I plan.", calls: [use("update_plan", { steps: steps(0) })] },
+        { text: "I plan.", calls: [use("plan", { steps: steps(0) })] },
         ...notes.map((_, nth) => writes(nth)),
         {
           text: "Now I read.",
           calls: [
-            use("update_plan", { steps: steps(1) }),
-            ...notes.slice(0, 4).map((path) => use("read_file", { path })),
+            use("plan", { steps: steps(1) }),
+            ...notes.slice(0, 4).map((path) => use("read", { path })),
           ],
         },
-        ...notes.slice(4).map((path): Answering => ({ calls: [use("read_file", { path })] })),
-        { text: "They tell of owls.", calls: [use("update_plan", { steps: steps(3) })] },
+        ...notes.slice(4).map((path): Answering => ({ calls: [use("read", { path })] })),
+        { text: "They tell of owls.", calls: [use("plan", { steps: steps(3) })] },
         { text: "All notes are about owls." },
         { text: "The third one too." },
       ],
@@ -93,11 +93,7 @@ const sessions: readonly Session[] = [
     answers: [
       {
         text: "I deploy both.",
-        calls: [
-          use("deploy_site", { site: "shop" }),
-          use("list_files", {}),
-          use("deploy_site", { site: "blog" }),
-        ],
+        calls: [use("deploy_site", { site: "shop" }), use("glob", {}), use("deploy_site", { site: "blog" })],
       },
       { text: "Again.", calls: [use("deploy_site", { site: "blog" }), use("no_such_tool", { a: 1 })] },
       {
@@ -117,7 +113,7 @@ const sessions: readonly Session[] = [
       { text: summary },
       ...Array.from({ length: 23 }, (_, nth) => writes(26 + nth)),
       { text: summary },
-      { text: "I look.", calls: [use("read_file", { path: ".history/1" })] },
+      { text: "I look.", calls: [use("read", { path: ".history/1" })] },
       { text: "All notes are written." },
       { text: "It tells of owls." },
     ],
@@ -158,6 +154,7 @@ test.each(
       fetchFile: () => Promise.reject(new Error("no address")),
       searchWeb: null,
       sandbox: null,
+      siteOf: () => Promise.reject(new Error("no site")),
       log: () => undefined,
     })({
       references: { ids: [] },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Failure } from "../../../src/core/failure.ts";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
 import type { Turn, TurnSkill } from "../../../src/runtime/agent.ts";
-import { skillTools } from "../../../src/runtime/agents/model/tools/use-skill.ts";
+import { skillTools } from "../../../src/runtime/agents/model/tools/skill.ts";
 import type { Script } from "../../support/model/script.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { configOf, runModel, type Stored } from "./model-run.ts";
@@ -94,7 +94,7 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
       { skill: "o1", path: "../SKILL.md" },
       { skill: "o1", path: "picture.png" },
       { skill: "nobody's" },
-    ].map((input) => ({ name: "use_skill", input }));
+    ].map((input) => ({ name: "skill", input }));
     const { events } = await run([{ calls }, { text: "Done." }], { skills: [skill("o1", "Other")] });
     const results = usesIn(events).map(([status, , result]) => [status, result]);
     expect(results).toMatchObject([
@@ -110,7 +110,7 @@ describe.each(modelApis)("skills of a model (%s)", (api) => {
 
   test("are absent for a task without any: no tool and no mention", async () => {
     const { requests } = await run([{ text: "Done." }], { skills: [] });
-    expect(requests[0]?.tools).not.toContain("use_skill");
+    expect(requests[0]?.tools).not.toContain("skill");
     expect(requests[0]?.messages[0]?.text).not.toContain("skill");
   });
 });

@@ -115,13 +115,13 @@ describe("a message to an agent that works", () => {
       filename: "notes.txt",
       file_data: `data:text/plain;base64,${btoa("Green is a colour.")}`,
     };
-    const read = { calls: [{ name: "read_attachment", input: { name: "notes.txt" } }] };
+    const read = { calls: [{ name: "read", input: { path: "inputs/notes.txt" } }] };
     const { id, answer } = await working([look, read, { text: "It is." }]);
     await rig.send(id, [{ type: "text", text: "See my notes" }, content]);
     answer();
     await rig.reach(id, "stopped");
     expect(messages(2).at(-1)?.text).toMatch(
-      /^See my notes\n\n<environment>\nFiles attached to this message: .*notes.txt/s,
+      /^See my notes\n\n<environment>\nNew files of the user in your workspace: .*notes.txt/s,
     );
     expect(messages(3).at(-1)?.text).toContain("Green is a colour.");
   });
@@ -142,8 +142,8 @@ describe("a message to an agent that works", () => {
 
   test("that ends a wait for subtasks is read by the turn that has waited", async () => {
     const replies = [
-      { calls: [{ name: "start_subtask", input: { message: "Look elsewhere" } }] },
-      { calls: [{ name: "wait_for_subtasks", input: {} }] },
+      { calls: [{ name: "subagent", input: { prompt: "Look elsewhere" } }] },
+      { calls: [{ name: "wait", input: {} }] },
       { text: "Then green without it." },
     ];
     server.play(({ messages: [, first, ...more] }) => {

@@ -270,7 +270,7 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     const answers = [
       {
         text: "I look.",
-        calls: [call("echo", { text: "a" }), call("update_plan", { steps })].flatMap(({ calls }) => calls),
+        calls: [call("echo", { text: "a" }), call("plan", { steps })].flatMap(({ calls }) => calls),
       },
       {
         text: "I deploy.",

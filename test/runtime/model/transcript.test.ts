@@ -75,7 +75,7 @@ const anyCall = fc.oneof(
     call("none", {}),
     call("echo", { no: 1 }),
   ),
-  fc.constant(call("update_plan", { steps: [{ title: "Look", status: "doing" }] })),
+  fc.constant(call("plan", { steps: [{ title: "Look", status: "doing" }] })),
 );
 const anyStep = fc.record(
   {
@@ -162,7 +162,7 @@ describe.each(modelApis)("the transcript of a model behind %s", (api) => {
   test("ends with the answer before a reminder of the plan when the model does not answer the reminder", async () => {
     const plan = { steps: [{ title: "Look", status: "doing" }] };
     await using server = await openModelServer(api, [
-      { calls: [call("update_plan", plan)] },
+      { calls: [call("plan", plan)] },
       { text: "I looked." },
       { status: 400 },
     ]);
@@ -199,7 +199,7 @@ describe.each(modelApis)("the transcript of a model behind %s", (api) => {
     const config = configOf(api, server);
     const answers: readonly Answering[] = [
       { text: "I begin.", calls: [say("a"), call("deploy_site", { site: "shop" }), say("b")] },
-      { calls: [call("update_plan", { steps: [{ title: "Look", status: "doing" }] }), say("c")] },
+      { calls: [call("plan", { steps: [{ title: "Look", status: "doing" }] }), say("c")] },
       { text: "Done." },
     ];
     const decided = { turn: { decisions: [{ kind: "deployAction", input: {}, accepted: true } as const] } };

@@ -1,11 +1,15 @@
 import { strictest } from "../../../core/tasks/fetch-policy.ts";
+import { currentName } from "../../../core/tasks/tool-names.ts";
 import type { TextPart } from "../../../core/tasks/transcript.ts";
-import type { AgentEvent, Progress } from "../../agent.ts";
+import type { AgentEvent, AttachedFile, Progress } from "../../agent.ts";
 import { requestTools } from "./addresses.ts";
 import { addEarlier, addWritten } from "./conversation.ts";
 import { planTool } from "./plan.ts";
 import { filesFacts, networkText, newFacts, systemParts, turnFacts } from "./prompt.ts";
 import type { Run } from "./run.ts";
+import { withoutLimits } from "./tool.ts";
+import { placeInputs } from "./tools/inputs.ts";
+import { read } from "./tools/workspace.ts";
 import { knownFacts, partsOf } from "./transcript.ts";
 import { closeCalls, loadSkill } from "./use.ts";
 
@@ -19,12 +23,13 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
   const isNew = transcript.rows.length === 0;
   if (!transcript.rows.some((row) => row.turn === turn.number)) {
     closeCalls(run);
+    const files = await placeInputs(turn.workspace, newFiles(run));
     addSystem(run);
-    addEarlier(transcript, turn, (name) => tools.has(name) || name === planTool.name, mark);
+    addEarlier(transcript, turn, (name) => isOffered(tools, currentName(name)), mark);
     const loaded = yield* loadForced(run);
     const known = new Set(partsOf(transcript.rows, "text").map(({ text }) => text));
     const skills = loaded.map(([part]) => part).filter(({ text }) => !known.has(text));
-    const values = { ...turnFacts(turn, person, mark), Network: await networkOf(run) };
+    const values = { ...turnFacts(turn, person, files, mark), Network: await networkOf(run) };
     const facts = newFacts(values, knownFacts(transcript.rows));
     // They have the last words of subtasks.
     if (turn.subtasks?.begun.length && (await turn.subtasks.haveUntrusted())) run.readForeign();
@@ -56,12 +61,21 @@ export async function* readMessages(run: Run): AsyncGenerator<Progress, void, vo
       "user",
       [
         ...(content === "" ? [] : [{ type: "text", text: content } as const]),
-        ...newFacts(filesFacts(files, mark), {}),
+        ...newFacts(filesFacts(await placeInputs(turn.workspace, files), mark), {}),
         { type: "message", seq },
       ],
       { seq },
     );
   yield { ...record([]), readSeq: last.seq, isAwaited: true };
+}
+
+const isOffered = (tools: Run["tools"], name: string): boolean => tools.has(name) || name === planTool.name;
+
+/** The files of the turn; with those of earlier turns when the model had no workspace that has them. */
+function newFiles({ transcript: { rows }, turn: { earlier, attachments } }: Run): readonly AttachedFile[] {
+  const hadInputs = partsOf(rows, "tools").some(({ tools }) => tools.some(({ name }) => name === read.name));
+  const before = earlier.flatMap((entry) => (entry.role === "user" ? (entry.files ?? []) : []));
+  return hadInputs ? attachments : [...before, ...attachments];
 }
 
 /** What tools may request; empty for a model without such tools. Each request is checked again. */
@@ -81,10 +95,12 @@ async function* loadForced(
   return loaded;
 }
 
+const shownPlan = { ...planTool, shownSchema: withoutLimits(planTool.inputSchema) };
+
 /** Adds a system row if this turn needs another one than the last. It holds for the complete turn. */
 function addSystem({ transcript, turn, tools, mark, config, observe }: Run): void {
   const before = transcript.rows.findLast(({ role }) => role === "system");
-  const parts = systemParts(turn, [planTool, ...tools.values()], mark);
+  const parts = systemParts(turn, [shownPlan, ...tools.values()], mark);
   if (before?.model === config.model && JSON.stringify(before.parts) === JSON.stringify(parts)) return;
   if (before) observe?.prefixChanged(config.model);
   transcript.add("system", parts, { model: config.model });

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { PlanStep } from "../../../core/tasks/event.ts";
+import { currentName } from "../../../core/tasks/tool-names.ts";
 import type { Turn, WrittenEvent } from "../../agent.ts";
 import { planTool } from "./plan.ts";
 import { waitedStates, waitName } from "./tools/subtasks.ts";
@@ -73,7 +74,8 @@ export async function addWritten(
   for (const event of written) if (event.seq > writing.covered || isNew) addEvent(writing, event, isNew);
   if (!isNew) return;
   const reported = written.filter(
-    ({ type, payload }) => type === "tool_used" && payload.tool === waitName && payload.status === "success",
+    ({ type, payload }) =>
+      type === "tool_used" && currentName(payload.tool) === waitName && payload.status === "success",
   );
   for (const { mode, reason, results } of waits.slice(reported.length)) {
     const result = waitedStates(reason, await results());
@@ -122,7 +124,7 @@ function addUse(
 ): void {
   const { transcript, mark } = writing;
   const toolCallId = addCall(writing, seq, use);
-  if (use.name === waitName && !isError)
+  if (currentName(use.name) === waitName && !isError)
     transcript.add("state", [{ type: "asked", toolCallId, by: "wait" }], { seq });
   const call = { toolCallId, toolName: use.name };
   transcript.add("tool", [resultPartOf(call, result, isError ? "failed" : "done", { mark })], { seq });

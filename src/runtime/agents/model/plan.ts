@@ -8,9 +8,9 @@ export const statuses = ["todo", "doing", "done", "failed"] as const;
  * The tool with which the model shows its plan. It costs nothing, and its events are a plan's, not a tool's.
  */
 export const planTool = {
-  name: "update_plan",
+  name: "plan",
   description:
-    "Shows the user your plan: all of its steps, in order, each with its status. Use it at the start of work that takes several steps, and again whenever a step begins or ends. One step at a time is `doing`.",
+    "Shows the user your plan: all steps in order, at the start of longer work and whenever one begins or ends. One at a time is `doing`.",
   inputSchema: {
     type: "object",
     properties: {
@@ -81,7 +81,7 @@ function withTimes(
 
 /** What the model reads once when it ends a turn while its plan has steps that are not ended. */
 export const planReminder =
-  "Your plan has steps that are not ended. If they are done, say so with update_plan, and give your complete answer again. Otherwise do them now, or say in your answer what is left and why.";
+  "Your plan has steps that are not ended. If they are done, say so with plan, and give your complete answer again. Otherwise do them now, or say in your answer what is left and why.";
 
 export const isOpen = ({ status }: Pick<PlanStep, "status">): boolean =>
   status === "doing" || status === "todo";

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from "ajv";
 import { lazy, lazyPackage } from "../../../async/lazy.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { PermissionUse } from "../../../core/permissions/evaluate.ts";
 import type { Confirm, Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
 
@@ -79,6 +79,8 @@ export interface Tool {
   readonly description: string;
   /** The JSON Schema of the input, an object. The input is validated before `use`. */
   readonly inputSchema: JsonObject;
+  /** The part of the schema that the model gets: each call has it. Absent: all of it. */
+  readonly shownSchema?: JsonObject;
   /**
    * True when a use can be repeated: it reads, or its effect is written with its result. Others call `begin`
    * before their effect.
@@ -138,6 +140,25 @@ export function describeMismatch(schema: JsonObject, input: JsonObject): string 
     ? null
     : `The input does not fit: ${ajv().errorsText(validate.errors, { dataVar: "input" })}.`;
 }
+
+const limits: ReadonlySet<string> = new Set(
+  "minLength maxLength minItems maxItems uniqueItems minimum maximum additionalProperties".split(" "),
+);
+
+/** A schema without its limits: a model cannot count, and an error names the limit that it exceeds. */
+export const withoutLimits = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(schema)
+      .filter(([name, value]) => !limits.has(name) && !(Array.isArray(value) && value.length === 0))
+      .map(([name, value]) => {
+        if (!isObject(value)) return [name, value];
+        const inner = Object.entries(value).map(([member, one]) => [
+          member,
+          isObject(one) ? withoutLimits(one) : one,
+        ]);
+        return [name, name === "properties" ? Object.fromEntries(inner) : withoutLimits(value)];
+      }),
+  );
 
 /** The most characters of JSON of a tool's result in its event. */
 const resultMax = 32_000;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { shortIdFrom } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { PlanStep } from "../../../core/tasks/event.ts";
+import { currentName } from "../../../core/tasks/tool-names.ts";
 import type {
   CallPart,
   NewTranscriptRow,
@@ -179,7 +180,7 @@ export function planOf(rows: readonly Row[]): readonly PlanStep[] {
       current = turn;
     }
     for (const part of parts) {
-      if (part.type === "tool-call" && part.toolName === planTool.name)
+      if (part.type === "tool-call" && currentName(part.toolName) === planTool.name)
         calls.set(part.toolCallId, part.input);
       if (part.type !== "tool-result") continue;
       result = part;

@@ -1,6 +1,7 @@
 import { Failure } from "../../../core/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { toolSpan } from "../../../core/span-names.ts";
+import { currentName } from "../../../core/tasks/tool-names.ts";
 import type { CallEnd, CallPart, TextPart } from "../../../core/tasks/transcript.ts";
 import { traced } from "../../../core/trace.ts";
 import type { AgentEvent, Decision, Hold, Outcome, Progress } from "../../agent.ts";
@@ -12,7 +13,7 @@ import { pagesOf, type Run } from "./run.ts";
 import { reserve } from "./step.ts";
 import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult } from "./tool.ts";
 import { errorResult } from "./tools/create-tool.ts";
-import { useSkillName } from "./tools/use-skill.ts";
+import { skillName } from "./tools/skill.ts";
 import {
   actionIdOf,
   askedIn,
@@ -152,11 +153,11 @@ export async function* loadSkill(
   skill: string,
 ): AsyncGenerator<Progress, readonly [TextPart, AgentEvent] | null, void> {
   const { tools, turn, mark } = run;
-  const tool = tools.get(useSkillName);
+  const tool = tools.get(skillName);
   const call: CallPart = {
     type: "tool-call",
     toolCallId: `${turn.number} ${skill}`,
-    toolName: useSkillName,
+    toolName: skillName,
     input: { skill },
   };
   const result = tool && (yield* paidResult(run, tool, call));
@@ -323,6 +324,8 @@ const unreadableMax = 4_000;
 /** Describes for the model that a tool is missing; null for one that is there. */
 function toolFault({ tools, transcript }: Run, { toolName }: CallPart): string | null {
   if (tools.has(toolName) || toolName === planTool.name) return null;
+  const now = currentName(toolName);
+  if (tools.has(now) || now === planTool.name) return `The tool is called ${now} now. Use it instead.`;
   const offered = partsOf(transcript.rows, "tools").at(-1)?.tools ?? [];
   return offered.some(({ name }) => name === toolName)
     ? "The tool no longer exists."

@@ -174,7 +174,7 @@ describe("web_fetch", () => {
       fetched("/"),
       fetched("/data.json"),
       fetched("/data.json", { save_as: "d.json" }),
-      use("read_file", { path: "d.json" }),
+      use("read", { path: "d.json" }),
     ]);
     expect((await loopbackRig.useOutcomes(id)).map(({ result }) => result)).toMatchObject([
       { title: "Tea", text: "Tea costs 3." },

@@ -22,7 +22,7 @@ const rig: ToolRig = await toolRig({ env: { SANDBOX_COMMAND: fake, ...sandboxUse
 
 const use = (name: string, input = {}): Use => ({ name, input });
 const run = (command: string, more = {}) => use("run_command", { command, ...more });
-const write = (path: string, content: string) => use("write_file", { path, content });
+const write = (path: string, content: string) => use("write", { path, content });
 const commandsRun = () => (existsSync(ranFile) ? readFileSync(ranFile, "utf8") : "");
 const leftovers = () => readdirSync(folder).filter((name) => name.startsWith("workspace-"));
 
@@ -98,7 +98,7 @@ describe("run_command", () => {
       write("gone.txt", "x"),
       write("turn", "x"),
       run("rm gone.txt turn; mkdir -p turn a/b; echo 1 >turn/in; echo 2 >a/b/c"),
-      use("list_files"),
+      use("glob"),
     );
     const id = await rig.create("Change");
     await decide(id, { accept: true });
@@ -109,7 +109,7 @@ describe("run_command", () => {
       deleted: ["gone.txt", "turn"],
     });
     expect(results.at(-1)?.result).toMatchObject({
-      workspace: [{ path: "a/b/c" }, { path: "keep.txt" }, { path: "turn/in" }],
+      files: [{ path: "a/b/c" }, { path: "keep.txt" }, { path: "turn/in" }],
     });
   });
 
@@ -194,10 +194,10 @@ describe("the user of a sandbox", () => {
     "without one the agent of a server that runs as root has no run_command",
     () => {
       const logged: string[] = [];
+      const none = () => Promise.reject(new Error("not called"));
       const log = (level: string, text: string) => void logged.push(`${level}: ${text}`);
       const sandbox = { command: ["/bin/sh", "{workspace}"], user: null };
-      const fetchFile = () => Promise.reject(new Error("not called"));
-      modelTools({ fetchFile, searchWeb: null, sandbox, log });
+      modelTools({ fetchFile: none, searchWeb: null, sandbox, siteOf: none, log });
       expect(logged).toEqual([
         expect.stringContaining("error: commands are not run: a sandbox must not start as root"),
       ]);

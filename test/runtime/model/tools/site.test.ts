@@ -2,14 +2,29 @@ import { describe, expect, test } from "vitest";
 import { siteFilesMax } from "../../../../src/core/websites/checkpoint.ts";
 import type { WorkspaceFile } from "../../../../src/core/workspaces/workspace.ts";
 import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig.ts";
+import { visit } from "../../../websites/site.ts";
 
 const rig: ToolRig = await toolRig();
 
-const write = (path: string, content = "x"): Use => ({ name: "write_file", input: { path, content } });
-const save = (more: Readonly<Record<string, string>> = {}): Use => ({
-  name: "save_site",
+const write = (path: string, content = "x"): Use => ({ name: "write", input: { path, content } });
+const publish = (more: Readonly<Record<string, string>> = {}): Use => ({
+  name: "publish_site",
   input: { folder: "site", title: "Tea", message: "First", ...more },
 });
+/** The model makes these uses, and the user approves, as `input`, each one that waits. Returns the task. */
+async function approved(uses: readonly Use[], input: object = { accept: true }): Promise<string> {
+  rig.plays(...uses);
+  const id = await rig.create("Make a site");
+  for (const { name } of uses) {
+    if (name !== "publish_site") continue;
+    await rig.reach(id, "waiting");
+    const { body } = await rig.ann.v2("task.detail", { task_id: id });
+    const { waiting_for_event_id: event_id } = body["task"].status_detail;
+    await rig.ann.v2("task.confirmAction", { task_id: id, event_id, input });
+  }
+  await rig.reach(id, "stopped");
+  return id;
+}
 const checkpoints = async (id: string) => {
   const { status, body } = await rig.ann.v2("website.listCheckpoints", { task_id: id });
   return status === 200 ? body["data"] : status;
@@ -25,20 +40,20 @@ async function filesOf(id: string, paths: readonly string[]): Promise<readonly s
   return found.flatMap((file) => (file ? `${file.path} ${file.bytes} ${file.contentType}` : []));
 }
 
-describe("save_site", () => {
+describe("publish_site", () => {
   test("saves a folder of the workspace, and only it, as a checkpoint of the task's site", async () => {
-    const id = await rig.uses([
+    const id = await approved([
       write("site/index.html", "<h1>Tea</h1>"),
       write("site/css/a.css", "h1{}"),
       write("site-notes.txt"),
       write("notes.txt"),
-      save(),
+      publish(),
     ]);
     expect((await rig.useOutcomes(id)).at(-1)).toEqual({
-      tool: "save_site",
+      tool: "publish_site",
       status: "success",
-      brief: "Save the website Tea",
-      result: { saved: { title: "Tea", files: 2, bytes: 16 } },
+      brief: "Publish the website Tea",
+      result: { address: expect.any(String), visibility: "private", title: "Tea", files: 2, bytes: 16 },
     });
     expect(await checkpoints(id)).toMatchObject([{ message: "First", status: "success" }]);
     const requestedPaths = [
@@ -58,9 +73,9 @@ describe("save_site", () => {
   });
 
   test("creates a further checkpoint of the same site each time, from the folder's current content", async () => {
-    const id = await rig.uses([
-      ...[write("site/index.html", "one"), save({ folder: "./site/" })],
-      ...[write("site/index.html", "three"), save({ message: "Second", title: "Coffee" })],
+    const id = await approved([
+      ...[write("site/index.html", "one"), publish({ folder: "./site/" })],
+      ...[write("site/index.html", "three"), publish({ message: "Second", title: "Coffee" })],
     ]);
     expect(await checkpoints(id)).toMatchObject([{ message: "Second" }, { message: "First" }]);
     expect(await filesOf(id, ["index.html"])).toEqual(["index.html 5 text/html; charset=utf-8"]);
@@ -68,45 +83,73 @@ describe("save_site", () => {
   });
 
   test.each([
-    ["a folder outside the workspace", [save({ folder: "../site" })], "must not contain .."],
-    ["an absolute folder", [save({ folder: "/etc" })], "must be relative"],
-    ["a missing folder", [save()], "files: must be 1 to"],
-    ["a file instead of a folder", [write("site", "<p>"), save()], "files: must be 1 to"],
+    [{ accept: true, visibility: "public" }, 200, "public"],
+    [{ accept: true, visibility: "team" }, 302, "team"],
+  ])("publishes what the user approves as %j, and returns the address", async (input, status, visibility) => {
+    const id = await approved([write("site/index.html", "<h1>Tea</h1>"), publish()], input);
+    const { result } = (await rig.useOutcomes(id)).at(-1) ?? {};
+    const site = await rig.service.store.websites.ofTask(id);
+    expect(result).toMatchObject({
+      address: expect.stringContaining(`//${site?.label}.localhost`),
+      visibility,
+    });
+    await expect
+      .poll(async () => (await rig.ann.v2("website.status", { task_id: id })).body["publish_status"])
+      .toBe("published");
+    const seen = await visit(rig.service.nodes[0]?.url ?? "", `${site?.label}.localhost`);
+    expect([seen.status, seen.text.includes("Tea")]).toEqual([status, status === 200]);
+  });
+
+  test("publishes and saves nothing when the user writes instead of an approval", async () => {
+    rig.plays(write("site/index.html"), publish());
+    const id = await rig.create("Make a site");
+    await rig.reach(id, "waiting");
+    rig.plays();
+    await rig.send(id, "Rather not");
+    await rig.reach(id, "stopped");
+    expect(await checkpoints(id)).toBe(404);
+  });
+
+  test.each([
+    ["a folder outside the workspace", [publish({ folder: "../site" })], "must not contain .."],
+    ["an absolute folder", [publish({ folder: "/etc" })], "must be relative"],
+    ["a missing folder", [publish()], "files: must be 1 to"],
+    ["a file instead of a folder", [write("site", "<p>"), publish()], "files: must be 1 to"],
     [
       "a folder without a home page",
-      [write("site/home.html"), save()],
+      [write("site/home.html"), publish()],
       "there is no index.html in the folder",
     ],
     [
       "hidden files",
-      [write("site/index.html"), write("site/.git/config"), save()],
+      [write("site/index.html"), write("site/.git/config"), publish()],
       '".git/config" must not have parts',
     ],
     [
       "an executable",
-      [write("site/index.html"), write("site/get.exe"), save()],
+      [write("site/index.html"), write("site/get.exe"), publish()],
       '"get.exe" must not be an executable',
     ],
     [
       "a title of blanks",
-      [write("site/index.html"), save({ title: " " })],
+      [write("site/index.html"), publish({ title: " " })],
       "title: must have 1 to 255 characters",
     ],
     [
       "a title that is too long",
-      [write("site/index.html"), save({ title: "x".repeat(256) })],
+      [write("site/index.html"), publish({ title: "x".repeat(256) })],
       "The input does not fit",
     ],
     [
       "a message that is too long",
-      [write("site/index.html"), save({ message: "x".repeat(1001) })],
+      [write("site/index.html"), publish({ message: "x".repeat(1001) })],
       "The input does not fit",
     ],
-    ["unknown members", [write("site/index.html"), save({ publish: "yes" })], "The input does not fit"],
+    ["unknown members", [write("site/index.html"), publish({ publish: "yes" })], "The input does not fit"],
   ])("refuses %s, with our own error text, and saves nothing", async (_, uses, why) => {
     const id = await rig.uses(uses);
     expect((await rig.useOutcomes(id)).at(-1)).toMatchObject({
-      tool: "save_site",
+      tool: "publish_site",
       status: "error",
       result: expect.stringContaining(why),
     });
@@ -136,7 +179,7 @@ describe("save_site", () => {
       for (const [path, bytes] of files)
         await tx.workspace.put({ ...(knownFiles as WorkspaceFile), path, bytes });
     });
-    rig.plays(save());
+    rig.plays(publish());
     await rig.send(id, "And now?");
     await rig.reach(id, "stopped");
     expect((await rig.useOutcomes(id)).at(-1)).toMatchObject({

@@ -28,7 +28,7 @@ async function beginSubtask(person: Person, message: string, answer: string): Pr
     if (messages.some(({ text }) => text.startsWith(message))) return { text: answer };
     return messages.some(({ role }) => role === "tool")
       ? { text: "Begun." }
-      : { calls: [use("start_subtask", { message })] };
+      : { calls: [use("subagent", { prompt: message })] };
   });
   await sendToMain(person, "Please");
   const [{ id } = { id: "" }] = await subtasksOf(person);
@@ -63,7 +63,7 @@ test("the end of one begins no turn: only the user does", async () => {
   expect((await ben.v2("task.detail", { task_id: shortcut })).body["task"].status).toBe("stopped");
 });
 
-describe("wait_for_subtasks", () => {
+describe("wait", () => {
   /** The results of tools that the model has seen, in order, without the marks. */
   const seen = (messages: readonly { readonly role: string; readonly text: string }[]) =>
     messages.filter(({ role }) => role === "tool").map(({ text }) => text);
@@ -75,19 +75,15 @@ describe("wait_for_subtasks", () => {
       if (messages.some(({ text }) => text.startsWith("Count the ducks"))) return { text: "There are 12." };
       const results = seen(messages);
       if (results.length === 0)
-        return { text: "I start.", calls: [use("start_subtask", { message: "Count the ducks" })] };
+        return { text: "I start.", calls: [use("subagent", { prompt: "Count the ducks" })] };
       if (results.length === 1)
-        return { text: "I wait.", calls: [use("wait_for_subtasks"), use("list_subtasks")] };
+        return { text: "I wait.", calls: [use("wait"), use("wait", { timeout_seconds: 0 })] };
       told = results;
       return { text: "12 ducks." };
     });
     const id = await rig.runToEnd("Count", {}, ben);
     const uses = await resultsOf(ben, id);
-    expect(uses.map(({ tool }: { tool: string }) => tool)).toEqual([
-      "start_subtask",
-      "list_subtasks",
-      "wait_for_subtasks",
-    ]);
+    expect(uses.map(({ tool }: { tool: string }) => tool)).toEqual(["subagent", "wait", "wait"]);
     expect(uses[2]).toMatchObject({ status: "success" });
     expect(uses[2].result).toMatchObject({
       reason: "ended",
@@ -104,11 +100,11 @@ describe("wait_for_subtasks", () => {
 
   test("refuses an id that is not a subtask, and the model continues", async () => {
     const ben = await rig.service.person();
-    rig.plays(use("wait_for_subtasks", { task_ids: ["x"] }));
+    rig.plays(use("wait", { task_ids: ["x"] }));
     const id = await rig.runToEnd("Wait", {}, ben);
     expect(await resultsOf(ben, id)).toMatchObject([
       {
-        tool: "wait_for_subtasks",
+        tool: "wait",
         status: "error",
         result: expect.stringContaining("is not a subtask of this task"),
       },
@@ -116,48 +112,41 @@ describe("wait_for_subtasks", () => {
   });
 });
 
-test("lists their states and reads each by its id", async () => {
+const look = (...task_ids: string[]) =>
+  use("wait", { timeout_seconds: 0, ...(task_ids.length > 0 ? { task_ids } : {}) });
+
+test("without time it shows their states, and of one also its messages", async () => {
   const ben = await rig.service.person();
   const id = await beginSubtask(ben, "Count the cats", "There are 9.");
-  const read = (task_id: string, action: string, more = {}) =>
-    use("read_subtask", { task_id, action, ...more });
-  rig.plays(
-    use("list_subtasks"),
-    read(id, "outline"),
-    read(id, "read"),
-    read(id, "search", { query: "ARE 9" }),
-    read(id, "search"),
-  );
+  rig.plays(look(), look(id));
   const main = await sendToMain(ben, "And?");
-  const [list, outline, whole, found, title] = (await resultsOf(ben, main)).slice(1);
-  expect(list).toMatchObject({
+  const [all, one] = (await resultsOf(ben, main)).slice(1);
+  expect(all).toMatchObject({
     status: "success",
-    result: [{ task_id: id, status: "stopped", said_last: "There are 9." }],
+    result: { subtasks: [{ task_id: id, status: "stopped", said_last: "There are 9." }] },
   });
-  expect(outline.result).toMatchObject({ title: "Count the cats", status: "stopped" });
-  expect(whole.result).toMatchObject({
-    entries: [{ by: "user", text: "Count the cats" }, { by: "agent" }],
-    next: null,
+  expect(one.result).toMatchObject({
+    subtasks: [
+      {
+        ...{ title: "Count the cats", status: "stopped" },
+        messages: { entries: [{ by: "user", text: "Count the cats" }, { by: "agent" }], next: null },
+      },
+    ],
   });
-  expect(found.result).toMatchObject({ entries: [{ by: "agent", text: "There are 9." }] });
-  expect(title).toMatchObject({ status: "error", result: "search needs a query" });
 });
 
-test("reads only its own: not the user's tasks, the main task, or another agent's subtasks", async () => {
+test("shows only its own: not the user's tasks, the main task, or another agent's subtasks", async () => {
   const [ben, mia] = [await rig.service.person(), await rig.service.person()];
   const theirs = await beginSubtask(mia, "Count the dogs", "A secret");
   rig.plays();
   const plain = await rig.runToEnd("Mine", {}, ben);
   rig.plays();
   const main = await sendToMain(ben, "Hello");
-  rig.plays(
-    ...[theirs, plain, main, shortcut, "%"].map((task_id) =>
-      use("read_subtask", { task_id, action: "read" }),
-    ),
-  );
+  const others = [theirs, plain, main, shortcut, "%"];
+  rig.plays(...others.map((id) => look(id)));
   await sendToMain(ben, "Read");
   expect((await resultsOf(ben, main)).map(({ result }: { result: unknown }) => result)).toEqual(
-    Array(5).fill("subtask not found"),
+    others.map((id) => `task_ids: ${id} is not a subtask of this task`),
   );
 });
 
@@ -171,13 +160,12 @@ test.each(["a task of the user's", "a subtask"])("the tools are present in %s", 
   const request = rig.server.requests.findLast(({ messages }) =>
     messages.some(({ text }) => /^(Count the eels|Hello)/.test(text)),
   );
-  const tools = request?.tools.filter((tool) => tool.endsWith("_subtask") || tool.endsWith("_subtasks"));
-  expect(tools).toEqual(["start_subtask", "wait_for_subtasks", "list_subtasks", "read_subtask"]);
+  expect(request?.tools).toEqual(expect.arrayContaining(["subagent", "wait"]));
 });
 
 test("refuses one with a message that users could not send either, with the reason", async () => {
   const ben = await rig.service.person();
-  rig.plays(use("start_subtask", { message: " " }));
+  rig.plays(use("subagent", { prompt: " " }));
   expect(await resultsOf(ben, await sendToMain(ben, "Go"))).toMatchObject([
     { status: "error", result: expect.stringContaining("must not be empty") },
   ]);

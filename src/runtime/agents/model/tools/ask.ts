@@ -12,14 +12,14 @@ export const askUserName = "ask_user";
 export const askUser: Tool = createTool<QuestionInput>({
   name: askUserName,
   description:
-    "Asks the user one question and waits for the answer. Only for what matters and what you cannot find out yourself. Your turn ends with it.",
+    "Asks the user one question, which ends your turn. Only for what matters and what you cannot find out yourself.",
   properties: {
     question: { type: "string", minLength: 1, maxLength: 4_000 },
     options: {
       type: "array",
       maxItems: 10,
       items: { type: "string", minLength: 1, maxLength: 200 },
-      description: "Likely answers; the user may answer something else.",
+      description: "Likely answers.",
     },
   },
   required: ["question"],

@@ -2,7 +2,7 @@ import { Failure, type Reason } from "../../../../core/failure.ts";
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import type { PermissionUse } from "../../../../core/permissions/evaluate.ts";
 import type { Confirm } from "../../../agent.ts";
-import { conformsTo, type Tool, type ToolResult, type ToolUse } from "../tool.ts";
+import { conformsTo, type Tool, type ToolResult, type ToolUse, withoutLimits } from "../tool.ts";
 
 export interface TypedTool<Input> {
   readonly name: string;
@@ -67,6 +67,7 @@ export function createTool<Input>({
     name,
     description,
     inputSchema,
+    shownSchema: withoutLimits(inputSchema),
     repeats,
     ...members,
     ...(permission && { permission: (input) => permission(checkInput(input)) }),
@@ -99,26 +100,18 @@ export const refusedResult = (why: string): ToolResult => ({
   isRefused: true,
 });
 
-export const pathSchema: JsonObject = {
-  type: "string",
-  minLength: 1,
-  maxLength: 1_000,
-  description:
-    "Path of a file in the workspace, relative, with / between its parts: for example notes/draft.md.",
-};
+export const pathSchema: JsonObject = { type: "string", minLength: 1, maxLength: 1_000 };
 
 /** The schema of the position to continue reading from. */
 export const fromSchema: JsonObject = {
   type: "integer",
   minimum: 0,
-  description:
-    "The position to continue from: the `next` of the previous part. Leave it out to begin at the start.",
+  description: "Where to continue: the `next` of the part before.",
 };
 
 /** The schema of a JSON Pointer. */
 export const pointerSchema: JsonObject = {
   type: "string",
   maxLength: 1_000,
-  description:
-    "JSON files only: a JSON Pointer (/orders/3/total) to the value that you need. Leave it out for the full value.",
+  description: "JSON only: a JSON Pointer to the value, /orders/3/total.",
 };

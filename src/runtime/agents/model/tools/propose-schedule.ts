@@ -16,22 +16,21 @@ interface Input {
 export const proposeSchedule: Tool = createTool<Input>({
   name: "propose_schedule",
   description:
-    "Proposes a schedule, which begins a new task with `message` at its times. The user sees it and approves or refuses it. Give exactly one of cron, interval_seconds and at.",
+    "Proposes a schedule, which begins a task with `message` at its times, for the user to approve. Give exactly one of cron, interval_seconds and at.",
   properties: {
     name: { type: "string", minLength: 1, maxLength: 255 },
     message: {
       type: "string",
       minLength: 1,
       maxLength: 20_000,
-      description: "The complete first message of each task.",
     },
-    cron: { type: "string", maxLength: 200, description: "Five fields, for example 0 9 * * 1-5." },
+    cron: { type: "string", maxLength: 200, description: "Five fields." },
     interval_seconds: { type: "integer", minimum: 60, maximum: 31_536_000 },
-    at: { type: "string", maxLength: 50, description: "One time, RFC 3339 with an offset." },
+    at: { type: "string", maxLength: 50, description: "RFC 3339 with an offset." },
     time_zone: {
       type: "string",
       maxLength: 100,
-      description: "IANA name, for example Europe/Berlin. Default: UTC.",
+      description: "IANA name; default UTC.",
     },
   },
   required: ["name", "message"],

@@ -4,7 +4,7 @@ import type { References } from "../../../../core/tasks/message.ts";
 import { type WaitMode, type WaitReason, waitedMax, waitMsMax } from "../../../../core/tasks/subtask-wait.ts";
 import type { SubtaskState } from "../../../../core/tasks/subtasks.ts";
 import type { Turn, WaitedSubtask } from "../../../agent.ts";
-import { head, type Tool } from "../tool.ts";
+import { head, type Tool, type ToolResult } from "../tool.ts";
 import { createTool, errorResult, successResult } from "./create-tool.ts";
 import { readTask, type TaskReading, taskReadingSchemas, taskReadingUse } from "./reading/task.ts";
 
@@ -29,34 +29,32 @@ export const browseTask = ({ ids }: References): Tool =>
     },
   });
 
-const messageMax = 20_000;
+const promptMax = 20_000;
 
-/** The tools that begin, await and read subtasks; not in a subtask that is three deep (spec/api.md 8.80). */
+/** The tools that begin subtasks and wait for them; not in a subtask that is three deep (spec/api.md 8.80). */
 export const subtaskTools = ({
   subtask,
   subtasks,
   waitFor,
 }: Pick<Turn, "subtask" | "subtasks" | "waitFor">): readonly Tool[] =>
-  subtask && subtasks && waitFor
-    ? [startSubtask(subtask), waitForSubtasks(waitFor), listSubtasks(subtasks), readSubtask(subtasks)]
-    : [];
+  subtask && subtasks && waitFor ? [subagent(subtask), wait(waitFor, subtasks)] : [];
 
-const startSubtask = (begin: NonNullable<Turn["subtask"]>): Tool =>
-  createTool<{ readonly message: string }>({
-    name: "start_subtask",
+const subagent = (begin: NonNullable<Turn["subtask"]>): Tool =>
+  createTool<{ readonly prompt: string }>({
+    name: "subagent",
     description:
-      "Begins a subtask: independent work in parallel to this conversation, which the user can follow and steer. It knows nothing of this conversation, so its message has to contain everything it needs. You receive its id at once. When you need results for your answer, begin everything that can run at the same time and then use wait_for_subtasks. Otherwise end your turn: you are not woken when it is done, and your next turn shows its state.",
-    properties: { message: { type: "string", minLength: 1, maxLength: messageMax } },
-    required: ["message"],
-    brief: ({ message }) => `Begin a subtask: ${message}`,
-    async use({ message }) {
-      const subtask = await begin(message);
+      "Begins a subtask: independent work at the same time, which the user can follow. It knows nothing of this conversation, so the prompt has all that it needs. Begin all that can run at once, then use wait if your answer needs the results: you are not woken later.",
+    properties: { prompt: { type: "string", minLength: 1, maxLength: promptMax } },
+    required: ["prompt"],
+    brief: ({ prompt }) => `Begin a subtask: ${prompt}`,
+    async use({ prompt }) {
+      const subtask = await begin(prompt);
       return { kind: "result", value: { task_id: subtask.id, status: "running" }, subtask };
     },
   });
 
 /** The name of the tool that waits. */
-export const waitName = "wait_for_subtasks";
+export const waitName = "wait";
 
 interface WaitInput {
   readonly task_ids?: readonly string[];
@@ -64,35 +62,31 @@ interface WaitInput {
   readonly timeout_seconds?: number;
 }
 
-const waitForSubtasks = (waitFor: NonNullable<Turn["waitFor"]>): Tool =>
+/** Whether a use only looks, without a wait. */
+const looks = (input: { readonly timeout_seconds?: unknown }): boolean => input.timeout_seconds === 0;
+
+const wait = (waitFor: NonNullable<Turn["waitFor"]>, subtasks: NonNullable<Turn["subtasks"]>): Tool =>
   createTool<WaitInput>({
     name: waitName,
     description:
-      "Waits until your subtasks have ended, and returns their results: state, last message, structured output and names of files. You work on nothing in the meantime, so begin all subtasks first. A subtask with the status `waiting` waits for the user and has not ended. `reason` says why the wait is over: `ended`, `timeout`, or `message` when the user has written; that message comes after this turn, so finish soon.",
+      "Waits until subtasks have ended, and returns their states, last messages, values and files. `waiting` means for the user, and is no end. A message of the user ends it too. With timeout_seconds 0 it only looks: without ids at the newest 20, with one id also at its messages.",
     properties: {
       task_ids: {
         type: "array",
         items: { type: "string", minLength: 1, maxLength: 64 },
         maxItems: waitedMax,
         uniqueItems: true,
-        description: "The subtasks to wait for. Leave it out for all whose end you have not been given.",
       },
-      mode: {
-        type: "string",
-        enum: ["all", "any"],
-        description: "Wait until all of them have ended (the default), or any one.",
-      },
-      timeout_seconds: {
-        type: "integer",
-        minimum: 1,
-        maximum: waitMsMax / 1000,
-        description: "The longest time to wait.",
-      },
+      mode: { type: "string", enum: ["all", "any"] },
+      timeout_seconds: { type: "integer", minimum: 0, maximum: waitMsMax / 1000 },
     },
     required: [],
     isForeign: "subtasks",
-    brief: ({ mode }) => (mode === "any" ? "Wait for a subtask" : "Wait for the subtasks"),
+    reads: looks,
+    brief: ({ mode, ...input }) =>
+      looks(input) ? "Look at the subtasks" : mode === "any" ? "Wait for a subtask" : "Wait for the subtasks",
     async use({ task_ids: taskIds, mode = "all", timeout_seconds: timeoutSeconds }, { waitsBefore }) {
+      if (timeoutSeconds === 0) return look(subtasks, taskIds);
       const limit = timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 };
       const wait = await waitFor({ mode, ...limit, ...(taskIds ? { subtasks: taskIds } : {}) }, waitsBefore);
       return "kind" in wait
@@ -100,6 +94,23 @@ const waitForSubtasks = (waitFor: NonNullable<Turn["waitFor"]>): Tool =>
         : successResult(waitedStates(wait.reason, wait.subtasks));
     },
   });
+
+/** Shows subtasks as they are: the newest ones, or those of the ids; one alone with its messages. */
+async function look(
+  { list, open }: NonNullable<Turn["subtasks"]>,
+  taskIds: readonly string[] | undefined,
+): Promise<ToolResult> {
+  if (!taskIds) return successResult({ subtasks: subtaskStates(await list()) });
+  const states: Json[] = [];
+  for (const id of taskIds.slice(0, 20)) {
+    const task = await open(id);
+    if (!task) return errorResult(`task_ids: ${id} is not a subtask of this task`);
+    const { title, status } = task;
+    const messages = taskIds.length > 1 ? {} : { messages: await readTask(task, { action: "read" }) };
+    states.push({ task_id: id, title, status, ...messages });
+  }
+  return successResult({ subtasks: states });
+}
 
 /** The most characters of all messages in the result of a wait: the result of a tool has at most 32,000. */
 const saidMax = 24_000;
@@ -125,32 +136,3 @@ export const subtaskStates = (states: readonly SubtaskState[]): Json =>
     begun_at: new Date(createdAt).toISOString(),
     ...(lastMessage === "" ? {} : { said_last: lastMessage }),
   }));
-
-const listSubtasks = ({ list }: NonNullable<Turn["subtasks"]>): Tool =>
-  createTool<object>({
-    name: "list_subtasks",
-    description:
-      "Shows the current states of your newest subtasks, 20 at most: status and last message. Subtasks with the status `waiting` wait for the user.",
-    properties: {},
-    required: [],
-    reads: () => true,
-    isForeign: "subtasks",
-    brief: () => "Look at the subtasks",
-    use: async () => successResult(subtaskStates(await list())),
-  });
-
-const readSubtask = ({ open }: NonNullable<Turn["subtasks"]>): Tool =>
-  createTool<TaskReading & { readonly task_id: string }>({
-    name: "read_subtask",
-    description: `Reads a subtask of yours by its id. ${taskReadingUse}`,
-    properties: taskReadingSchemas,
-    required: ["task_id", "action"],
-    reads: () => true,
-    inParts: true,
-    isForeign: "subtasks",
-    brief: ({ action }) => `${action === "search" ? "Search" : "Read"} a subtask`,
-    async use({ task_id: id, ...reading }) {
-      const task = await open(id);
-      return task ? successResult(await readTask(task, reading)) : errorResult("subtask not found");
-    },
-  });

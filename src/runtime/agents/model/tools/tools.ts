@@ -2,17 +2,20 @@ import type { SandboxSettings } from "../../../../config/sandbox.ts";
 import type { FetchFile } from "../../../../core/files/fetch-files.ts";
 import type { SearchWeb } from "../../../../core/files/search-web.ts";
 import type { Log } from "../../../../core/log.ts";
+import type { SiteOf } from "../../../../core/websites/website.ts";
 import type { ToolsFor } from "../tool.ts";
 import { askUser } from "./ask.ts";
-import { attachResult, readAttachment } from "./attachments.ts";
-
+import { deliver } from "./deliver.ts";
+import { edit } from "./edit.ts";
 import { proposeSchedule } from "./propose-schedule.ts";
+import { publishSite } from "./publish-site.ts";
 import { commandSandbox, runCommand, sandboxFault } from "./sandbox/sandbox.ts";
+import { glob, grep } from "./search.ts";
+import { skillTools } from "./skill.ts";
 import { browseTask } from "./subtasks.ts";
-import { skillTools } from "./use-skill.ts";
 import { webFetch } from "./web-fetch.ts";
 import { webSearch } from "./web-search.ts";
-import { deleteFile, listFiles, readFile, saveSite, writeFile } from "./workspace.ts";
+import { deleteFile, read, write } from "./workspace.ts";
 
 export interface ToolParts {
   readonly fetchFile: FetchFile;
@@ -20,6 +23,8 @@ export interface ToolParts {
   readonly searchWeb: SearchWeb | null;
   /** The operator's sandbox; null without one. */
   readonly sandbox: SandboxSettings | null;
+  /** The address of a task's website. */
+  readonly siteOf: SiteOf;
   readonly log: Log;
 }
 
@@ -27,8 +32,8 @@ export interface ToolParts {
  * The tools of the model agent. Commands need a sandbox; other tasks and skills are included only when the
  * task has some.
  */
-export function modelTools({ fetchFile, searchWeb, sandbox, log }: ToolParts): ToolsFor {
-  const files = [listFiles, readFile, writeFile, deleteFile, attachResult, readAttachment, saveSite];
+export function modelTools({ fetchFile, searchWeb, sandbox, siteOf, log }: ToolParts): ToolsFor {
+  const files = [read, write, edit, grep, glob, deleteFile, deliver, publishSite(siteOf)];
   const always = [
     ...files,
     webFetch(fetchFile),

@@ -28,13 +28,12 @@ export const webFetch = (fetchFile: FetchFile): Tool =>
   createTool<Input>({
     name: "web_fetch",
     description:
-      "Fetches a public http or https address: a page as Markdown (its article, where it has one), or text, CSV, JSON or PDF, in parts: call again with `next` as `from`. With `save_as` it is saved in your workspace instead. Never put anything into an address that the user would not want its owner to know: the user may have to approve an address that neither the user nor a page has named.",
+      "Reads a public http or https address: a page as Markdown (its article, where it has one), or text, CSV, JSON or PDF. When `next` is a number, the next part begins there. With `save_as` it is saved in your workspace instead. Never put anything into an address that the user would not want its owner to know.",
     properties: {
       url: {
         type: "string",
         minLength: 8,
         maxLength: 2_000,
-        description: "The full address, with http:// or https://.",
       },
       from: fromSchema,
       pointer: pointerSchema,

@@ -14,7 +14,7 @@ const columnsMax = 500;
 const recordMax = 1_000_000;
 
 /** Reads rows of a table. The first row is its header, and is part of each reading. */
-async function readCsv(source: Source, { from }: Part): Promise<Reading> {
+async function readCsv(source: Source, { from, count }: Part): Promise<Reading> {
   const text = decodeText(source);
   const first = (await text.next()).value ?? "";
   const parser = parse({
@@ -28,7 +28,7 @@ async function readCsv(source: Source, { from }: Part): Promise<Reading> {
   const feed = Readable.from(concat(first, text));
   feed.once("error", (cause) => parser.destroy(cause)).pipe(parser);
   try {
-    return await rowsFrom(parser, from);
+    return await rowsFrom(parser, from, Math.min(rowsMax, count));
   } catch (thrown) {
     if (!(thrown instanceof CsvError)) throw thrown;
     throw invalidArgument(
@@ -41,7 +41,7 @@ async function readCsv(source: Source, { from }: Part): Promise<Reading> {
   }
 }
 
-async function rowsFrom(parser: AsyncIterable<unknown>, from: number): Promise<Reading> {
+async function rowsFrom(parser: AsyncIterable<unknown>, from: number, max: number): Promise<Reading> {
   let columns: readonly string[] | undefined;
   const rows: string[][] = [];
   let at = 0;
@@ -56,7 +56,7 @@ async function rowsFrom(parser: AsyncIterable<unknown>, from: number): Promise<R
     at += 1;
     if (at <= from) continue;
     charactersLeft -= row.reduce((sum, cell) => sum + cell.length + 3, 0);
-    if (rows.length > 0 && (rows.length >= rowsMax || charactersLeft < 0))
+    if (rows.length > 0 && (rows.length >= max || charactersLeft < 0))
       return { columns: [...columns], rows, from, next: at - 1 };
     rows.push(row);
   }
@@ -92,5 +92,5 @@ const readers: Readonly<Record<string, (source: Source, part: Part) => Promise<R
  */
 export function readDocument(source: Source, part: Partial<Part> & Pick<Part, "signal">): Promise<Reading> {
   const reader = readers[source.contentType] ?? readers[contentTypeOf(source.filename)] ?? readText;
-  return reader(source, { from: 0, pointer: "", ...part });
+  return reader(source, { from: 0, count: Number.POSITIVE_INFINITY, pointer: "", ...part });
 }

@@ -13,11 +13,13 @@ const unreadable = "the document cannot be read: it is broken, protected by a pa
  *
  * @throws Failure `invalid_argument` for a document that is broken, protected, too large, or takes too long.
  */
-export async function readPdf(source: Source, { from, signal }: Part): Promise<Reading> {
+export async function readPdf(source: Source, { from, count, signal }: Part): Promise<Reading> {
   const bytes = await readAll(source);
   const module = new URL("./pdf-worker.ts", import.meta.url);
-  const { pages, texts } = await readInThread<PdfPart>(module, { bytes, from }, limits, unreadable, signal);
+  const part = await readInThread<PdfPart>(module, { bytes, from }, limits, unreadable, signal);
+  const texts = part.texts.slice(0, count);
   const next = from + texts.length;
+  const { pages } = part;
   return { pages, from, texts: [...texts], next: texts.length > 0 && next < pages ? next : null };
 }
 

@@ -76,8 +76,10 @@ export interface Source {
 }
 
 export interface Part {
-  /** The first character of a text, row of a table or page of a document; 0 is the first. */
+  /** The first line of a text, row of a table, page of a document or character of a page; 0 is the first. */
   readonly from: number;
+  /** The most lines, rows or pages. */
+  readonly count: number;
   /** A JSON Pointer (RFC 6901); empty for the full value. */
   readonly pointer: string;
   readonly signal: AbortSignal;
@@ -132,19 +134,50 @@ export async function readFullText(source: Pick<Source, "filename" | "read">, ma
   return text;
 }
 
+/** Reads a text line by line, each with its end. A line of more than `partMax` characters is several. */
+export async function* linesOf(
+  source: Pick<Source, "filename" | "read">,
+): AsyncGenerator<string, void, void> {
+  let rest = "";
+  for await (const piece of decodeText(source)) {
+    const lines = `${rest}${piece}`.split(/(?<=\n)/);
+    rest = lines.pop() ?? "";
+    for (const line of lines) for (const part of partsOfLine(line)) yield part;
+    const parts = partsOfLine(rest);
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+  if (rest !== "") yield rest;
+}
+
+function partsOfLine(line: string): string[] {
+  const parts: string[] = [];
+  let rest = line;
+  while (rest.length > partMax) {
+    const part = head(rest, partMax);
+    parts.push(part);
+    rest = rest.slice(part.length);
+  }
+  return [...parts, rest];
+}
+
 /**
- * Reads a part of a text, by characters. The text before it is skipped, so a huge file needs only the memory
- * of a part.
+ * Reads a part of a text, by lines. The text before it is skipped, so a huge file needs only the memory of a
+ * part.
  */
-export async function readText(source: Source, { from }: Part): Promise<Reading> {
+export async function readText(
+  source: Pick<Source, "filename" | "read">,
+  { from = 0, count = Number.POSITIVE_INFINITY }: Partial<Part>,
+): Promise<Reading> {
   let at = 0;
   let text = "";
-  for await (const piece of decodeText(source)) {
-    if (at + piece.length > from) text += piece.slice(Math.max(0, from - at));
-    at += piece.length;
-    if (text.length > partMax) break;
+  for await (const line of linesOf(source)) {
+    const isFull = at - from >= count || (text !== "" && text.length + line.length > partMax);
+    if (at >= from && isFull) return { text, next: at };
+    if (at >= from) text += line;
+    at += 1;
   }
-  return cutPart(text, from);
+  return { text, next: null };
 }
 
 /** Returns the beginning of the remaining text, and the start of the next part. */

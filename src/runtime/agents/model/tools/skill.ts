@@ -8,7 +8,7 @@ const charactersMax = 60_000;
 const filesMax = 200;
 const manifest = "SKILL.md";
 
-export const useSkillName = "use_skill";
+export const skillName = "skill";
 
 const inputSchema: JsonObject = {
   type: "object",
@@ -35,7 +35,7 @@ const inputSchema: JsonObject = {
 export const skillTools: ToolsFor = ({ skills }) => (skills.length === 0 ? [] : [useSkill(skills)]);
 
 const useSkill = (skills: readonly TurnSkill[]): Tool => ({
-  name: useSkillName,
+  name: skillName,
   description:
     "Loads one of the listed skills: its instructions (SKILL.md), or another of its files. Use it before you do work that the skill is for.",
   inputSchema,
