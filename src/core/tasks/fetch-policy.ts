@@ -52,8 +52,8 @@ const isWithin = (inner: string, outer: string): boolean =>
   inner === outer || (outer.startsWith("*.") && inner.replace(/^\*/, "x").endsWith(outer.slice(1)));
 
 /**
- * A policy as rules for the tool `web_fetch`. A mode that neither operator nor owner has set says nothing: then other rules can
- * allow a host, and without one a person is asked.
+ * A policy as rules for the tool `web_fetch`. A mode that neither operator nor owner has set says nothing:
+ * then other rules can allow a host, and without one a person is asked.
  */
 export function fetchRules({ mode, hosts, isSet }: FetchPolicy): readonly PermissionRule[] {
   const rule = (pattern: string, decision: PermissionRule["decision"]) =>
