@@ -15,7 +15,7 @@ const message = { content: "Say hello" };
 /** As answers have it. */
 const shown = (rule: object) => ({ each_time: false, ...rule });
 const right =
-  "needs the right to decide approvals: a session of a person who is no guest, an API key with task:approve, or a token with approve:task";
+  "needs the right to decide approvals: a session of a person who is not a guest, an API key with task:approve, or a token with approve:task";
 const projectWide = ["task:write", "task:read", "project:write", "schedule:write", "agent:write"] as const;
 
 describeOnOne("who may set permissions", (database) => {

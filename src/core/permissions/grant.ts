@@ -43,7 +43,7 @@ const isEqual = (some: readonly PermissionRule[], others: readonly PermissionRul
 const refusal = (path: string, what: string): Failure =>
   new Failure(
     "permission_denied",
-    `${path}: ${what} needs the right to decide approvals: a session of a person who is no guest, an API key with task:approve, or a token with approve:task`,
+    `${path}: ${what} needs the right to decide approvals: a session of a person who is not a guest, an API key with task:approve, or a token with approve:task`,
     { path },
   );
 
