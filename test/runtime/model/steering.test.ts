@@ -14,7 +14,7 @@ afterAll(async () => {
   file[Symbol.dispose]();
 });
 
-/** A step that continues, whatever tools there are. */
+/** A step that continues, with any tools. */
 const look = { calls: [{ name: "no_such_tool", input: {} }] };
 
 describe("a message to an agent that works", () => {
