@@ -42,7 +42,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/http/front-http2.ts": connections,
   "src/http/incoming-body.ts": connections,
   "src/runtime/agents/model/tools/sandbox/execute.ts": threads,
-  "src/runtime/agents/model/tools/reading/pdf.ts": threads,
+  "src/runtime/agents/model/tools/reading/thread.ts": threads,
   "src/modules/test-mode/advance.ts": "waits until the process has nothing to do",
 };
 

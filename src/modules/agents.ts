@@ -181,7 +181,7 @@ async function createTools(
   const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
   const builtIn = modelTools({
     fetchFile: fetchFile(config.fetchAllow, clock, resolve),
-    searchWeb: config.search && searchWeb(config.search),
+    searchWeb: config.search && searchWeb(config.search, clock),
     sandbox: config.sandbox,
     siteOf: taskSites(store, createSiteUrl(config), random),
     log,

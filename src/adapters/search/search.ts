@@ -1,8 +1,10 @@
 import type { SearchConfig } from "../../config/search.ts";
+import type { Clock } from "../../core/clock.ts";
 import { Failure } from "../../core/failure.ts";
 import type { FoundPage, SearchWeb } from "../../core/files/search-web.ts";
 import { isObject, isText, type Json, type JsonObject, parseJson } from "../../core/json.ts";
 import { readAnswer } from "../egress/read-answer.ts";
+import { limitTime } from "../egress/time-limit.ts";
 import { undici } from "../egress/undici.ts";
 
 /** The most results, characters of a text, and bytes of an answer; and the longest time, in milliseconds. */
@@ -76,19 +78,19 @@ const services: Readonly<Record<SearchConfig["provider"], Service>> = {
  * check it (spec/decisions.md 39), and no other address gets the words. Redirects are not followed: they would
  * send the key to another address.
  */
-export function searchWeb({ provider, url, key }: SearchConfig): SearchWeb {
+export function searchWeb({ provider, url, key }: SearchConfig, clock: Clock): SearchWeb {
   const { Agent, request } = undici();
   const dispatcher = new Agent({ connect: { timeout: searchMs } });
   const service = services[provider];
   return async (query, signal) => {
     const { path, headers, body } = service.ask(query, key ?? "");
-    const time = AbortSignal.any([signal, AbortSignal.timeout(searchMs)]);
+    const time = limitTime(clock, searchMs, signal);
     try {
       const answer = await request(`${url ?? service.baseUrl}${path}`, {
         method: body === undefined ? "GET" : "POST",
         headers: { ...headers, accept: "application/json", "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...{ dispatcher, signal: time },
+        ...{ dispatcher, signal: time.signal },
       });
       const text = await readAnswer(answer.body, bytesMax);
       const read = answer.statusCode === 200 && text !== null ? parseJson(text) : undefined;
@@ -96,6 +98,8 @@ export function searchWeb({ provider, url, key }: SearchConfig): SearchWeb {
     } catch {
       // Reported below: the error would have the words, and text of the service.
       signal.throwIfAborted();
+    } finally {
+      time.stop();
     }
     throw new Failure("unavailable", "the search service does not answer; try again later");
   };

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { searchWeb } from "../../../../src/adapters/search/search.ts";
 import type { SearchConfig } from "../../../../src/config/search.ts";
+import { systemClock } from "../../../../src/core/clock.ts";
+import { stillClock } from "../../../support/still-clock.ts";
 
 interface Seen {
   readonly line: string;
@@ -11,19 +13,20 @@ interface Seen {
   readonly body: string;
 }
 
-/** A search service on loopback that gives one answer. */
+/** A search service on loopback that gives one answer, or none for null. */
 async function openService(status: number, answer: unknown) {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request;
     seen.push({ line: `${method} ${url}`, headers, body: await text(request) });
+    if (answer === null) return;
     response.writeHead(status, { "content-type": "application/json", location: "/elsewhere" });
     response.end(typeof answer === "string" ? answer : JSON.stringify(answer));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   // It listens on TCP.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, seen, [Symbol.dispose]: () => void server.close() };
+  return { url, seen, [Symbol.dispose]: () => void server.close().closeAllConnections() };
 }
 
 const { signal } = new AbortController();
@@ -66,9 +69,9 @@ describe("a search with a service of the operator", () => {
     ],
   ])("of %s asks as it documents, and gives its results", async (provider, answer, line, headers, body) => {
     using service = await openService(200, answer);
-    expect(await searchWeb({ provider, url: service.url, key: "the-key" })("tea & price", signal)).toEqual(
-      found,
-    );
+    expect(
+      await searchWeb({ provider, url: service.url, key: "the-key" }, systemClock)("tea & price", signal),
+    ).toEqual(found);
     expect(service.seen).toEqual([{ line, headers: expect.objectContaining(headers), body }]);
   });
 
@@ -80,7 +83,10 @@ describe("a search with a service of the operator", () => {
       ...Array.from({ length: 30 }, () => ({ ...page, content: "x".repeat(9_000), title: "y".repeat(900) })),
     ];
     using service = await openService(200, { results });
-    const given = await searchWeb({ provider: "searxng", url: service.url, key: null })("tea", signal);
+    const given = await searchWeb({ provider: "searxng", url: service.url, key: null }, systemClock)(
+      "tea",
+      signal,
+    );
     expect(given).toHaveLength(10);
     expect(given[0]).toEqual({ title: "y".repeat(200), url: page.url, date: null, text: "x".repeat(500) });
   });
@@ -92,7 +98,10 @@ describe("a search with a service of the operator", () => {
     [200, `["${"x".repeat(3 * 1024 ** 2)}"]`],
   ])("that answers %i with something else is unavailable, without a text of it", async (status, answer) => {
     using service = await openService(status, answer);
-    const asked = searchWeb({ provider: "exa", url: service.url, key: "the-key" })("tea", signal);
+    const asked = searchWeb({ provider: "exa", url: service.url, key: "the-key" }, systemClock)(
+      "tea",
+      signal,
+    );
     await expect(asked).rejects.toMatchObject({
       reason: "unavailable",
       message: "the search service does not answer; try again later",
@@ -100,9 +109,19 @@ describe("a search with a service of the operator", () => {
     expect(service.seen.map(({ line }) => line)).toEqual(["POST /search"]);
   });
 
+  test("that does not answer within 15 seconds is unavailable", async () => {
+    using service = await openService(200, null);
+    const clock = stillClock();
+    const asked = searchWeb({ provider: "searxng", url: service.url, key: null }, clock)("tea", signal);
+    const refused = expect(asked).rejects.toMatchObject({ reason: "unavailable" });
+    await vi.waitFor(() => expect(service.seen).toHaveLength(1));
+    await clock.advance(15_000);
+    await refused;
+  });
+
   test("ends with its run", async () => {
     using service = await openService(200, {});
-    const asked = searchWeb({ provider: "searxng", url: service.url, key: null });
+    const asked = searchWeb({ provider: "searxng", url: service.url, key: null }, systemClock);
     await expect(asked("tea", AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
   });
 });
