@@ -4,6 +4,7 @@ import { readPrice } from "../config/prices.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { ModelSecrets } from "../core/installation/models.ts";
 import type { JsonObject } from "../core/json.ts";
+import { jsonBytes } from "../core/structured-output/bounds.ts";
 import { type ModelHandlerParts, type ModelTest, modelHandlers, type UsedModel } from "../rpc/model.ts";
 import { freeProfiles, guardedDispatcher } from "./models.ts";
 import type { CreateModule } from "./module.ts";
@@ -37,10 +38,17 @@ const modelParts = (context: Parameters<CreateModule>[0]): ModelHandlerParts => 
   };
 };
 
-const checkEntry = (entry: JsonObject, { apiKey, headers }: ModelSecrets): ModelConfig =>
-  readEntry({ ...entry, headers }, apiKey, (path, rule) =>
+/** The most bytes of an entry with its headers, as JSON. */
+const entryMax = 16 * 1024;
+
+function checkEntry(entry: JsonObject, { apiKey, headers }: ModelSecrets): ModelConfig {
+  const complete = { ...entry, headers };
+  if (jsonBytes(complete) > entryMax)
+    throw invalidArgument("entry", `must have at most ${entryMax} bytes as JSON`);
+  return readEntry(complete, apiKey, (path, rule) =>
     invalidArgument(path === "" ? "entry" : `entry.${path}`, rule),
   );
+}
 
 /** False when an address of the host is not allowed. A name without an address passes: each call looks it up. */
 async function mayReach(

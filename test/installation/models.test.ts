@@ -139,6 +139,7 @@ describeOnOne("model.*", (kind) => {
     expect(await set({}, { profiles: ["nothing"] })).toContain("profiles[0]");
     expect(await set({}, { price: { input: 1_000 } })).toContain("price");
     expect(await refusalOf(client.setModel({ name: "mine" }))).toContain("entry");
+    expect(await set({ extra_body: { text: "x".repeat(17_000) } })).toContain("at most 16384 bytes");
     expect((await client.listModels({})).data).toEqual([]);
   });
 

@@ -59,6 +59,9 @@ const bounded: Readonly<Record<string, number | (() => number)>> = {
   "dataimport.v1.ImportedToolUsed.result": asJson(kibibyte ** 2),
   "dataimport.v1.ImportedStructuredOutputResult.value": asJson(kibibyte ** 2),
   "dataimport.v1.ImportedStatusDetail.confirm_input_schema": asJson(64 * kibibyte),
+  // modules/model-service.ts.
+  "installation.v1.SetModelRequest.entry": asJson(16 * kibibyte),
+  "installation.v1.TestModelRequest.entry": asJson(16 * kibibyte),
   // Input of a tool from a model.
   "worker.v1.CallToolRequest.input": asJson(128 * kibibyte),
   // All scopes, and as many connectors as the catalogue has.
