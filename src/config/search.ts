@@ -21,7 +21,7 @@ export const search = {
     rule: "an http or https URL without user, query or fragment",
     example: "http://127.0.0.1:8888",
     description:
-      "A SearXNG whose settings allow the format `json`: with it model agents have the tool `web_search`. It may be on a private network. With another SEARCH_PROVIDER: the URL of its API, for example of a proxy. [models.md](../guides/models.md#search) explains both.",
+      "A SearXNG whose settings allow the format `json`: with it model agents have the tool `web_search`. It may be on a private network. With another SEARCH_PROVIDER: the URL of its API, for example of a proxy. [agent-tools.md](../guides/agent-tools.md#search) explains both.",
     schema: baseUrl,
   }),
   SEARCH_PROVIDER: defineVariable({
