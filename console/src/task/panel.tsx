@@ -96,7 +96,8 @@ const changesState = ({ payload }: TaskEvent): boolean => payload.case === "stat
 
 /** An agent saves a website during its turn, by a tool or with its result. */
 const changesWebsite = ({ payload }: TaskEvent): boolean =>
-  payload.case === "statusUpdate" || (payload.case === "toolUsed" && /^(save|publish)_site$/.test(payload.value.tool));
+  payload.case === "statusUpdate" ||
+  (payload.case === "toolUsed" && /^(save|publish)_site$/.test(payload.value.tool));
 
 const stepIcons: Readonly<
   Record<PlanStepStatus, { readonly icon: IconName; readonly tone: string | undefined }>
