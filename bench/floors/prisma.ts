@@ -14,7 +14,14 @@ await prisma.$executeRawUnsafe("PRAGMA synchronous = FULL");
 function create(input: FloorInput) {
   const { hasOutputSchema, hasMemoOrRequest, ...columns } = newTask(input);
   return prisma.task.create({
-    data: { ...columns, references: "[]", allowed: "[]", permissions: "[]", metadata: "{}", importedFrom: null },
+    data: {
+      ...columns,
+      references: "[]",
+      allowed: "[]",
+      permissions: "[]",
+      metadata: "{}",
+      importedFrom: null,
+    },
   });
 }
 

@@ -1,4 +1,4 @@
-/** One result of a web search. The service is the operator's; its texts are of strangers. */
+/** One result of a web search. The service is the operator's; its texts are of third parties. */
 export interface FoundPage {
   readonly title: string;
   /** An http or https address. */

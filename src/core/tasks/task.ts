@@ -82,7 +82,7 @@ export interface Task {
   /** Its own rules for uses of tools. Those of its schedule, or of its parent, were copied at its creation. */
   readonly permissions: readonly PermissionRule[];
   /**
-   * Its agent has read texts of strangers: pages, results of connectors, mail, files of others, or answers of
+   * Its agent has read texts of third parties: pages, results of connectors, mail, files of others, or answers of
    * such subtasks. It never becomes false.
    */
   readonly untrusted: boolean;

@@ -12,7 +12,7 @@ export interface VirtualFile {
 }
 
 /**
- * A workspace with virtual files in folders of their own, which nothing can be written into. `list` has them
+ * A workspace with virtual files in separate folders, which nothing can be written into. `list` has them
  * only when one of these folders is requested.
  *
  * @param folders names with a `/` at the end.

@@ -100,7 +100,7 @@ describe("the workspace's tools", () => {
 describe("read", () => {
   const lines = Array.from({ length: 30 }, (_, nth) => `line ${nth + 1}\r\n`);
 
-  test("reads lines, rows and pages from a number on, as many as are asked for", async () => {
+  test("reads lines, rows and pages from a number on, as many as requested", async () => {
     const table = "n;m\n1;2\n3;4\n5;6\n";
     expect(
       await resultsOf(
@@ -265,7 +265,7 @@ describe("files that the user sends", () => {
     part("d.pdf", pdfOf(["A page"]), "application/pdf"),
   ];
 
-  test("are in the workspace, are read by their type, and the model is told their paths", async () => {
+  test("are in the workspace, are read by their type, and the model reads their paths", async () => {
     const id = await rig.uses(
       [
         read("inputs/a.txt"),
@@ -331,7 +331,7 @@ test("an ordinary task has at most 17 tools, with definitions of under 6 KB, and
   await rig.uses([]);
   const { body = {} } = rig.server.requests.at(-1) ?? {};
   const { tools, messages } = body as unknown as Body;
-  // A browser is lent to few tasks.
+  // Few tasks have a browser.
   const ordinary = tools.map((tool) => tool.function).filter(({ name }) => !name.startsWith("browser_"));
   const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
   expect(ordinary.length).toBeLessThanOrEqual(17);

@@ -13,7 +13,7 @@ const nameMax = 80;
  * Copies files that users have sent into `inputs/` of the workspace, where they stay with the task. A file
  * that is there already is not copied again.
  *
- * @returns what the model is told of them: their paths, or why they are missing.
+ * @returns what the model reads about them: their paths, or why they are missing.
  */
 export async function placeInputs(
   workspace: Workspace,

@@ -84,7 +84,7 @@ function markdown(): TurndownService {
   // Texts and addresses stay as they are: a model reads the Markdown, no program does.
   service.escape = (text: string) => text;
   service.use(gfm);
-  // An address with parentheses would end early; whoever reads the text compares addresses with it.
+  // An address with parentheses would end early, and the rule for addresses compares with them.
   service.addRule("link", {
     filter: (node: Element) => node.nodeName === "A" && node.getAttribute("href") !== null,
     replacement(text: string, node: Element) {
