@@ -35,7 +35,7 @@ const price = z
     turn: turn * 1000,
   }));
 
-/** Reads prices that are stored with a model. @throws ZodError for others than PRICES accepts. */
+/** Reads prices that are stored with a model. @throws for others than PRICES accepts. */
 export const readPrice = (value: unknown): z.infer<typeof price> => price.parse(value);
 
 /** Prices by profile, in millionths of a credit. */

@@ -47,7 +47,7 @@ export const search = {
 
 /** Reads the search service; null without one. */
 export function readSearch(reader: Reader): SearchConfig | null {
-  const { SEARCH_URL: url, SEARCH_PROVIDER, SEARCH_KEY: key } = reader.read(search);
-  const provider = SEARCH_PROVIDER ?? (url === null ? null : "searxng");
-  return provider === null ? null : { provider, url, key };
+  const { SEARCH_URL, SEARCH_PROVIDER, SEARCH_KEY } = reader.read(search);
+  const provider = SEARCH_PROVIDER ?? (SEARCH_URL === null ? null : "searxng");
+  return provider === null ? null : { provider, url: SEARCH_URL, key: SEARCH_KEY };
 }

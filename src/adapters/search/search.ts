@@ -90,7 +90,8 @@ export function searchWeb({ provider, url, key }: SearchConfig, clock: Clock): S
         method: body === undefined ? "GET" : "POST",
         headers: { ...headers, accept: "application/json", "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...{ dispatcher, signal: time.signal },
+        dispatcher,
+        signal: time.signal,
       });
       const text = await readAnswer(answer.body, bytesMax);
       const read = answer.statusCode === 200 && text !== null ? parseJson(text) : undefined;
