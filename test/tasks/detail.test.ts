@@ -28,6 +28,7 @@ describeOnOne("task.detail", (database) => {
       ok: true,
       request_id: expect.stringMatching(/^req_/),
       last_seq: row.lastSeq,
+      read_seq: row.consumedSeq,
     });
     expect(task).toStrictEqual({
       id,
