@@ -21,10 +21,15 @@ const verb = (past: string, gerund: string, participle: string, infinitive: stri
 const verbList: Readonly<Record<string, Verb>> = {
   "read reading": verb("Read", "Reading", "gelesen", "lesen"),
   "write writing": verb("Wrote", "Writing", "geschrieben", "schreiben"),
+  "edit editing": verb("Edited", "Editing", "bearbeitet", "bearbeiten"),
   "delete deleting": verb("Deleted", "Deleting", "gelöscht", "löschen"),
   "list listing": verb("Listed", "Listing", "aufgelistet", "auflisten"),
   "attach attaching": verb("Attached", "Attaching", "angehängt", "anhängen"),
   "save saving": verb("Saved", "Saving", "gespeichert", "speichern"),
+  "deliver delivering": verb("Delivered", "Delivering", "übergeben", "übergeben"),
+  "publish publishing": verb("Published", "Publishing", "veröffentlicht", "veröffentlichen"),
+  "propose proposing": verb("Proposed", "Proposing", "vorgeschlagen", "vorschlagen"),
+  "begin beginning": verb("Began", "Beginning", "begonnen", "beginnen"),
   "fetch fetching": verb("Fetched", "Fetching", "abgerufen", "abrufen"),
   "open opening": verb("Opened", "Opening", "geöffnet", "öffnen"),
   "run running": verb("Ran", "Running", "ausgeführt", "ausführen"),
@@ -47,7 +52,7 @@ const text = words(
 
 /**
  * The use of a tool: `Read report.md` once it has ended, `Reading report.md failed`. A use that waits has its
- * name and its short text.
+ * short text; one whose text begins with no known verb has the name of its tool too.
  */
 export function titleOfUse({ tool, message, brief, status }: ToolUsed): string {
   const said = message?.action ? `${message.action} ${message.param}` : brief;
@@ -56,7 +61,7 @@ export function titleOfUse({ tool, message, brief, status }: ToolUsed): string {
   if (found && status === ToolUsedStatus.SUCCESS) return found.done(object);
   if (found && status === ToolUsedStatus.ERROR) return found.failed(object);
   if (found && status === ToolUsedStatus.ROLLBACK) return `${found.done(object)} · ${text.undone}`;
-  const plain = message?.action ? said : `${tool} ${catalogued(brief)}`;
+  const plain = message?.action || found ? said : `${tool} ${catalogued(brief)}`;
   if (status === ToolUsedStatus.ERROR) return `${plain} · ${text.failed}`;
   return status === ToolUsedStatus.ROLLBACK ? `${plain} · ${text.undone}` : plain;
 }
