@@ -48,7 +48,7 @@ export const fileFlag = textsFlag("File to attach; may be given several times", 
 interface SendFlags extends ClientFlags {
   readonly watch?: boolean;
   readonly file?: readonly string[];
-  readonly nextTurn?: boolean;
+  readonly later?: boolean;
 }
 const messageFlags = {
   ...clientFlags,
@@ -76,20 +76,15 @@ export const send = command({
     flags: {
       ...messageFlags,
       file: fileFlag,
-      nextTurn: switchFlag("Leave an agent that works alone: it gets the message when its turn has ended"),
+      later: switchFlag("Do not interrupt an agent that works: it gets the message when its turn has ended"),
     },
     aliases: { w: "watch", f: "file" },
     positional: exactly(taskId, argument("Text of the message; - reads standard input", "TEXT")),
   },
-  run: async (
-    cli: Cli,
-    { watch = false, file = [], nextTurn = false }: SendFlags,
-    id: string,
-    text: string,
-  ) => {
+  run: async (cli: Cli, { watch = false, file = [], later = false }: SendFlags, id: string, text: string) => {
     const client = cli.client();
     const message = await messageOf(cli, client, text, file);
-    const delivery = nextTurn ? ({ delivery: "next_turn" } as const) : {};
+    const delivery = later ? ({ delivery: "next_turn" } as const) : {};
     await sendAndWatch(cli, client, id, watch, () => client.tasks.get(id).send(message, delivery));
   },
 });

@@ -130,7 +130,7 @@ describe("atp key", () => {
     const kept = (await newKey("manage", "--name", "kept")).out.trim();
     const gone = (await newKey("manage", "create", "--name", "gone", "--expires", "30d")).out.trim();
     const [, , ...limited] = (
-      blocksIn(readPage("docs/guides/v2.md"), "sh").find((block) => block.startsWith("atp key")) ?? ""
+      blocksIn(readPage("docs/guides/v2.md"), "sh").find((block) => block.startsWith("./atp key")) ?? ""
     )
       .trim()
       .split(" ");

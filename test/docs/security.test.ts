@@ -42,7 +42,7 @@ test("the commands of docs/operate/secrets.md replace the encryption key while a
   const [status = "", end = ""] = finish.split("\n");
   const shown = await run(status);
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("the new key encrypts since 20") });
-  expect(shown.out.match(/ (\d+) by the old key/g)).toEqual(Array(12).fill(" 0 by the old key"));
+  expect(shown.out.match(/ (\d+) by the old key/g)).toEqual(Array(13).fill(" 0 by the old key"));
   expect(await run(end)).toMatchObject({ code: 1, err: expect.stringContaining("try again in a minute") });
   const [stored] = await rowsIn(
     `file:${checkout.path("rotated/platform.db")}`,
