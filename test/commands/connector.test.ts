@@ -60,7 +60,7 @@ describe("atp server-connector", () => {
     server.guard = () => false;
     const failed = await connector(["test", id]);
     expect(failed).toMatchObject({
-      code: 1,
+      code: 6,
       out: "",
       err: expect.stringContaining("cannot be used: refused"),
     });

@@ -10,10 +10,8 @@ import { blocksIn, readPage } from "./page.ts";
 const test = sampledTest(3);
 
 const page = readPage("docs/operate/monitoring.md");
-const [start = "", scrapes = "", guarded = "", withToken = "", checks = "", traces = ""] = blocksIn(
-  page,
-  "sh",
-);
+const [start = "", scrapes = "", guarded = "", withToken = "", processes = "", checks = "", traces = ""] =
+  blocksIn(page, "sh");
 
 let checkout: Checkout;
 beforeAll(() => {
@@ -22,7 +20,7 @@ beforeAll(() => {
 afterAll(() => checkout[Symbol.dispose]());
 
 test("docs/operate/monitoring.md starts a server with metrics, scrapes it, and gives it a token", async () => {
-  need("curl", "openssl");
+  need("curl", "openssl", "jq");
   const admin = `${await freePort()}`;
   const here = (lines: string) => lines.replaceAll("9464", admin);
   const env = { DATA_DIR: "data", PORT: `${await freePort()}`, BASE_URL: "http://127.0.0.1:8080" };
@@ -48,6 +46,7 @@ test("docs/operate/monitoring.md starts a server with metrics, scrapes it, and g
   expect((await run(makeToken).ended).code).toBe(0);
   const stopGuarded = await started(restart);
   expect((await run(withToken).ended).out).toContain("atp_build_info");
+  expect((await run(processes).ended).out).toMatch(/^all\t/m);
   expect((await run("curl -s http://127.0.0.1:9464/metrics").ended).out).not.toContain("atp_build_info");
   await stopGuarded();
 });
