@@ -210,7 +210,12 @@ class Parser {
       if (max === Number.POSITIVE_INFINITY) tail = loop;
       else for (let times = min; times < Math.min(max, statesMax); times += 1) tail = optional(tail);
       let first = tail(next);
-      for (let times = 0; times < Math.min(min, statesMax); times += 1) first = piece(first);
+      for (let times = 0; times < Math.min(min, statesMax); times += 1) {
+        const before = first;
+        first = piece(first);
+        // What matches nothing adds no state: its repetitions would cost time without a bound.
+        if (first === before) break;
+      }
       return first;
     };
   }

@@ -72,7 +72,7 @@ function ambiguous(parts: readonly string[]): string {
 }
 
 /** The most lines that are compared and shown, and the most characters of each. */
-const comparedMax = 50_000;
+const comparedMax = 5_000;
 const shownMax = 12;
 const lineMax = 200;
 

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { Failure } from "../../../../core/failure.ts";
 import { compileGlob, compilePattern } from "../../../../core/linear-pattern.ts";
 import { baseName, type Workspace, type WorkspaceEntry } from "../../../../core/workspaces/workspace.ts";
@@ -9,8 +10,9 @@ import { linesOf } from "./reading/text.ts";
 const hitsMax = 200;
 const charactersMax = 24_000;
 const lineMax = 300;
-/** The longest time of a search. */
+/** The longest time of a search, and of a part of it during which the process does nothing else. */
 const searchMs = 5_000;
+const busyMs = 10;
 
 const globSchema = { type: "string", minLength: 1, maxLength: 500 } as const;
 
@@ -84,6 +86,7 @@ export const grep: Tool = createTool<GrepInput>({
     const { workspace, clock, signal } = turn;
     const matches = compilePattern(pattern, { ignoreCase });
     const deadline = clock.monotonic() + searchMs;
+    let turnedAt = performance.now();
     const hits = openHits<string>();
     for (const { path } of await filesLike(workspace, files)) {
       signal.throwIfAborted();
@@ -91,6 +94,10 @@ export const grep: Tool = createTool<GrepInput>({
       try {
         for await (const line of linesOf({ filename: baseName(path), read: () => workspace.read(path) })) {
           number += 1;
+          if (performance.now() - turnedAt > busyMs) {
+            await turnOfLoop();
+            turnedAt = performance.now();
+          }
           if (clock.monotonic() > deadline)
             return successResult({ hits: hits.all, note: `Stopped after 5 seconds, in ${path}.` });
           const text = line.replace(/\r?\n$/, "");
