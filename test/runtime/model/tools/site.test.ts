@@ -100,6 +100,33 @@ describe("publish_site", () => {
     expect([seen.status, seen.text.includes("Tea")]).toEqual([status, status === 200]);
   });
 
+  test("shows all files before the approval, and publishes nothing else: a later change asks again", async () => {
+    const site = write("site/index.html", "<h1>Tea</h1>");
+    rig.server.play([
+      { calls: [site] },
+      { calls: [publish(), write("site/index.html", "<h1>Changed</h1>")] },
+      { calls: [publish()] },
+      { text: "Done." },
+    ]);
+    const id = await rig.create("Make a site");
+    const shown: unknown[] = [];
+    for (const _ of [1, 2]) {
+      await rig.reach(id, "waiting");
+      const { body } = await rig.ann.v2("task.detail", { task_id: id });
+      const { waiting_for_event_id: event_id, tool } = body["task"].status_detail;
+      shown.push(tool.params);
+      await rig.ann.v2("task.confirmAction", { task_id: id, event_id, input: { accept: true } });
+    }
+    await rig.reach(id, "stopped");
+    const request = { title: "Tea", message: "First", folder: "site", sha256: expect.any(String) };
+    expect(shown).toEqual([
+      { ...request, files: ["index.html: 12 bytes"] },
+      { ...request, files: ["index.html: 16 bytes"] },
+    ]);
+    expect(await filesOf(id, ["index.html"])).toEqual(["index.html 16 text/html; charset=utf-8"]);
+    expect(await checkpoints(id)).toHaveLength(1);
+  });
+
   test("publishes and saves nothing when the user writes instead of an approval", async () => {
     rig.plays(write("site/index.html"), publish());
     const id = await rig.create("Make a site");

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Failure } from "../../../../core/failure.ts";
 import { exceeds } from "../../../../core/visibility.ts";
 import { checkSite, messageMax, titleMax } from "../../../../core/websites/checkpoint.ts";
@@ -5,7 +6,7 @@ import type { SiteOf, SiteVisibility } from "../../../../core/websites/website.t
 import { baseName, type Workspace, workspacePath } from "../../../../core/workspaces/workspace.ts";
 import type { NewSite } from "../../../agent.ts";
 import type { Tool } from "../tool.ts";
-import { createTool, pathSchema } from "./create-tool.ts";
+import { createTool, errorResult, pathSchema } from "./create-tool.ts";
 
 interface Input {
   readonly folder: string;
@@ -32,7 +33,7 @@ export const publishSite = (siteOf: SiteOf): Tool =>
     brief: ({ title }) => `Publish the website ${title}`,
     async use({ folder, title, message }, { turn, decisions: [decision], asks }) {
       const { workspace, taskId, owner } = turn;
-      const { files, bytes } = await filesIn(workspace, folder);
+      const { files, bytes, sha256 } = await filesIn(workspace, folder);
       checkSite({ title, message, files });
       if (!files.some(({ path }) => path === homePage))
         throw new Failure("failed_precondition", `there is no ${homePage} in the folder`);
@@ -45,8 +46,13 @@ export const publishSite = (siteOf: SiteOf): Tool =>
           isChecked: true,
         } as const;
         const description = `Publish the website ${title}: ${files.length} files, ${bytes} bytes.`;
-        return { kind: "end", outcome: { ...confirm, description, params: { ...facts, message } } };
+        const shown = files.map((file) => `${file.path}: ${file.bytes} bytes`);
+        const params = { title, message, folder, files: shown, sha256 };
+        return { kind: "end", outcome: { ...confirm, description, params } };
       }
+      // Calls after this one have run before the user decided.
+      if (decision && decision.params?.["sha256"] !== sha256)
+        return errorResult("The folder has changed since the user was asked. Use publish_site again.");
       const { label, url, cap, hasTeam } = await siteOf({ id: taskId, spaceId: owner.spaceId });
       const wanted = visibilities[String(decision?.input["visibility"])] ?? "private";
       const visibility = wanted === "team" && !hasTeam ? "private" : wanted;
@@ -65,13 +71,16 @@ export const publishSite = (siteOf: SiteOf): Tool =>
 /** By the words of the approval. */
 const visibilities: Readonly<Record<string, SiteVisibility>> = { team: "team", public: "public" };
 
-/** The files in a folder, by their paths below it. */
+/** The files in a folder, by their paths below it, and a digest of their paths and contents. */
 async function filesIn(workspace: Workspace, folder: string) {
   const start = `${workspacePath(folder.replace(/\/+$/, ""))}/`;
   const inFolder = await workspace.list(start);
-  const files = inFolder.map(({ path: full, bytes }) => {
+  const digest = createHash("sha256");
+  const files = inFolder.map(({ path: full, bytes, sha256 }) => {
     const path = full.slice(start.length);
+    digest.update(`${sha256} ${path}\n`);
     return { path, bytes, file: { path, file: { filename: baseName(path), content: workspace.read(full) } } };
   });
-  return { files, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { files, bytes, sha256: digest.digest("hex") };
 }
