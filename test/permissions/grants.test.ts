@@ -127,6 +127,22 @@ describeOnOne("who may set permissions", (database) => {
     expect((await detail(id))["permissions"]).toEqual([{ source: "task", rules: [shown(allow)] }]);
   });
 
+  test("of two callers that add rules to a project at the same time, none removes the other's", async () => {
+    const key = await limited();
+    for (let round = 0; round < 8; round += 1) {
+      const { body } = await rig.ann.v2("project.create", { name: "Post" });
+      const rules = [deny, { ...deny, pattern: "send_*" }].map((rule) => ({
+        project_id: body["project"].id,
+        permissions: [rule],
+      }));
+      const outcomes = await Promise.all(rules.map((edit) => outcome(key, "project.update", edit)));
+      expect(outcomes.toSorted()).toEqual([
+        expect.stringContaining("permissions: to change or remove a rule"),
+        "done",
+      ]);
+    }
+  });
+
   test("the task of a schedule keeps the rules, which only a caller with the right loosens", async () => {
     const key = await limited();
     const settings = (permissions: readonly object[]) => ({

@@ -48,7 +48,9 @@ export function ruleMatches({ tool, pattern, decision }: PermissionRule, use: Pe
   if (!globMatches(ruleTool(tool), ruleTool(use.tool))) return false;
   if (pattern === "*") return true;
   if (decision === "allow" && use.isCompound) return use.subjects.includes(pattern);
-  return use.subjects.some((subject) => globMatches(pattern, subject));
+  // Subjects that are hosts are in lower case.
+  const wanted = ruleTool(use.tool) === "web_fetch" ? pattern.toLowerCase() : pattern;
+  return use.subjects.some((subject) => globMatches(wanted, subject));
 }
 
 /**

@@ -143,6 +143,8 @@ export function projects(clock: Clock, ids: Ids): Projects {
     async update(tx, caller, id, edit) {
       if (Object.keys(edit).length === 0)
         throw invalidArgument("", "name, instruction or permissions is required");
+      // Rules are compared with those before: no other change of them may come between.
+      if (edit.permissions) await tx.accounts.lockSpace(caller.spaceId);
       const before = requireProject(await tx.projects.find(caller, id));
       if (edit.permissions) checkMayGrant(caller, before.permissions, edit.permissions);
       const after = requireProject(await tx.projects.update(caller, id, edit));

@@ -7,8 +7,8 @@ import type { Task } from "./task.ts";
 type Levels = Pick<Tx, "agentProfiles" | "projects">;
 
 /**
- * The rules that a task has now, by level, without empty levels. What a person always allows is among its own. A subtask is besides held by those of each
- * task above it.
+ * The rules that a task has now, by level, without empty levels. What a person always allows is among its
+ * own. The rules of each task above a subtask hold for it too.
  *
  * @param installation the setting PERMISSIONS.
  */

@@ -164,6 +164,8 @@ export function agentProfiles({
           "title, description, concurrency, time_limit_seconds, fetch or permissions is required",
         );
       if (edit.title && !isKeyName(edit.title)) throw invalidArgument("title", keyNameRule);
+      // Rules are compared with those before: no other change of them may come between.
+      if (edit.permissions) await tx.accounts.lockSpace(spaceId);
       const before = await find(tx, spaceId, profile);
       if (edit.permissions) checkMayGrant(caller, before.permissions, edit.permissions);
       const hosts = edit.fetchHosts?.map((host, at) => {

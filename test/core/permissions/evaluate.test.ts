@@ -122,6 +122,15 @@ test("what a person always allows answers every ask of the task, but no deny and
   );
 });
 
+test("a pattern on hosts matches in capital letters too, other patterns do not", () => {
+  const decide = (tool: string, pattern: string, subject: string) =>
+    evaluate([{ source: "task", rules: [{ tool, pattern, decision: "deny", eachTime: false }] }], {
+      ...{ tool, isEffect: true, subjects: [subject] },
+    }).decision;
+  expect(decide("web_fetch", "*.Evil.example", "a.evil.example")).toBe("deny");
+  expect(decide("bash", "GIT *", "git log")).toBe("ask");
+});
+
 test("a command line with more than one command is allowed by no pattern that leaves a part open", () => {
   const line = { tool: "bash", subjects: ["git log; rm -rf ."], isEffect: true, isCompound: true };
   const decide = (text: string, decision: "allow" | "deny" = "allow") =>

@@ -93,6 +93,16 @@ describe("a task with permissions", () => {
     ]);
   });
 
+  test("is refused a path that a rule denies, in each spelling of it", async () => {
+    const paths = ["secret/key.txt", "secret//key.txt", "./secret/./key.txt"];
+    const id = await rig.uses(paths.map(write), "Try", {
+      permissions: [rule("write", "deny", "secret/key.txt")],
+    });
+    expect((await ended(id)).map(({ status, result }) => [status, result])).toEqual(
+      paths.map(() => ["error", expect.stringContaining("A rule denies this")]),
+    );
+  });
+
   test("asks each time where the installation wants it, although the task and a person always allow it", async () => {
     rig.plays(run("careful 1"), run("careful 2"));
     const id = await rig.create("Careful", { permissions: [rule("bash", "allow")] });

@@ -8,6 +8,7 @@ import {
   type PermissionUse,
   type PermissionVerdict,
 } from "../../../core/permissions/evaluate.ts";
+import { workspacePath } from "../../../core/workspaces/workspace.ts";
 import type { Decision, Turn } from "../../agent.ts";
 import type { Tool, ToolResult } from "./tool.ts";
 import { errorResult, refusedResult } from "./tools/create-tool.ts";
@@ -67,8 +68,8 @@ export async function usePermitted(
 /** A use as rules see it; a text says why the input cannot be used. */
 function seenByRules({ name, permission }: Tool, input: JsonObject): PermissionUse | string {
   const { path } = input;
-  const subjects = typeof path === "string" ? [path.normalize().replace(/^(?:\.?\/)+/, "")] : [];
   try {
+    const subjects = typeof path === "string" ? [workspacePath(path)] : [];
     return { tool: name, subjects, isEffect: false, ...permission?.(input) };
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.reason === "invalid_argument") return thrown.message;
