@@ -32,6 +32,7 @@ const unfilled = new Set<string>([
     "node",
     "processKeys",
     "setting",
+    "model",
     "rateCounter",
     "profileLabel",
     "signingKey",

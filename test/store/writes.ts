@@ -285,6 +285,16 @@ const sampleSchedule: Schedule = {
   },
 };
 
+const sampleModel = {
+  name: "m",
+  entry: {},
+  secrets: null,
+  keyEnd: null,
+  price: null,
+  profiles: [],
+  updatedAt: 1,
+};
+
 /** Every method that writes or locks, with valid arguments: `aggregate.method`. */
 export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   [
@@ -544,6 +554,8 @@ export const writes: readonly [name: string, write: (tx: Tx) => unknown][] = [
   ["auditChain.seal", (tx) => tx.auditChain.seal([], new Map([["north", { seq: 0, hash: "" }]]))],
   ["audit.note", (tx) => tx.audit.note({ subject: "t" })],
   ["settings.put", (tx) => tx.settings.put("k", "v")],
+  ["models.put", (tx) => tx.models.put(sampleModel)],
+  ["models.remove", (tx) => tx.models.remove("m")],
   ["settings.takeTurn", (tx) => tx.settings.takeTurn("job", 9, 1)],
   ["webhookKeys.insert", (tx) => tx.webhookKeys.insert(sampleWebhookKey)],
   ["deliveries.take", (tx) => tx.deliveries.take(["d"], 1, 2)],
