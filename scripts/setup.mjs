@@ -83,7 +83,7 @@ const consoleBuild = generated(root, {
   ],
 });
 /** Chains of steps: those of a chain read what the one before wrote, and chains run at the same time. */
-const codeChains = [[proto, texts], [browserProto], [prisma], [tools]];
+const codeChains = [[proto, browserProto, texts], [prisma], [tools]]; // An error in a .proto is printed once.
 const allChains = [[proto, texts], [browserProto, consoleBuild], [prisma], [tools]];
 
 const builtDocs = generated(root, {
