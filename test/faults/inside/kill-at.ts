@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import fs, { existsSync } from "node:fs";
 import files from "node:fs/promises";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { Server } from "node:net";
@@ -61,10 +61,11 @@ Server.prototype.listen = function listening(this: Server, ...given: Parameters<
   return listen.apply(this, given);
 } as typeof listen;
 
-const write = process.stdout.write.bind(process.stdout);
-process.stdout.write = ((text: string) => {
-  pass("before", "tell");
-  const result = write(text);
-  pass("after", "tell");
-  return result;
-}) as typeof process.stdout.write;
+const { writeSync } = fs;
+fs.writeSync = ((fd: number, ...given: [Buffer]) => {
+  if (fd === 1) pass("before", "tell");
+  const written = writeSync(fd, ...given);
+  if (fd === 1) pass("after", "tell");
+  return written;
+}) as typeof writeSync;
+syncBuiltinESMExports();
