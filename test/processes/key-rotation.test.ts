@@ -42,6 +42,10 @@ async function fillSealed(
   await store.change(async (tx) => {
     const publicKey = { publicKey: "p", createdAt: 1 };
     await tx.signingKeys.insert({ id: "k", ...publicKey, privateKey: Uint8Array.of(1) });
+    await tx.models.put({
+      ...{ name: "m", entry: {}, secrets: Uint8Array.of(1), keyEnd: null },
+      ...{ price: null, profiles: [], updatedAt: 1 },
+    });
     await tx.webhookKeys.insert({
       ...{ id: "k", algorithm: "rsa", number: 1, ...publicKey, privateKey: Uint8Array.of(1) },
       ...{ signsFrom: 1, retiresAt: null },
