@@ -117,6 +117,10 @@ export const serverCommands: Readonly<Record<string, Entry>> = {
     "Check the settings, the machine and all services that a server uses, and say what to do",
     async () => (await import("./server/doctor.ts")).doctor,
   ),
+  packages: entry(
+    "List and install optional packages of the server",
+    async () => (await import("./server/packages.ts")).packages,
+  ),
   config: entry(
     "Show the settings with their sources, and check them",
     async () => (await import("./server/config.ts")).config,
@@ -206,7 +210,18 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     "verify-release",
     "completion",
   ],
-  SERVER: ["serve", "status", "doctor", "config", "migrate", "move", "worker-check", "bench", "client"],
+  SERVER: [
+    "serve",
+    "status",
+    "doctor",
+    "config",
+    "packages",
+    "migrate",
+    "move",
+    "worker-check",
+    "bench",
+    "client",
+  ],
   "SERVER: PEOPLE AND KEYS": ["user", "key", "worker-key", "webhook-key", "rotate-key"],
   "SERVER: SPACES": [
     "credits",

@@ -10,6 +10,7 @@ import { database, replica } from "./doctor/database.ts";
 import { type Check, examine, fail, type Named, ok, type Verdict, warn } from "./doctor/finding.ts";
 import { disk, permissions } from "./doctor/machine.ts";
 import { clock, egress, publicAddress } from "./doctor/network.ts";
+import { packages } from "./doctor/packages.ts";
 import { sandbox } from "./doctor/sandbox.ts";
 import { mail, models, signIn, storage } from "./doctor/services.ts";
 import { type Here, type InstallationFlags, installationFlags, localCommand } from "./frame/command.ts";
@@ -48,6 +49,7 @@ function checksOf(config: Config, env: Env, reach: string): readonly Check[] {
     publicAddress(config),
     mail(config),
     models(config),
+    packages(config),
     sandbox(config),
     signIn(config),
   ];
@@ -76,7 +78,7 @@ function parseAddress(input: string): string {
 export const doctor = localCommand({
   brief: "Check the settings, the machine and all services that a server uses, and say what to do",
   about:
-    "It checks the settings, clock, disk, permissions, database and its replica, storage, archived events, outgoing requests, the public address with its certificate, mail, models, the sandbox of commands and single sign-on, each for at most 10 seconds, with or without a running server. Nothing that it writes stays, and no mail is sent. The exit code is 1 if a check fails.",
+    "It checks the settings, clock, disk, permissions, database and its replica, storage, archived events, outgoing requests, the public address with its certificate, mail, models, optional packages, the sandbox of commands and single sign-on, each for at most 10 seconds, with or without a running server. Nothing that it writes stays, and no mail is sent. The exit code is 1 if a check fails.",
   examples: [
     "atp doctor",
     "atp doctor --config /etc/atp/atp.toml",

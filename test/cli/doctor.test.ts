@@ -82,6 +82,10 @@ describe("atp doctor", () => {
       "sign-in",
     ])
       expect(of(name), name).toMatchObject([{ verdict: "ok" }]);
+    expect(of("packages").map(({ found }) => found)).toEqual([
+      expect.stringContaining("@ai-sdk/openai@"),
+      expect.stringContaining("@napi-rs/canvas@"),
+    ]);
     expect(of("database")).toMatchObject([
       { verdict: "warn", found: expect.stringContaining("there is no database") },
     ]);
