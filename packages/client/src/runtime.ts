@@ -1,11 +1,15 @@
 import { TimeoutError } from "./errors.ts";
 
-/** The environment of the process; empty in browsers. */
+/** The environment of the process; empty in browsers, and in Deno without the permission to read it. */
 export function environment(name: string): string | undefined {
   const { process } = globalThis as {
     readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
   };
-  return process?.env?.[name] || undefined;
+  try {
+    return process?.env?.[name] || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Waits. @throws the reason of the signal when it is aborted. */
