@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import type { Store } from "../../src/core/store.ts";
 import { transcriptReader } from "../../src/core/tasks/transcript.ts";
 import { createSaveSite } from "../../src/core/websites/save.ts";
 import { workspaces } from "../../src/core/workspaces/open.ts";
+import type { Workspace } from "../../src/core/workspaces/workspace.ts";
 import type { Turn } from "../../src/runtime/agent.ts";
 import type { RunParts } from "../../src/runtime/run.ts";
 import { unpublished } from "./claims.ts";
@@ -47,6 +49,32 @@ export const turnWithoutFiles: Pick<Turn, "attachments" | "unread" | "workspace"
     workspace: { list: none, find: none, read: none, write: none, remove: none },
     references: { ids: [], open: none },
   };
+
+/** A workspace in memory. */
+export function workspaceInMemory(): Workspace {
+  const files = new Map<string, Buffer>();
+  const entry = (path: string) => {
+    const content = files.get(path) ?? Buffer.alloc(0);
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    return { path, bytes: content.length, sha256, updatedAt: 0 };
+  };
+  return {
+    list: async (start = "") =>
+      [...files.keys()]
+        .filter((path) => path.startsWith(start))
+        .toSorted()
+        .map(entry),
+    find: async (path) => (files.has(path) ? entry(path) : null),
+    async *read(path) {
+      yield files.get(path) ?? Buffer.alloc(0);
+    },
+    async write(path, content) {
+      files.set(path, Buffer.concat(await Array.fromAsync(content, (part: Uint8Array) => Buffer.from(part))));
+      return entry(path);
+    },
+    remove: async (path) => files.delete(path),
+  };
+}
 
 /** Files over a real store, in a separate folder. */
 export interface AgentFiles extends Files {

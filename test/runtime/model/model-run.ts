@@ -6,7 +6,7 @@ import type { NewTranscriptRow } from "../../../src/core/tasks/transcript.ts";
 import type { EarlierMessage, Outcome, Progress, Turn } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
-import type { Tool, ToolUse } from "../../../src/runtime/agents/model/tool.ts";
+import type { Tool, ToolsFor, ToolUse } from "../../../src/runtime/agents/model/tool.ts";
 import { turnWithoutFiles } from "../../support/agent-files.ts";
 import type { ModelApi, ModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
@@ -60,6 +60,8 @@ export interface ModelRun extends Stored {
 export interface RunOptions {
   readonly config: ModelConfig;
   readonly tools?: readonly Tool[];
+  /** Instead of `tools`: those of the turn. */
+  readonly toolsFor?: ToolsFor;
   readonly turn?: Partial<Omit<Turn, "written" | "transcript" | "earlier">> & {
     readonly earlier?: readonly Unnumbered[];
   };
@@ -87,6 +89,7 @@ const sevens = (bytes: number) => new Uint8Array(bytes).fill(7);
 export async function runModel({
   config,
   tools = [],
+  toolsFor = () => tools,
   turn: { earlier = [], ...more } = {},
   policy = anyRequest,
   others = {},
@@ -135,7 +138,7 @@ export async function runModel({
       const other = others[name];
       return other && { config: other, model: languageModel(other) };
     },
-    toolsFor: () => tools,
+    toolsFor,
     random: sevens,
     markOf: () => mark,
     observe: { modelCalled: () => undefined, tokensUsed: () => undefined, prefixChanged },

@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "vitest";
-import type { Answering, ModelRequest, Reply } from "./script.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import type { ModelRequest, Reply } from "./script.ts";
+import type { SharedTexts } from "./session-texts.ts";
 
 /**
  * A request and its answer. The request has the first `keeps` characters of the one before it, and then
@@ -9,7 +11,7 @@ import type { Answering, ModelRequest, Reply } from "./script.ts";
 interface Exchange {
   readonly keeps: number;
   readonly adds: string;
-  readonly answer: Answering;
+  readonly answer: Reply;
 }
 
 /** A recorded session of a model: `test/sessions/NAME.jsonl`, an exchange in each line. */
@@ -17,29 +19,32 @@ export interface SessionFile {
   /** Answers the next request with its recorded answer, and refuses a request that differs in one byte. */
   readonly answer: (request: ModelRequest) => Reply;
   /**
-   * Fails unless all requests were as recorded. Returns the part of all requests but the first that was in
-   * the request before.
+   * Answers any request of the session with its recorded answer: for runs that repeat some. Refuses others.
    */
-  end(): number;
+  readonly answerAgain: (request: ModelRequest) => Reply;
+  /** Fails unless all requests were as recorded. */
+  end(): void;
 }
 
+/** True when the sessions are recorded again. */
+export const isNewRecording = process.env["UPDATE_GOLDEN"] === "1";
+
 /** A request as text, with the messages at its end: what was added is at the end too. */
-function textOf({ body }: ModelRequest): string {
-  const { messages = [], system = null, tools = [], ...others } = body;
+export function textOf({ messages = [], system = null, tools = [], ...others }: JsonObject): string {
   return JSON.stringify({ ...others, tools, system, messages });
 }
 
-function countEqual(one: string, other: string): number {
+/** The number of characters at the start that two texts have in common. */
+export function countEqual(one: string, other: string): number {
   let count = 0;
   while (count < one.length && one[count] === other[count]) count += 1;
   return count;
 }
 
-/** @param answers those of a new recording, which `UPDATE_GOLDEN=1` makes. */
-export function openSession(name: string, answers: readonly Answering[]): SessionFile {
+/** @param answers those of a new recording. */
+export function openSession(name: string, answers: readonly Reply[], texts: SharedTexts): SessionFile {
   const file = new URL(`../../sessions/${name}.jsonl`, import.meta.url);
-  const isNew = process.env["UPDATE_GOLDEN"] === "1";
-  const recorded: readonly Exchange[] = isNew
+  const recorded: readonly Exchange[] = isNewRecording
     ? []
     : readFileSync(file, "utf8")
         .trimEnd()
@@ -47,28 +52,36 @@ export function openSession(name: string, answers: readonly Answering[]): Sessio
         .map((line) => JSON.parse(line));
   const seen: Exchange[] = [];
   let last = "";
-  let total = 0;
   return {
-    answer(request) {
-      const text = textOf(request);
+    answer({ body }) {
+      const text = texts.shorten(body);
       const keeps = countEqual(last, text);
-      const answer = (isNew ? answers[seen.length] : recorded[seen.length]?.answer) ?? { text: "Enough." };
-      if (seen.length > 0) total += last.length;
-      seen.push({ keeps, adds: text.slice(keeps), answer });
+      const answer = (isNewRecording ? answers : recorded.map((each) => each.answer))[seen.length];
+      seen.push({ keeps, adds: text.slice(keeps), answer: answer ?? { text: "Enough." } });
       last = text;
       const expected = recorded[seen.length - 1];
-      return isNew || (expected?.keeps === keeps && expected.adds === text.slice(keeps))
+      return answer && (isNewRecording || (expected?.keeps === keeps && expected.adds === text.slice(keeps)))
         ? answer
         : { status: 418 };
     },
+    answerAgain({ body }) {
+      const text = texts.shorten(body);
+      let before = "";
+      for (const { keeps, adds, answer } of recorded) {
+        before = before.slice(0, keeps) + adds;
+        if (before === text) return answer;
+      }
+      return { status: 418 };
+    },
     end() {
-      if (isNew) writeFileSync(file, seen.map((exchange) => `${JSON.stringify(exchange)}\n`).join(""));
-      else
+      if (isNewRecording) {
+        expect(seen.length, `the answers of ${name}`).toBe(answers.length);
+        writeFileSync(file, seen.map((exchange) => `${JSON.stringify(exchange)}\n`).join(""));
+      } else
         expect(
           seen,
-          `the requests of test/sessions/${name}.jsonl; UPDATE_GOLDEN=1 records them again`,
+          `the requests of test/sessions/${name}.jsonl; npm run sessions -- --update records them again`,
         ).toEqual(recorded);
-      return seen.reduce((sum, { keeps }) => sum + keeps, 0) / Math.max(1, total);
     },
   };
 }
