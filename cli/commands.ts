@@ -39,6 +39,10 @@ export const clientCommands: Readonly<Record<string, Entry>> = {
     "Projects, which tasks join",
     async () => (await import("./commands/project.ts")).projectRoutes,
   ),
+  agent: entry(
+    "Profiles of agents, and their rules",
+    async () => (await import("./commands/agent.ts")).agentRoutes,
+  ),
   webhook: entry(
     "Webhooks and their deliveries",
     async () => (await import("./commands/webhook.ts")).webhookRoutes,
@@ -195,7 +199,7 @@ export const serverCommands: Readonly<Record<string, Entry>> = {
 
 /** All commands, in the groups of the help. */
 export const groups: Readonly<Record<string, readonly string[]>> = {
-  TASKS: ["task", "file", "project", "schedule", "skill"],
+  TASKS: ["task", "file", "project", "schedule", "agent", "skill"],
   "APPS AND WEBHOOKS": ["app", "connector", "webhook"],
   ACCOUNT: ["login", "logout", "whoami", "profile", "usage", "export"],
   TOOLS: [

@@ -5,6 +5,7 @@ import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { needChange } from "../frame/json-input.ts";
 import { argument, type ClientFlags, exactly, textFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
+import { type RuleEditFlags, ruleEditFlags, ruleEditOf, rulesText } from "./rules.ts";
 
 const columns = [
   { title: "ID", text: ({ id }: Project) => id },
@@ -41,20 +42,29 @@ const create = command({
   },
 });
 
-interface UpdateFlags extends CreateFlags {
+interface UpdateFlags extends CreateFlags, RuleEditFlags {
   readonly name?: string;
 }
 const update = command({
-  brief: "Change the name or the instruction of a project",
-  examples: ["atp project update 8wErT5yUi2oPaS1dFgHjKl --name Bills"],
+  brief: "Change the name, the instruction or the rules of a project; what is not named stays",
+  examples: [
+    "atp project update 8wErT5yUi2oPaS1dFgHjKl --name Bills",
+    'atp project update 8wErT5yUi2oPaS1dFgHjKl --ask bash --deny "connector.mail"',
+  ],
+  about: "--allow, --ask and --deny replace all rules of the project.",
   parameters: {
-    flags: { ...clientFlags, name: textFlag("New name"), instruction: textFlag("New instruction") },
+    flags: {
+      ...clientFlags,
+      name: textFlag("New name"),
+      instruction: textFlag("New instruction"),
+      ...ruleEditFlags,
+    },
     positional: exactly(projectId),
   },
   run: async (cli: Cli, flags: UpdateFlags, id: string) => {
     needChange(flags);
     const { name, instruction } = flags;
-    const changes = { ...defined({ name, instruction }) };
+    const changes = { ...defined({ name, instruction }), ...ruleEditOf(flags) };
     const answer = await cli.client().call("project.update", { project_id: id, ...changes });
     cli.print.result(answer, id);
   },
@@ -66,8 +76,15 @@ const show = command({
   parameters: { flags: clientFlags, positional: exactly(projectId) },
   run: async (cli: Cli, _flags: ClientFlags, id: string) => {
     const { project } = await cli.client().call("project.detail", { project_id: id });
-    const { name, instruction, task_count: taskCount, created_at } = project;
-    cli.print.facts(project, { id, name, instruction, tasks: taskCount, created: timeText(created_at) });
+    const { name, instruction, task_count: taskCount, permissions, created_at } = project;
+    cli.print.facts(project, {
+      id,
+      name,
+      instruction,
+      rules: rulesText(permissions),
+      tasks: taskCount,
+      created: timeText(created_at),
+    });
   },
 });
 

@@ -5,6 +5,15 @@ import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { needChange } from "../frame/json-input.ts";
 import { argument, type ClientFlags, choiceFlag, countFlag, exactly, textFlag } from "../frame/parameters.ts";
 import { timeText } from "../frame/print.ts";
+import {
+  type RuleEditFlags,
+  type RuleFlags,
+  ruleEditFlags,
+  ruleEditOf,
+  ruleFlags,
+  rulesOf,
+  rulesText,
+} from "./rules.ts";
 
 /** When it runs: a cron expression, an interval or a time. */
 const timingOf = ({ cron, interval_seconds: intervalSeconds, at, time_zone }: Schedule): string =>
@@ -27,7 +36,7 @@ const list = command({
   },
 });
 
-interface SettingsFlags extends ClientFlags {
+interface SettingsFlags extends ClientFlags, RuleFlags {
   readonly name?: string;
   readonly cron?: string;
   readonly every?: number;
@@ -40,7 +49,7 @@ interface SettingsFlags extends ClientFlags {
 }
 const settingsFlags = {
   ...clientFlags,
-  name: textFlag("Name of the schedule"),
+  name: textFlag("Name of the schedule, by default the first line of the text"),
   cron: textFlag("Times as a cron expression", "CRON"),
   every: countFlag("Seconds between two tasks"),
   at: textFlag("One time, as in RFC 3339", "TIME"),
@@ -49,6 +58,7 @@ const settingsFlags = {
   overlap: choiceFlag("What to do while an earlier task has not ended", ["skip", "queue", "allow"]),
   agent: textFlag("Profile of the agent", "PROFILE"),
   project: textFlag("Project that the tasks join", "ID"),
+  ...ruleFlags,
 } as const;
 
 /** The settings that flags name, without those of its tasks. */
@@ -56,7 +66,7 @@ const settingsOf = ({ name, cron, every, at, zone, missed, overlap }: SettingsFl
   ...defined({ name, cron, interval_seconds: every, at, time_zone: zone, missed, overlap }),
 });
 
-/** The settings of its tasks that flags name. */
+/** The settings of its tasks that flags name, without their rules. */
 const taskOf = ({ agent, project }: SettingsFlags) => ({
   ...defined({ agent_profile: agent, project_id: project }),
 });
@@ -68,17 +78,17 @@ const create = command({
   brief: "Create a schedule, which creates tasks at its times",
   examples: [
     'atp schedule create "Summarise the news" --cron "0 8 * * 1-5" --zone Europe/Berlin --name News',
-    'atp schedule create "Check the queue" --every 3600',
+    'atp schedule create "Check the queue" --every 3600 --allow "web_fetch:queue.example.com"',
   ],
   parameters: {
     flags: settingsFlags,
     positional: exactly(argument("Text of the first message of each task", "TEXT")),
   },
   run: async (cli: Cli, flags: SettingsFlags, text: string) => {
-    const task = { message: { content: text }, ...taskOf(flags) };
-    const { schedule } = await cli
-      .client()
-      .call("schedule.create", { schedule: { task, ...settingsOf(flags) } });
+    const task = { message: { content: text }, ...taskOf(flags), ...rulesOf(flags) };
+    const name = text.trim().split("\n", 1)[0]?.slice(0, 80);
+    const settings = { task, ...defined({ name }), ...settingsOf(flags) };
+    const { schedule } = await cli.client().call("schedule.create", { schedule: settings });
     writeSchedule(cli, schedule);
   },
 });
@@ -96,6 +106,7 @@ const show = command({
       name: schedule.name,
       status: schedule.pause_reason ? `${schedule.status} (${schedule.pause_reason})` : schedule.status,
       times: timingOf(schedule),
+      rules: rulesText(schedule.task?.permissions),
       next: timeText(schedule.next_run_at),
       last: timeText(schedule.last_run_at),
       "last task": schedule.last_task_id,
@@ -104,7 +115,7 @@ const show = command({
   },
 });
 
-interface UpdateFlags extends SettingsFlags {
+interface UpdateFlags extends SettingsFlags, RuleEditFlags {
   readonly text?: string;
 }
 const update = command({
@@ -113,10 +124,12 @@ const update = command({
     'atp schedule update 5uB2nCw8rVtY1kLmQe7XhA --cron "0 9 * * 1-5"',
     "atp schedule update 5uB2nCw8rVtY1kLmQe7XhA --every 600",
   ],
-  about: "A new time replaces the former one. Tasks that exist stay as they are.",
+  about:
+    "A new time replaces the former one, and --allow, --ask and --deny replace all rules. Tasks that exist stay as they are.",
   parameters: {
     flags: {
       ...settingsFlags,
+      ...ruleEditFlags,
       text: textFlag("New text of the first message of each task; it has no files then"),
     },
     positional: scheduleId,
@@ -124,8 +137,10 @@ const update = command({
   run: async (cli: Cli, flags: UpdateFlags, id: string) => {
     needChange(flags);
     const client = cli.client();
+    const { permissions, clear_permissions: isCleared } = ruleEditOf(flags);
     const changes = {
       ...taskOf(flags),
+      ...defined({ permissions: isCleared ? [] : permissions }),
       ...(flags.text === undefined ? {} : { message: { content: flags.text } }),
     };
     const task = Object.keys(changes).length === 0 ? {} : { task: await changedTask(client, id, changes) };

@@ -1,5 +1,10 @@
 import { buildRouteMap } from "@stricli/core";
-import { type CreateTask, isQuestion, type Task } from "../../packages/client/src/index.ts";
+import {
+  type CreateTask,
+  isQuestion,
+  type PermissionLevel,
+  type Task,
+} from "../../packages/client/src/index.ts";
 import { defined } from "../../src/core/defined.ts";
 import { type Cli, clientFlags, command } from "../frame/command.ts";
 import { UsageError } from "../frame/failures.ts";
@@ -18,7 +23,15 @@ import { timeText } from "../frame/print.ts";
 import { confirmCommand, shownAct } from "../watch/act.ts";
 import { follow } from "../watch/follow.ts";
 import { plainView } from "../watch/plain-view.ts";
-import { type RuleFlags, ruleFlags, rulesOf } from "./rules.ts";
+import {
+  type RuleEditFlags,
+  type RuleFlags,
+  ruleEditFlags,
+  ruleEditOf,
+  ruleFlags,
+  rulesOf,
+  rulesText,
+} from "./rules.ts";
 import { answer, confirm, fileFlag, messageOf, send, taskId } from "./task-messages.ts";
 
 const audiences = ["private", "team", "public"] as const;
@@ -39,6 +52,10 @@ const factsOf = (task: Task) => ({
   updated: timeText(task.updated_at),
   page: task.task_url,
 });
+
+/** The rules that hold for a task, by their source. */
+const rulesIn = (levels: readonly PermissionLevel[] = []) =>
+  Object.fromEntries(levels.map(({ source, rules }) => [`${source} rules`, rulesText(rules)]));
 
 interface CreateFlags extends ClientFlags, RuleFlags {
   readonly watch?: boolean;
@@ -151,13 +168,14 @@ const show = command({
     positional: exactly(taskId),
   },
   run: async (cli: Cli, { events = false }: ShowFlags, id: string) => {
-    const task = cli.client().tasks.get(id);
-    const detail = await task.detail();
+    const client = cli.client();
+    const task = client.tasks.get(id);
+    const { task: detail, permissions } = await client.call("task.detail", { task_id: id });
     if (cli.print.isJson)
       return cli.print.json(
         events ? { ...detail, events: await task.events({ verbose: true }).all() } : detail,
       );
-    cli.print.facts(detail, factsOf(detail));
+    cli.print.facts(detail, { ...factsOf(detail), ...rulesIn(permissions) });
     const { status_detail: statusDetail } = detail;
     if (statusDetail && !isQuestion(statusDetail)) {
       const way = statusDetail.tool ? `\nDecide it with \`${confirmCommand(id, statusDetail)}\`.\n` : "";
@@ -194,7 +212,7 @@ const watch = command({
   },
 });
 
-interface UpdateFlags extends ClientFlags, RuleFlags {
+interface UpdateFlags extends ClientFlags, RuleEditFlags {
   readonly title?: string;
   readonly project?: string;
   readonly label?: readonly string[];
@@ -223,7 +241,7 @@ const update = command({
       share: choiceFlag("Who can open the page of the shared task", audiences),
       hide: switchFlag("Leave it out of lists of tasks"),
       list: switchFlag("Show it in lists of tasks"),
-      ...ruleFlags,
+      ...ruleEditFlags,
     },
     positional: exactly(taskId),
   },
@@ -237,7 +255,7 @@ const update = command({
       ...(label === undefined ? {} : { metadata: parsePairs("--label", label) }),
       ...defined({ share_visibility: share }),
       ...(hide || isListed ? { enable_visible_in_task_list: isListed } : {}),
-      ...rulesOf(flags),
+      ...ruleEditOf(flags),
     });
     cli.print.result(answer, answer.share_url === undefined ? id : `${id}\t${answer.share_url}`);
   },

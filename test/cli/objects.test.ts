@@ -71,6 +71,37 @@ test("projects are created, changed, shown and deleted", async () => {
   expect(await json("project", "list")).toEqual([]);
 });
 
+test("rules of a schedule, a project and a profile are set, shown and removed by flags", async () => {
+  const rules = ["--ask", "bash", "--deny", "bash:rm *"];
+  const shown = "deny bash:rm *, ask bash";
+  const timing = ["--every", "3600", "--allow", "web_fetch:example.com"];
+  const [schedule = ""] = (await atp("schedule", "create", "Look", ...timing)).split("\t");
+  expect(await atp("schedule", "show", schedule)).toContain("allow web_fetch:example.com");
+  await atp("schedule", "update", schedule, ...rules);
+  expect(await atp("schedule", "show", schedule)).toContain(shown);
+  await atp("schedule", "update", schedule, "--no-rules");
+  expect((await json("schedule", "show", schedule)).task.permissions).toBeUndefined();
+
+  const project = (await atp("project", "create", "Invoices")).trim();
+  await atp("project", "update", project, ...rules);
+  expect(await atp("project", "show", project)).toContain(shown);
+  const task = (await json("task", "create", "[[say hi]]", "--project", project)).task_id;
+  expect(await atp("task", "show", task)).toMatch(/project rules: +deny bash:rm \*, ask bash\n/);
+  await atp("project", "update", project, "--no-rules");
+  expect((await json("project", "show", project)).permissions).toBeUndefined();
+
+  const [{ id: profile }] = await json("agent", "list");
+  await atp("agent", "update", profile, ...rules);
+  expect(await atp("agent", "list")).toContain(`\t${shown}\n`);
+  await json("agent", "update", profile, "--no-rules");
+  expect(await atp("agent", "list")).not.toContain(shown);
+  const both = await runWith(home, rig.service, ["agent", "update", profile, "--no-rules", "--ask", "bash"], {
+    env: envOf(rig.service, rig.ann),
+  });
+  expect(both).toMatchObject({ code: 2, err: expect.stringContaining("--no-rules: cannot be given with") });
+  await rig.reach(task, "stopped");
+});
+
 test("webhooks are created, pinged, changed, and their deliveries listed and sent again", async () => {
   const types: string[] = [];
   await using hook = await openReceiver((request, response) => {
