@@ -240,7 +240,7 @@ export const rooms: readonly Room[] = [
       "core/json",
       "core/permissions/rule",
       "core/tasks/fetch-policy",
-      "core/tasks/tool-names",
+      "core/permissions/tool-names",
       "core/tasks/profile",
       "smol-toml",
       "zod",

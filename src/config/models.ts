@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import type { JsonObject } from "../core/json.ts";
+import { formerNames, toolNames } from "../core/permissions/tool-names.ts";
 import { type FetchMode, fetchModes, hostPattern, hostRule, hostsMax } from "../core/tasks/fetch-policy.ts";
-import { formerNames, toolNames } from "../core/tasks/tool-names.ts";
 import { baseUrl, filePath } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 

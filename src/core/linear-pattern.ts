@@ -37,6 +37,15 @@ export function compilePattern(pattern: string, { ignoreCase = false } = {}): Ma
   return (text) => runs(states, first, text);
 }
 
+/** Compiles a glob of any texts: `*` is any number of characters, `?` is one, and all others are themselves. */
+export const compileTextGlob = (glob: string): Matches =>
+  compilePattern(
+    `^${glob.replaceAll(/\*+|./gs, (part) => (part[0] === "*" ? ".*" : part === "?" ? "." : literal(part)))}$`,
+  );
+
+/** A character in a pattern. */
+const literal = (one: string): string => (/\w|[^ -~]|\s/.test(one) ? one : `\\${one}`);
+
 /**
  * Compiles a glob of paths: `?` is one character and `*` any number, but not `/`; `**` has `/` too; `{a,b}` is
  * one of these, `[ab]` one of these characters.
@@ -58,7 +67,7 @@ export function compileGlob(glob: string): Matches {
     }
     if (part === "," && depth > 0) return "|";
     if (part.length > 1) return part.replace("[!", "[^").replaceAll("\\", "\\\\");
-    return /\w|[^ -~]|\s/.test(part) ? part : `\\${part}`;
+    return literal(part);
   });
   return compilePattern(`^${regex}$`);
 }

@@ -313,6 +313,19 @@ describeOnOne("an archive", (kind) => {
     expect(left).toEqual([]);
   });
 
+  test("is complete without the parts of a transcript that were deleted while it was written", async () => {
+    const fay = await platform.service.person();
+    const id = await createFinishedTask("large", {}, fay);
+    const gone = { id: "gone", accountId: null, bytes: 1, leaseUntil: Number.MAX_SAFE_INTEGER };
+    await platform.service.store.change(async (tx) => {
+      await tx.blobs.begin(gone, 1);
+      await tx.tasks.advance(id, { now: 0, rows: [{ ...sampleRow(0), blobId: gone.id }, sampleRow(1)] });
+    });
+    const { files } = await requestArchive(platform, fay, "tasks");
+    const lines = files.read("transcript.jsonl").toString().trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).parts)).toEqual([[], sampleRow(1).parts]);
+  });
+
   test("lists a deleted file as its task remembers it, without its bytes", async () => {
     const ivo = await platform.service.person();
     const slot = await uploadFile(platform, ivo, "Bytes", "a.txt");

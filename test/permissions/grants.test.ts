@@ -127,6 +127,26 @@ describeOnOne("who may set permissions", (database) => {
     expect((await detail(id))["permissions"]).toEqual([{ source: "task", rules: [shown(allow)] }]);
   });
 
+  test("a task loses the rules of its project only by a caller with the right: in a move, or with the project", async () => {
+    const key = await limited();
+    const { body } = await rig.ann.v2("project.create", { name: "Post" });
+    const [project_id, other] = [
+      body["project"].id,
+      (await rig.ann.v2("project.create", { name: "Other" })).body,
+    ];
+    const task_id = await rig.create("Hello", { project_id });
+    const moves = ["", other["project"].id].map((to) => ({ task_id, project_id: to }));
+    await rig.ann.v2("project.update", { project_id, permissions: [deny] });
+    const refused = `403 permission_denied: project_id: to remove the rules of a project ${right}`;
+    for (const move of moves) expect(await outcome(key, "task.update", move)).toBe(refused);
+    expect(await outcome(key, "project.delete", { project_id })).toBe(refused);
+    expect((await detail(task_id))["permissions"]).toEqual([{ source: "project", rules: [shown(deny)] }]);
+    await rig.ann.v2("project.update", { project_id, permissions: [allow] });
+    expect(await outcome(key, "task.update", moves[0] ?? {})).toBe("done");
+    await rig.ann.v2("project.update", { project_id, permissions: [deny] });
+    expect(await outcome(rig.ann, "project.delete", { project_id })).toBe("done");
+  });
+
   test("of two callers that add rules to a project at the same time, none removes the other's", async () => {
     const key = await limited();
     for (let round = 0; round < 8; round += 1) {

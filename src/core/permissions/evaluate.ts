@@ -1,5 +1,6 @@
-import { globMatches } from "./glob.ts";
+import { compileTextGlob } from "../linear-pattern.ts";
 import { type PermissionDecision, type PermissionRule, permissionDecisions } from "./rule.ts";
+import { currentName } from "./tool-names.ts";
 
 /** Who has set rules, the most general first. */
 export type PermissionSource = "installation" | "profile" | "project" | "task";
@@ -23,6 +24,8 @@ export interface PermissionUse {
   readonly isEffect: boolean;
   /** True for a command line that can run more than one command: an `allow` has to match it literally. */
   readonly isCompound?: boolean;
+  /** A tool whose rules do not count: they have been asked about the same subjects. */
+  readonly besides?: string;
 }
 
 /** What holds for a use, and which rule says so. */
@@ -32,20 +35,18 @@ export interface PermissionVerdict {
   readonly by?: { readonly source: PermissionSource; readonly rule: PermissionRule };
 }
 
-/** Names of tools before they were renamed. Rules may have either name. */
-const renamed: Readonly<Record<string, string>> = {
-  run_command: "bash",
-  fetch_url: "web_fetch",
-  write_file: "write",
-  delete_file: "delete",
-};
+/** The name of a tool for rules: they may have its former one. */
+const ruleTool = (name: string): string => (name === "run_command" ? "bash" : currentName(name));
 
-/** The name of a tool for rules. */
-export const ruleTool = (name: string): string => (Object.hasOwn(renamed, name) && renamed[name]) || name;
+const globMatches = (glob: string, text: string): boolean => compileTextGlob(glob)(text);
+
+const isForTool = (rule: Pick<PermissionRule, "tool">, tool: string): boolean =>
+  globMatches(ruleTool(rule.tool), ruleTool(tool));
 
 /** Whether a rule is about a use. */
-export function ruleMatches({ tool, pattern, decision }: PermissionRule, use: PermissionUse): boolean {
-  if (!globMatches(ruleTool(tool), ruleTool(use.tool))) return false;
+function ruleMatches(rule: PermissionRule, use: PermissionUse): boolean {
+  const { pattern, decision } = rule;
+  if (!isForTool(rule, use.tool) || (use.besides && isForTool(rule, use.besides))) return false;
   if (pattern === "*") return true;
   if (decision === "allow" && use.isCompound) return use.subjects.includes(pattern);
   // Subjects that are hosts are in lower case.
@@ -95,8 +96,7 @@ function addGrant(
 ): readonly PermissionRule[] {
   const allow = (of: string): PermissionRule => ({ tool, pattern: of, decision: "allow", eachTime: false });
   const answered = rules.flatMap((rule) => {
-    if (rule.decision !== "ask" || rule.eachTime || !globMatches(ruleTool(rule.tool), ruleTool(tool)))
-      return [rule];
+    if (rule.decision !== "ask" || rule.eachTime || !isForTool(rule, tool)) return [rule];
     if (pattern === "*") return [allow(rule.pattern), rule];
     return globMatches(rule.pattern, pattern) ? [allow(pattern), rule] : [rule];
   });

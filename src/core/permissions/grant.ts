@@ -1,6 +1,6 @@
 import { type Caller, dangerousScope } from "../accounts/caller.ts";
 import { Failure } from "../failure.ts";
-import type { PermissionRule } from "./rule.ts";
+import { type PermissionRule, strictnessOf } from "./rule.ts";
 
 /**
  * Whether a caller has the right to decide approvals: by a session or a key, unless the person is a guest or
@@ -30,12 +30,24 @@ export function checkMayGrant(
   if (loose >= 0) throw refusal(`permissions[${loose}].decision`, "allow");
   if (!isEqual(after.slice(added.length), before))
     throw refusal("permissions", "to change or remove a rule that is set");
-  const looser = added.findIndex((rule) => before.some((set) => isStricter(set, rule)));
+  const looser = added.findIndex((rule) => before.some((set) => strictnessOf(set) > strictnessOf(rule)));
   if (looser >= 0) throw refusal(`permissions[${looser}].decision`, "ask before a stricter rule");
 }
 
-const isStricter = (one: PermissionRule, other: PermissionRule): boolean =>
-  other.decision === "ask" && (one.decision === "deny" || (one.eachTime && !other.eachTime));
+/**
+ * Checks that a caller may take the rules of a project from its tasks. What they allow needs no right.
+ *
+ * @param path the member that does so, for the failure.
+ * @throws Failure `permission_denied`.
+ */
+export function checkMayLose(
+  caller: Pick<Caller, "credential" | "role">,
+  { permissions }: { readonly permissions: readonly PermissionRule[] },
+  path: string,
+): void {
+  if (permissions.some(({ decision }) => decision !== "allow") && !mayGrant(caller))
+    throw refusal(path, "to remove the rules of a project");
+}
 
 const isEqual = (some: readonly PermissionRule[], others: readonly PermissionRule[]): boolean =>
   JSON.stringify(some.map(ruleText)) === JSON.stringify(others.map(ruleText));

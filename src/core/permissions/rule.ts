@@ -18,6 +18,10 @@ export interface PermissionRule {
   readonly eachTime: boolean;
 }
 
+/** Orders rules by their decisions, the loosest first. */
+export const strictnessOf = ({ decision, eachTime }: Pick<PermissionRule, "decision" | "eachTime">): number =>
+  permissionDecisions.indexOf(decision) + (eachTime ? 0.5 : 0);
+
 /** A rule as a caller or an operator gives it. An absent or empty pattern is `*`. */
 export interface GivenRule {
   readonly tool: string;

@@ -1,4 +1,5 @@
 import type { Caller } from "../accounts/caller.ts";
+import { checkMayLose } from "../permissions/grant.ts";
 import { requireProject } from "../projects/project.ts";
 import type { SkillOwner } from "../skills/skill.ts";
 import { deleteSkills } from "../skills/store-skill.ts";
@@ -9,10 +10,12 @@ import type { Tx } from "../store.ts";
  * keep their reference for at most a minute: maintenance removes it, because a project may have any number of
  * tasks.
  *
- * @throws Failure `not_found` when the caller has no project of this id.
+ * @throws Failure `not_found` when the caller has no project of this id, `permission_denied` for one with
+ * rules that the caller may not loosen.
  */
 export async function deleteProject(tx: Tx, caller: Caller, id: string, now: number): Promise<void> {
   const project = requireProject(await tx.projects.tombstone(caller, id, now));
+  checkMayLose(caller, project, "project_id");
   const { spaceId } = project;
   const owner: SkillOwner = { ownerType: "project", spaceId, accountId: null, projectId: id, clientId: null };
   const skills = await deleteSkills(tx, await tx.skills.listOfOwner(owner), now);

@@ -7,7 +7,7 @@ import { defined } from "../defined.ts";
 import { Failure, invalidArgument, notFound } from "../failure.ts";
 import type { Ids } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
-import { auditedRules, checkMayGrant } from "../permissions/grant.ts";
+import { auditedRules, checkMayGrant, checkMayLose } from "../permissions/grant.ts";
 import type { PermissionRule } from "../permissions/rule.ts";
 import type { SkillScope } from "../skills/skill.ts";
 import { checkRequestedSkills } from "../skills/task-skills.ts";
@@ -329,7 +329,7 @@ async function checkProject(tx: Tx, caller: Caller, id: string | undefined): Pro
 async function moveTo(
   tx: Tx,
   caller: Caller,
-  { agentId, parentId }: Task,
+  { agentId, parentId, projectId }: Task,
   id: string | null,
 ): Promise<Pick<TaskChanges, "projectId" | "type">> {
   if (agentId !== null)
@@ -338,6 +338,8 @@ async function moveTo(
     throw new Failure("failed_precondition", "a subtask cannot be moved to another project");
   if (!canAccessProjects(caller)) throw notFound("project", "project_id");
   if (id === null && caller.within !== undefined) throw needsProject();
+  const before = projectId === null || projectId === id ? null : await tx.projects.byId(projectId);
+  if (before) checkMayLose(caller, before, "project_id");
   if (id === null) return { projectId: null, type: "standard" };
   if (!(await tx.projects.lock(caller, id))) throw notFound("project", "project_id");
   return { projectId: id, type: "project" };

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Clock } from "../../core/clock.ts";
 import type {
   ArchiveQuery,
@@ -198,9 +199,11 @@ async function* sessionEntries(
   }
   yield json("session_info", sessionRows());
   yield json("session_file_info", fileRows());
+  // A row whose parts were deleted after it was read belongs to a task that is deleted.
+  const read = async (id: string) => (await bytesOf(parts.blobs, id)) ?? Readable.from(["[]"]);
   async function* lines() {
     for await (const page of tasks())
-      for (const task of page) yield* transcriptLines(transcriptReader(store.transcripts, parts.blobs), task);
+      for (const task of page) yield* transcriptLines(transcriptReader(store.transcripts, { read }), task);
   }
   yield { name: "transcript.jsonl", bytes: toChunks(lines()), size: null, compress: true };
   if (!withFiles) return;

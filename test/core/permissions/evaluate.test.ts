@@ -1,5 +1,6 @@
 import { array, assert, boolean, constantFrom, property, record, string } from "fast-check";
 import { expect, test } from "vitest";
+import { compileTextGlob } from "../../../src/core/linear-pattern.ts";
 import {
   allowedBy,
   atMost,
@@ -8,7 +9,6 @@ import {
   type PermissionUse,
   withGrants,
 } from "../../../src/core/permissions/evaluate.ts";
-import { globMatches } from "../../../src/core/permissions/glob.ts";
 import type { PermissionRule } from "../../../src/core/permissions/rule.ts";
 
 const sources = ["installation", "profile", "project", "task"] as const;
@@ -17,7 +17,7 @@ const strictness = { allow: 0, ask: 1, deny: 2 };
 // A small alphabet, so that rules and uses often meet.
 const pattern = string({ unit: constantFrom("a", "b", "*", "?", ".", "/"), maxLength: 6 });
 const rule = record({
-  tool: constantFrom("bash", "run_command", "web_fetch", "connector.a", "connector.*", "*"),
+  tool: constantFrom("bash", "run_command", "web_fetch", "connector.a", "connector.*", "*", "write", "edit"),
   pattern: pattern.map((text) => text || "*"),
   decision: constantFrom("allow" as const, "ask" as const, "deny" as const),
   eachTime: boolean(),
@@ -26,19 +26,26 @@ const levels = array(record({ source: constantFrom(...sources), rules: array(rul
   maxLength: 4,
 });
 const use = record({
-  tool: constantFrom("bash", "web_fetch", "connector.a", "read"),
+  tool: constantFrom("bash", "web_fetch", "connector.a", "read", "write"),
+  besides: constantFrom("", "edit"),
   subjects: array(string({ unit: constantFrom("a", "b", ".", "/"), maxLength: 6 }), { maxLength: 2 }),
   isEffect: boolean(),
 });
 
 /** The same rules, written as the documentation says them: with regular expressions, from the strictest on. */
-function model(all: readonly PermissionLevel[], { tool, subjects, isEffect }: PermissionUse): string {
+function model(
+  all: readonly PermissionLevel[],
+  { tool, subjects, isEffect, besides = "" }: PermissionUse,
+): string {
   const expression = (glob: string) =>
     new RegExp(`^${glob.replace(/[./]/g, "\\$&").replaceAll("?", "[^]").replaceAll("*", "[^]*")}$`);
   const spoken = all.flatMap(({ source, rules }) => {
+    const isFor = (each: PermissionRule, name: string) =>
+      expression(each.tool === "run_command" ? "bash" : each.tool).test(name);
     const first = rules.find(
       (each) =>
-        expression(each.tool === "run_command" ? "bash" : each.tool).test(tool) &&
+        isFor(each, tool) &&
+        !(besides && isFor(each, besides)) &&
         (each.pattern === "*" || subjects.some((subject) => expression(each.pattern).test(subject))),
     );
     return first ? [{ ...first, source }] : [];
@@ -54,7 +61,7 @@ test("a glob matches what the same regular expression matches", () => {
   assert(
     property(pattern, string({ unit: constantFrom("a", "b", ".", "/"), maxLength: 8 }), (glob, text) => {
       const same = `^${glob.replace(/[./]/g, "\\$&").replaceAll("?", "[^]").replaceAll("*", "[^]*")}$`;
-      expect(globMatches(glob, text)).toBe(new RegExp(same).test(text));
+      expect(compileTextGlob(glob)(text)).toBe(new RegExp(same).test(text));
     }),
   );
 });

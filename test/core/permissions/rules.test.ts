@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Failure } from "../../../src/core/failure.ts";
-import { globMatches } from "../../../src/core/permissions/glob.ts";
+import { compileTextGlob } from "../../../src/core/linear-pattern.ts";
 import { type GivenRule, readRules } from "../../../src/core/permissions/rule.ts";
 
 function failureOf(rules: readonly GivenRule[]): string {
@@ -33,6 +33,6 @@ test("a list with a fault is refused with the member at fault and its rule", () 
 
 test("a glob of 200 stars takes no more time than its length times the text's", () => {
   const text = "a".repeat(8_000);
-  expect(globMatches(`${"*a".repeat(99)}*b`, text)).toBe(false);
-  expect(globMatches(`${"*a".repeat(99)}*`, text)).toBe(true);
+  expect(compileTextGlob(`${"*a".repeat(99)}*b`)(text)).toBe(false);
+  expect(compileTextGlob(`${"*a".repeat(99)}*`)(text)).toBe(true);
 });

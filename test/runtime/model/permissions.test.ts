@@ -103,6 +103,57 @@ describe("a task with permissions", () => {
     );
   });
 
+  test("is refused a change of a path that a rule for write denies, by each tool that changes files", async () => {
+    const uses = [
+      use("edit", { path: "secret/a.txt", old: "x", new: "y" }),
+      use("delete", { path: "secret/a.txt" }),
+      use("web_fetch", { url: `${site}/`, save_as: "./secret/a.txt" }),
+      use("web_fetch", { url: `${site}/`, save_as: "b.txt" }),
+      use("read", { path: "secret/a.txt" }),
+    ];
+    // An allow for all tools does not shadow it.
+    const permissions = [rule("write", "deny", "secret/*"), rule("*", "allow")];
+    const denied = { status: "error", result: expect.stringContaining("A rule denies this: write secret/*") };
+    expect(await ended(await rig.uses(uses, "Try", { permissions }))).toMatchObject([
+      ...[denied, denied, denied],
+      { status: "success" },
+      { status: "error", result: "file not found" },
+    ]);
+  });
+
+  test("asks as write for what a fetch saves, and always allowed it saves, but fetches no other host", async () => {
+    const fetch = (name: string) => use("web_fetch", { url: `${site}/`, save_as: name });
+    rig.plays(fetch("a.txt"), fetch("b.txt"));
+    const id = await rig.create(`Save ${site}/`, { permissions: [rule("write", "ask")] });
+    expect(await decide(id, { accept: true, always_allow: true })).toMatchObject({
+      waiting_for_event_type: "agentToolAction",
+    });
+    await rig.reach(id, "stopped");
+    const fetched = (await ended(id)).filter(({ tool }) => tool === "web_fetch");
+    expect(fetched.map(({ status }) => status)).toEqual(["success", "success"]);
+    expect((await rig.row(id)).allowed).toEqual(["agentToolAction write"]);
+  });
+
+  test("asks once for all tools of an ask for every one, and as write for an ask for write", async () => {
+    const change = (name: string) => [
+      write(name),
+      use("edit", { path: name, old: "x", new: "y" }),
+      use("delete", { path: name }),
+    ];
+    const always = { accept: true, always_allow: true };
+    const allowedAfter = async (permission: object, asks: number) => {
+      rig.plays(...change("a.txt"), ...change("b.txt"));
+      const id = await rig.create("Change", { permissions: [permission] });
+      for (let n = 0; n < asks; n += 1) await decide(id, always);
+      await rig.reach(id, "stopped");
+      expect((await ended(id)).filter(({ status }) => status === "success")).toHaveLength(6);
+      return (await rig.row(id)).allowed;
+    };
+    const names = (...tools: readonly string[]) => tools.map((tool) => `agentToolAction ${tool}`);
+    expect(await allowedAfter(rule("*", "ask"), 3)).toEqual(names("write", "edit", "delete"));
+    expect(await allowedAfter(rule("write", "ask"), 1)).toEqual(names("write"));
+  });
+
   test("asks each time where the installation wants it, although the task and a person always allow it", async () => {
     rig.plays(run("careful 1"), run("careful 2"));
     const id = await rig.create("Careful", { permissions: [rule("bash", "allow")] });

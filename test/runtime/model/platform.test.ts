@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { toolNames } from "../../../src/core/tasks/tool-names.ts";
+import { toolNames } from "../../../src/core/permissions/tool-names.ts";
 import { planReminder } from "../../../src/runtime/agents/model/plan.ts";
 import { openTestStore } from "../../support/database.ts";
 import { modelsFile } from "../../support/model/rig.ts";

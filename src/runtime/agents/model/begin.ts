@@ -1,5 +1,5 @@
+import { currentName } from "../../../core/permissions/tool-names.ts";
 import { strictest } from "../../../core/tasks/fetch-policy.ts";
-import { currentName } from "../../../core/tasks/tool-names.ts";
 import type { TextPart } from "../../../core/tasks/transcript.ts";
 import type { AgentEvent, AttachedFile, Progress } from "../../agent.ts";
 import { requestTools } from "./addresses.ts";

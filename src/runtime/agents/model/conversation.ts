@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { currentName } from "../../../core/permissions/tool-names.ts";
 import type { PlanStep } from "../../../core/tasks/event.ts";
-import { currentName } from "../../../core/tasks/tool-names.ts";
 import type { Turn, WrittenEvent } from "../../agent.ts";
 import { planTool } from "./plan.ts";
 import { waitedStates, waitName } from "./tools/subtasks.ts";

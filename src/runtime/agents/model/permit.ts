@@ -1,6 +1,6 @@
 import { defined } from "../../../core/defined.ts";
 import { Failure } from "../../../core/failure.ts";
-import type { JsonObject } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import {
   allowedBy,
   evaluate,
@@ -52,25 +52,41 @@ export async function usePermitted(
 ): Promise<ToolResult> {
   const seen = seenByRules(tool, input);
   if (typeof seen === "string") return errorResult(seen);
-  let verdict = await permit(turn, seen);
-  if (verdict.decision === "deny") return deniedResult(verdict);
-  const asks = verdict.decision === "ask";
-  if (asks && !tool.asksItself) {
-    const decision = decisions.at(-1);
-    if (decision === undefined) return { kind: "end", outcome: approvalOf(tool, input) };
+  const { own, write } = seen;
+  const [ofOwn, ofWrite] = await Promise.all([permit(turn, own), write && permit(turn, write)]);
+  const denied = [ofOwn, ofWrite].find((each) => each?.decision === "deny");
+  if (denied) return deniedResult(denied);
+  const asks = ofOwn.decision === "ask";
+  const asked = asks && !tool.asksItself ? tool.name : ofWrite?.decision === "ask" ? "write" : null;
+  if (asked !== null) {
+    // A tool that asks itself asks by other kinds.
+    const decision = decisions.findLast(({ kind }) => !tool.asksItself || kind === "agentToolAction");
+    if (decision === undefined) return { kind: "end", outcome: approvalOf({ ...tool, name: asked }, input) };
     if (!decision.accepted) return refusedResult("The user refused this use.");
   }
+  let verdict = ofOwn.by ? ofOwn : (ofWrite ?? ofOwn);
   const result = await use({ asks, onAllowed: (ofRequest) => (verdict = ofRequest) });
   const isDecided = result.kind === "end" || decisions.length > 0;
   return isDecided ? result : { ...result, ...defined({ allowedBy: allowedBy(verdict) }) };
 }
 
+interface Seen {
+  readonly own: PermissionUse;
+  /** The file that the use changes: rules for `write` are for it, in addition to those for the tool. */
+  readonly write?: PermissionUse;
+}
+
 /** A use as rules see it; a text says why the input cannot be used. */
-function seenByRules({ name, permission }: Tool, input: JsonObject): PermissionUse | string {
+function seenByRules({ name, permission, writes }: Tool, input: JsonObject): Seen | string {
   const { path } = input;
+  const [more, written] = [permission?.(input), writes?.(input)];
+  const pathsOf = (of: Json | undefined) => (typeof of === "string" ? [workspacePath(of)] : []);
   try {
-    const subjects = typeof path === "string" ? [workspacePath(path)] : [];
-    return { tool: name, subjects, isEffect: false, ...permission?.(input) };
+    const subjects = more?.tool ? [] : pathsOf(path);
+    const own = { tool: name, subjects, isEffect: false, ...more };
+    if (written === undefined) return { own };
+    const besides = written === path ? { besides: name } : {};
+    return { own, write: { tool: "write", subjects: pathsOf(written), isEffect: false, ...besides } };
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.reason === "invalid_argument") return thrown.message;
     throw thrown;

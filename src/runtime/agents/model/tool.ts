@@ -98,6 +98,8 @@ export interface Tool {
    * no effect outside of the workspace.
    */
   readonly permission?: (input: JsonObject) => Partial<PermissionUse>;
+  /** The path of the file that a use changes: rules for `write` are for it too. */
+  readonly writes?: (input: JsonObject) => Json | undefined;
   /** The request for a use that a rule asks about; absent: of the kind `agentToolAction`, with the input. */
   readonly approval?: (input: JsonObject) => Omit<Confirm, "kind">;
   /** True for a tool that requests the approval of its uses itself. Denied uses do not reach it. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { shortIdFrom } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { currentName } from "../../../core/permissions/tool-names.ts";
 import type { PlanStep } from "../../../core/tasks/event.ts";
-import { currentName } from "../../../core/tasks/tool-names.ts";
 import type {
   CallPart,
   NewTranscriptRow,

@@ -1,7 +1,7 @@
 import { Failure } from "../../../core/failure.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
+import { currentName } from "../../../core/permissions/tool-names.ts";
 import { toolSpan } from "../../../core/span-names.ts";
-import { currentName } from "../../../core/tasks/tool-names.ts";
 import type { CallEnd, CallPart, TextPart } from "../../../core/tasks/transcript.ts";
 import { traced } from "../../../core/trace.ts";
 import type { AgentEvent, Decision, Hold, Outcome, Progress } from "../../agent.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../../src/core/json.ts";
-import { toolNames } from "../../../../src/core/tasks/tool-names.ts";
+import { toolNames } from "../../../../src/core/permissions/tool-names.ts";
 import { type ToolRig, toolRig, type Use } from "../../../support/model/tool-rig.ts";
 import { pdfOf } from "../../../support/pdf.ts";
 

@@ -19,6 +19,8 @@ export interface TypedTool<Input> {
   /** As in `Tool`. */
   readonly permission?: (input: Input) => Partial<PermissionUse>;
   /** As in `Tool`. */
+  readonly writes?: (input: JsonObject) => Json | undefined;
+  /** As in `Tool`. */
   readonly approval?: (input: Input) => Omit<Confirm, "kind">;
   /** As in `Tool`. */
   readonly asksItself?: true;
@@ -85,9 +87,6 @@ export function createTool<Input>({
 }
 
 export const successResult = (value: Json): ToolResult => ({ kind: "result", value });
-
-/** For tools that read unless they save it. */
-export const readsUnlessSaved = (input: JsonObject): boolean => input["save_as"] === undefined;
 
 /** The result of a failed use, with the reason. */
 export const errorResult = (why: string): ToolResult => ({ kind: "result", value: why, isError: true });

@@ -25,6 +25,7 @@ export const edit: Tool = createTool<Input>({
     all: { type: "boolean" },
   },
   required: ["path", "old", "new"],
+  writes: ({ path }) => path,
   brief: ({ path }) => `Edit ${path}`,
   async use({ path, old, new: replacement, all = false }, { turn: { workspace } }) {
     const file = await workspace.find(path);

@@ -3,14 +3,7 @@ import type { FetchFile } from "../../../../core/files/fetch-files.ts";
 import { contentTypeOf } from "../../../../core/files/filename.ts";
 import { hostSubjects, withoutFragment } from "../addresses.ts";
 import { head, type Tool, type ToolResult, type ToolUse } from "../tool.ts";
-import {
-  createTool,
-  fromSchema,
-  pathSchema,
-  pointerSchema,
-  readsUnlessSaved,
-  successResult,
-} from "./create-tool.ts";
+import { createTool, fromSchema, pathSchema, pointerSchema, successResult } from "./create-tool.ts";
 import { readDocument } from "./reading/document.ts";
 
 interface Input {
@@ -40,7 +33,8 @@ export const webFetch = (fetchFile: FetchFile): Tool =>
       save_as: pathSchema,
     },
     required: ["url"],
-    reads: readsUnlessSaved,
+    reads: (input) => input["save_as"] === undefined,
+    writes: (input) => input["save_as"],
     permission: ({ url }) => ({ tool: "web_fetch", subjects: hostSubjects(URL.parse(url)) }),
     asksItself: true,
     isForeign: true,

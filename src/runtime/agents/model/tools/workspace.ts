@@ -72,6 +72,7 @@ export const deleteFile: Tool = createTool<{ readonly path: string }>({
   description: "Deletes a file of your workspace.",
   properties: { path: pathSchema },
   required: ["path"],
+  writes: ({ path }) => path,
   brief: ({ path }) => `Delete ${path}`,
   async use({ path }, { turn: { workspace } }) {
     return (await workspace.remove(path))
