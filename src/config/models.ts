@@ -10,7 +10,7 @@ import { defineVariable, type Reader } from "./variable.ts";
 export interface ModelConfig {
   /**
    * The API of its endpoint: `openai` is chat completions, as OpenAI and most local servers offer;
-   * `anthropic` is Anthropic's messages.
+   * `openai-responses` is OpenAI's Responses; `anthropic` is Anthropic's messages.
    */
   readonly api: (typeof modelApis)[number];
   /** The URL before the paths of the API, `https://api.openai.com/v1` for instance; no trailing slash. */
@@ -33,7 +33,10 @@ export interface ModelConfig {
    * the answer.
    */
   readonly reasoningTag: string | null;
-  /** More members of each request, as the endpoint documents them; `openai` only. */
+  /**
+   * More members of each request, as the endpoint documents them; `openai` only. A text `{task}` is replaced
+   * by the key of the task's cache.
+   */
   readonly extraBody: Readonly<Record<string, unknown>>;
   /** A request fails when the endpoint sends nothing for this many seconds. */
   readonly idleSeconds: number;
@@ -56,7 +59,7 @@ export interface ModelConfig {
   readonly isGuarded: boolean;
 }
 
-const modelApis = ["openai", "anthropic"] as const;
+const modelApis = ["openai", "openai-responses", "anthropic"] as const;
 const efforts = ["low", "medium", "high"] as const;
 
 /** The limits of one run. */
@@ -105,7 +108,7 @@ const modelName = z
   .regex(/^[a-z][a-z0-9-]{0,62}$/, must("a name of lower-case letters, digits and hyphens"));
 
 const modelSchema = z.strictObject({
-  api: z.enum(modelApis, must("openai or anthropic")),
+  api: z.enum(modelApis, must(`one of ${modelApis.join(", ")}`)),
   base_url: z.string(must("an http or https URL")).pipe(baseUrl),
   model: printableText(200),
   api_key_env: z

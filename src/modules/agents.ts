@@ -117,7 +117,13 @@ const loadedAgent = (load: () => Promise<Agent>): Agent =>
   );
 
 async function loadParts(context: ProcessContext, live: LiveModels, otherTools: readonly ToolsFor[]) {
-  const { random, log, observe, cipher } = context;
+  const {
+    random,
+    log,
+    observe,
+    cipher,
+    config: { dataDir },
+  } = context;
   const [{ modelAgent }, { languageModel }, byDefault, toolsFor] = await Promise.all([
     import("../runtime/agents/model/model.ts"),
     import("../runtime/agents/model/provider.ts"),
@@ -130,7 +136,7 @@ async function loadParts(context: ProcessContext, live: LiveModels, otherTools: 
   const guarded = lazy(() => guardedDispatcher(context));
   const open = (config: ModelConfig) => ({
     config,
-    model: languageModel(config, config.isGuarded ? guarded() : undefined),
+    model: languageModel(config, dataDir, config.isGuarded ? guarded() : undefined),
   });
   const findModel = (name: string) => (live.models[name] ? open(live.models[name]) : undefined);
   function agentOf(config: ModelConfig): Agent {

@@ -88,7 +88,7 @@ async function testModel(context: ProcessContext, used: UsedModel, signal: Abort
   ]);
   const connections = config.isGuarded ? guardedDispatcher(context) : undefined;
   try {
-    const model = languageModel(config, connections);
+    const model = languageModel(config, context.config.dataDir, connections);
     return { ...(await probeModel({ config, model, clock, signal })), ...took() };
   } catch (thrown) {
     signal.throwIfAborted();

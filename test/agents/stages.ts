@@ -52,7 +52,7 @@ async function modelStage(api: ModelApi, rig: TaskRig, { turns }: Script): Promi
   const agent = modelAgent({
     config,
     policy: anyRequest,
-    model: languageModel(config),
+    model: languageModel(config, "/nowhere"),
     toolsFor: () => tools,
     random,
     markOf: () => "mark",

@@ -87,7 +87,11 @@ describe("MODELS_FILE", () => {
     ],
     ["leaves out the address", { big: { ...local, base_url: undefined } }, "big.base_url: must be"],
     ["has an address that is none", { big: { ...local, base_url: "ftp://x" } }, "big.base_url"],
-    ["has another API", { big: { ...local, api: "other" } }, "big.api: must be openai or anthropic"],
+    [
+      "has another API",
+      { big: { ...local, api: "other" } },
+      "big.api: must be one of openai, openai-responses, anthropic",
+    ],
     ["has an unknown member", { big: { ...local, contextTokens: 5 } }, "contextTokens"],
     [
       "leaves out the context",

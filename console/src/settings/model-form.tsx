@@ -11,6 +11,12 @@ import { text } from "./model-words.ts";
 /** What a provider needs, as far as it is known. */
 const presets = {
   openai: { api: "openai", base_url: "https://api.openai.com/v1", context_tokens: 128_000 },
+  responses: {
+    api: "openai-responses",
+    base_url: "https://api.openai.com/v1",
+    context_tokens: 128_000,
+    max_output_tokens: 8_192,
+  },
   anthropic: {
     api: "anthropic",
     base_url: "https://api.anthropic.com/v1",
@@ -32,7 +38,9 @@ interface Draft {
 }
 
 const providerOf = ({ entry }: Model): Provider =>
-  providers.find((name) => presets[name].base_url === entry?.["base_url"]) ?? "other";
+  providers.find(
+    (name) => presets[name].base_url === entry?.["base_url"] && presets[name].api === entry["api"],
+  ) ?? "other";
 
 const newDraft = (provider: Provider, profiles: readonly string[]): Draft => ({
   provider,

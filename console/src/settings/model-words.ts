@@ -16,6 +16,7 @@ export const text = words(
     provider: "Provider",
     providers: {
       openai: "OpenAI",
+      responses: "OpenAI, with its Responses API",
       anthropic: "Anthropic",
       local: "On this machine (Ollama, llama.cpp, vLLM)",
       other: "Another OpenAI-compatible service",
@@ -45,6 +46,7 @@ export const text = words(
       endless: "The answer had no end.",
       key: "The provider refused the key.",
       refused: "The provider refused the request: check the model's id.",
+      package: "The server needs a package for it: run atp packages add @ai-sdk/openai there.",
     } as Readonly<Record<string, string>>,
     status: (status: number) => ` (HTTP ${status})`,
     saved: "The model is ready: the next task runs with it.",
@@ -66,6 +68,7 @@ export const text = words(
     provider: "Anbieter",
     providers: {
       openai: "OpenAI",
+      responses: "OpenAI, mit seiner Responses-API",
       anthropic: "Anthropic",
       local: "Auf diesem Rechner (Ollama, llama.cpp, vLLM)",
       other: "Ein anderer OpenAI-kompatibler Dienst",
@@ -96,6 +99,7 @@ export const text = words(
       endless: "Die Antwort hatte kein Ende.",
       key: "Der Anbieter hat den Schlüssel abgelehnt.",
       refused: "Der Anbieter hat die Anfrage abgelehnt: Prüfen Sie die Kennung des Modells.",
+      package: "Dem Server fehlt ein Paket: Führen Sie dort atp packages add @ai-sdk/openai aus.",
     } as Readonly<Record<string, string>>,
     status: (status: number) => ` (HTTP ${status})`,
     saved: "Das Modell ist bereit: Die nächste Aufgabe läuft damit.",

@@ -19,6 +19,8 @@ export interface TextPart {
   readonly text: string;
   /** In a user's row: the platform wrote it, not the user. A summary replaces it. */
   readonly by?: "platform";
+  /** What the service wants to have back with a text of the model. */
+  readonly providerOptions?: ProviderOptions;
 }
 
 /** Members by provider, as the AI SDK gives and takes them. */

@@ -133,10 +133,10 @@ export async function runModel({
   const agent = modelAgent({
     config,
     policy,
-    model: languageModel(config),
+    model: languageModel(config, "/nowhere"),
     findModel(name) {
       const other = others[name];
-      return other && { config: other, model: languageModel(other) };
+      return other && { config: other, model: languageModel(other, "/nowhere") };
     },
     toolsFor,
     random: sevens,

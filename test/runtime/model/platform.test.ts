@@ -64,8 +64,8 @@ describe.each(endpoints)("a task whose profile is a model behind $api", ({ api, 
       ["plan", ...toolNames].filter((tool) => !without.includes(tool)).toSorted(),
     );
     const { authorization, "x-api-key": key } = request?.headers ?? {};
-    expect(api === "openai" ? authorization : key).toBe(
-      api === "openai" ? "Bearer sk-scripted" : "sk-scripted",
+    expect(api === "anthropic" ? key : authorization).toBe(
+      api === "anthropic" ? "sk-scripted" : "Bearer sk-scripted",
     );
   });
 

@@ -138,7 +138,9 @@ describe.each(modelApis)("the prompt of a model behind %s", (api) => {
       ["assistant", ""],
       ["tool", between('{"echoed":"now"}')],
     ]);
-    const ids = [...JSON.stringify(body).matchAll(/"id":"(c\d{8})"/g)].map(([, id]) => id);
+    const ids = [...JSON.stringify(body).matchAll(/"(?:id|call_id)":"(c\d{8})","(?:type|name)/g)].map(
+      ([, id]) => id,
+    );
     expect([ids.length, new Set(ids).size], "each call has its own id").toEqual([4, 4]);
   });
 

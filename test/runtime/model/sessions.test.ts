@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
+import { countEqual } from "../../support/model/cache.ts";
 import type { ModelRequest } from "../../support/model/script.ts";
-import { countEqual, isNewRecording, openSession, textOf } from "../../support/model/session-file.ts";
+import { isNewRecording, openSession, textOf } from "../../support/model/session-file.ts";
 import { openTexts } from "../../support/model/session-texts.ts";
 import { countedAnswers, sessions } from "./sessions/all.ts";
 import { type Played, playSession } from "./sessions/play.ts";
@@ -12,6 +13,13 @@ afterAll(() => isNewRecording && texts.save());
 
 /** Sessions in which a request may begin with something else than the one before it. */
 const changing = ["prefix-changed", "fallback", "interrupted-effect", "compacts-twice", "clears-old-results"];
+
+/** The part of all requests but the last that the cache of the service had for the request after each. */
+function cachedPart(requests: readonly ModelRequest[]): number {
+  const sum = (of: "cached" | "input", some: readonly ModelRequest[]) =>
+    some.reduce((tokens, { counted }) => tokens + counted[of], 0);
+  return sum("cached", requests.slice(1)) / sum("input", requests.slice(0, -1));
+}
 
 describe.each(sessions)("the session $name", (session) => {
   const { name, answers } = session;
@@ -31,6 +39,7 @@ describe.each(sessions)("the session $name", (session) => {
       total += sent[index]?.length ?? 0;
     }
     if (sent.length >= 20) expect(kept / total).toBeGreaterThan(0.95);
+    if (sent.length >= 20) expect(cachedPart(played.requests), "in the cache").toBeGreaterThan(0.94);
     if (changing.includes(name)) return;
     for (const [index, request] of played.requests.slice(1).entries())
       expect(unmarked(request)).toContain(unmarked(played.requests[index]).slice(0, -1));

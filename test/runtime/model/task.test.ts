@@ -95,7 +95,7 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     const model = modelAgent({
       config,
       policy: anyRequest,
-      model: languageModel(config),
+      model: languageModel(config, "/nowhere"),
       toolsFor: () => tools,
       random: (bytes) => new Uint8Array(bytes),
       markOf: () => mark,

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import {
-  type Answering,
+  type Counted,
   halves,
   inputText,
   piecesOf,
@@ -18,7 +18,7 @@ const block = (index: number, start: JsonObject, deltas: readonly JsonObject[]):
   frame({ type: "content_block_stop", index }),
 ];
 
-const finishOf = ({ finish, calls = [] }: Answering): string =>
+const finishOf = ({ finish, calls = [] }: Counted): string =>
   finish === "length"
     ? "max_tokens"
     : finish === "filtered"

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import {
-  type Answering,
+  type Counted,
   halves,
   inputText,
   piecesOf,
@@ -20,7 +20,7 @@ const chunk = (delta: JsonObject, finish: string | null = null): string =>
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
 
-const finishOf = ({ finish, calls = [] }: Answering): string =>
+const finishOf = ({ finish, calls = [] }: Counted): string =>
   finish === "length"
     ? "length"
     : finish === "filtered"

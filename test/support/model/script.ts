@@ -1,24 +1,33 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
+import type { CountedInput } from "./cache.ts";
+
+interface ReportedUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cached?: number;
+  readonly written?: number;
+}
+
+/** An answer whose tokens are counted. */
+export type Counted = Omit<Answering, "usage"> & { readonly usage?: ReportedUsage | null | undefined };
 
 /** A streamed answer of a model; plain data, so that a script can be stored, counted and repeated. */
 export interface Answering {
   readonly reasoning?: string;
-  /** Anthropic's signature of the reasoning: a caller that wants more must send both back. */
+  /**
+   * Anthropic's signature of the reasoning, and the encrypted content in the form of Responses: a caller that
+   * wants more must send it back.
+   */
   readonly signature?: string;
   /** The pieces are sent one by one. */
   readonly text?: string | readonly string[];
   /** A text for an input is sent unchanged. By default ids are unique within the answer only. */
   readonly calls?: readonly { readonly name: string; readonly input: Json; readonly id?: string }[];
   /**
-   * Null: the server does not report it. `cached` and `written` are parts of the input; OpenAI's form has
-   * nothing for `written`.
+   * Null: the server does not report it. `counted`: the server counts the bytes of the request. `cached` and
+   * `written` are parts of the input; the forms of OpenAI have nothing for `written`.
    */
-  readonly usage?: {
-    readonly input: number;
-    readonly output: number;
-    readonly cached?: number;
-    readonly written?: number;
-  } | null;
+  readonly usage?: ReportedUsage | "counted" | null;
   readonly finish?: "length" | "filtered";
   /** The answer is sent once this resolves. */
   readonly wait?: Promise<unknown>;
@@ -63,22 +72,23 @@ export interface ModelRequest {
   readonly messages: readonly SeenMessage[];
   /** Names of the tools that the model may use. */
   readonly tools: readonly string[];
+  readonly counted: CountedInput;
 }
 
 /** The wire form of an API. */
 export interface WireForm {
-  readonly api: "openai" | "anthropic";
+  readonly api: "openai" | "openai-responses" | "anthropic";
   /** The path below the server's address. */
   readonly path: string;
   readonly read: (body: JsonObject) => Pick<ModelRequest, "messages" | "tools">;
   /** Frames of server-sent events, up to the end of the answer. */
-  readonly begin: (answering: Answering) => readonly string[];
-  readonly end: (answering: Answering) => readonly string[];
+  readonly begin: (answering: Counted) => readonly string[];
+  readonly end: (answering: Counted) => readonly string[];
   readonly error: (status: number) => JsonObject;
 }
 
 /** The deltas of a text. */
-export const piecesOf = ({ text = [] }: Answering): readonly string[] =>
+export const piecesOf = ({ text = [] }: Pick<Answering, "text">): readonly string[] =>
   typeof text === "string" ? [text] : text;
 
 /** The text of a tool's input. */

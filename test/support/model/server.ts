@@ -2,13 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { anthropicForm } from "./anthropic-form.ts";
+import { type CountedInput, inputCounter } from "./cache.ts";
 import { openaiForm } from "./openai-form.ts";
+import { responsesForm } from "./responses-form.ts";
 import type { Answering, ModelRequest, Reply, Script, WireForm } from "./script.ts";
 
 /** The API of a scripted server. */
 export type ModelApi = WireForm["api"];
 /** All of them. */
-export const modelApis: readonly ModelApi[] = ["openai", "anthropic"];
+export const modelApis: readonly ModelApi[] = ["openai", "openai-responses", "anthropic"];
 
 /** A model behind HTTP on this machine that sends its script. */
 export interface ModelServer extends AsyncDisposable {
@@ -23,7 +25,11 @@ export interface ModelServer extends AsyncDisposable {
   closed(nth: number): Promise<void>;
 }
 
-const forms: Readonly<Record<ModelApi, WireForm>> = { openai: openaiForm, anthropic: anthropicForm };
+const forms: Readonly<Record<ModelApi, WireForm>> = {
+  openai: openaiForm,
+  "openai-responses": responsesForm,
+  anthropic: anthropicForm,
+};
 
 /**
  * Opens a scripted server. A request without a reply in the script is answered with 418, which callers do not
@@ -31,6 +37,7 @@ const forms: Readonly<Record<ModelApi, WireForm>> = { openai: openaiForm, anthro
  */
 export async function openModelServer(api: ModelApi, first: Script = []): Promise<ModelServer> {
   const form = forms[api];
+  const count = inputCounter(api);
   const requests: ModelRequest[] = [];
   const closings: Promise<void>[] = [];
   const waiting: { readonly count: number; readonly resolve: (request: ModelRequest) => void }[] = [];
@@ -45,6 +52,7 @@ export async function openModelServer(api: ModelApi, first: Script = []): Promis
       headers: request.headers,
       body,
       ...form.read(body),
+      counted: count(body),
     };
     closings.push(new Promise((resolve) => response.once("close", resolve)));
     requests.push(received);
@@ -52,7 +60,7 @@ export async function openModelServer(api: ModelApi, first: Script = []): Promis
     const reply = typeof script === "function" ? script(received) : (script[played - 1] ?? { status: 418 });
     for (const { count, resolve } of waiting) if (requests.length >= count) resolve(received);
     if (request.url?.split("?")[0] !== form.path) response.writeHead(404).end();
-    else await give(form, reply, response);
+    else await give(form, reply, response, received.counted);
   }
 
   const server = createServer((request, response) => {
@@ -81,18 +89,24 @@ export async function openModelServer(api: ModelApi, first: Script = []): Promis
   };
 }
 
-async function give(form: WireForm, reply: Reply, response: ServerResponse): Promise<void> {
+async function give(
+  form: WireForm,
+  reply: Reply,
+  response: ServerResponse,
+  counted: CountedInput,
+): Promise<void> {
   if ("silence" in reply) return;
   if ("refuse" in reply) return void response.destroy();
   if ("status" in reply) {
     response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
     return void response.end(JSON.stringify(form.error(reply.status)));
   }
-  if ("flood" in reply) return give(form, flooding(reply.flood), response);
+  if ("flood" in reply) return give(form, flooding(reply.flood), response, counted);
   await reply.wait;
   response.writeHead(200, { "content-type": "text/event-stream" });
   // Each frame is a separate chunk on the wire.
-  const frames = form.begin(reply);
+  const answering = { ...reply, usage: reply.usage === "counted" ? { ...counted, output: 10 } : reply.usage };
+  const frames = form.begin(answering);
   for (const [index, frame] of frames.entries()) {
     if (index === frames.length - 1) await reply.hold;
     response.write(frame);
@@ -102,7 +116,7 @@ async function give(form: WireForm, reply: Reply, response: ServerResponse): Pro
   if (reply.after === "cut") return void response.destroy();
   if (reply.after === "end") return void response.end();
   if (reply.after === "garbage") return void response.end("data: {not json\n\n");
-  response.end(form.end(reply).join(""));
+  response.end(form.end(answering).join(""));
 }
 
 const flooding = (characters: number): Answering => ({

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
+import { countEqual } from "./cache.ts";
 import type { ModelRequest, Reply } from "./script.ts";
 import type { SharedTexts } from "./session-texts.ts";
 
@@ -30,15 +31,8 @@ export interface SessionFile {
 export const isNewRecording = process.env["UPDATE_GOLDEN"] === "1";
 
 /** A request as text, with the messages at its end: what was added is at the end too. */
-export function textOf({ messages = [], system = null, tools = [], ...others }: JsonObject): string {
-  return JSON.stringify({ ...others, tools, system, messages });
-}
-
-/** The number of characters at the start that two texts have in common. */
-export function countEqual(one: string, other: string): number {
-  let count = 0;
-  while (count < one.length && one[count] === other[count]) count += 1;
-  return count;
+export function textOf({ messages, input, system = null, tools = [], ...others }: JsonObject): string {
+  return JSON.stringify({ ...others, tools, system, messages: messages ?? input ?? [] });
 }
 
 /** @param answers those of a new recording. */

@@ -24,9 +24,9 @@ export function openTexts(isNew: boolean): SharedTexts {
   };
   return {
     shorten(body) {
-      const { messages = [], system, tools = [], ...others } = body;
-      const api = system === undefined ? "openai" : "anthropic";
-      const list = (messages as JsonObject[]).map((message) =>
+      const { messages, input, system, tools = [], ...others } = body;
+      const api = input ? "responses" : system === undefined ? "openai" : "anthropic";
+      const list = ((messages ?? input ?? []) as JsonObject[]).map((message) =>
         message["role"] === "system" ? nameOf(`${api} system`, message) : message,
       );
       const short = (tools as JsonObject[]).map((tool) => {

@@ -129,15 +129,10 @@ function addPart(answer: PartialAnswer, part: Part, charactersMax: number): Piec
   switch (part.type) {
     case "error":
       throw part.error;
-    case "text-delta": {
-      const known = answer.parts.get(`text ${part.id}`);
-      const before = known?.type === "text" ? known.text : "";
-      answer.parts.set(`text ${part.id}`, { type: "text", text: before + part.delta });
-      // A second block of text starts a new paragraph.
-      const text = answer.text !== "" && !known ? `\n\n${part.delta}` : part.delta;
-      answer.text += text;
-      return { kind: "text", text };
-    }
+    case "text-start":
+    case "text-delta":
+    case "text-end":
+      return addText(answer, part);
     case "reasoning-start":
     case "reasoning-delta":
     case "reasoning-end":
@@ -156,6 +151,23 @@ function addPart(answer: PartialAnswer, part: Part, charactersMax: number): Piec
     default:
       return undefined;
   }
+}
+
+function addText(answer: PartialAnswer, part: Extract<Part, { type: `text-${string}` }>): Piece | undefined {
+  const known = answer.parts.get(`text ${part.id}`);
+  const before = known?.type === "text" ? known : { text: "" };
+  const delta = "delta" in part ? part.delta : "";
+  answer.parts.set(`text ${part.id}`, {
+    ...before,
+    type: "text",
+    text: before.text + delta,
+    ...optionsOf(part),
+  });
+  if (delta === "") return undefined;
+  // A second block of text starts a new paragraph.
+  const text = answer.text !== "" && before.text === "" ? `\n\n${delta}` : delta;
+  answer.text += text;
+  return { kind: "text", text };
 }
 
 function addThought(

@@ -1,4 +1,5 @@
 import { APICallError } from "ai";
+import { MissingPackage } from "../../../async/optional-packages.ts";
 
 /** Why a call of the model failed, as our own classes: texts of the endpoint are never passed on. */
 export type FaultKind =
@@ -9,7 +10,8 @@ export type FaultKind =
   | "empty"
   | "endless"
   | "refused_key"
-  | "refused";
+  | "refused"
+  | "package";
 
 /** A failed call of the model. */
 export class ModelFault extends Error {
@@ -21,8 +23,13 @@ export class ModelFault extends Error {
   /** True when the answer had begun: the received part is charged. */
   hasAnswer = false;
 
-  constructor(kind: FaultKind, status: number | null = null, retryAfterMs: number | null = null) {
-    super(`the model is ${kind}`);
+  constructor(
+    kind: FaultKind,
+    status: number | null = null,
+    retryAfterMs: number | null = null,
+    text = `the model is ${kind}`,
+  ) {
+    super(text);
     this.kind = kind;
     this.status = status;
     this.retryAfterMs = retryAfterMs;
@@ -30,7 +37,7 @@ export class ModelFault extends Error {
 
   /** True when the same call may succeed later. */
   get isRetryable(): boolean {
-    return this.kind !== "refused" && this.kind !== "refused_key" && this.kind !== "endless";
+    return !["refused", "refused_key", "endless", "package"].includes(this.kind);
   }
 }
 
@@ -44,6 +51,7 @@ const retryable: ReadonlySet<number> = new Set([408, 409, 425, 429]);
  */
 export function toModelFault(thrown: unknown, now: number): ModelFault {
   if (thrown instanceof ModelFault) return thrown;
+  if (thrown instanceof MissingPackage) return new ModelFault("package", null, null, thrown.message);
   const status = statusOf(thrown);
   // Without a status, or with a success status, the connection or the body failed.
   if (status === null || status < 400) return new ModelFault("broken");
@@ -121,7 +129,7 @@ export const contextError = (): TurnError =>
   );
 
 /** The text for the user about a model that does not answer: our own text, and the status. */
-export function toTurnError({ kind, status }: ModelFault): TurnError {
+export function toTurnError({ kind, status, message }: ModelFault): TurnError {
   const answered = status === null ? "" : ` (it answered with HTTP ${status})`;
   switch (kind) {
     case "busy":
@@ -152,5 +160,7 @@ export function toTurnError({ kind, status }: ModelFault): TurnError {
       );
     case "refused":
       return new TurnError("model_refused", `The model's service refused the request${answered}.`);
+    case "package":
+      return new TurnError("model_unavailable", `The model cannot be called: ${message}.`);
   }
 }

@@ -2,7 +2,7 @@ import type { ModelConfig } from "../../../config/models.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type Answer, callModel } from "./answer.ts";
 import { ModelFault, TurnError } from "./fault.ts";
-import type { LanguageModel, ModelCall } from "./provider.ts";
+import { cacheKeyOf, type LanguageModel, type ModelCall } from "./provider.ts";
 import { optionsOf } from "./step.ts";
 
 /** What works of a model. */
@@ -52,7 +52,7 @@ async function ask({ config, model, clock, signal }: ProbeParts, hasPicture: boo
     prompt: [{ role: "user", content: [{ type: "text", text: question }, ...(hasPicture ? [file] : [])] }],
     tools: [tool],
     maxOutputTokens: config.maxOutputTokens,
-    ...optionsOf(config),
+    ...optionsOf(config, cacheKeyOf("test")),
   };
   const limits = {
     clock,

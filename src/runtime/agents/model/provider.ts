@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { extractReasoningMiddleware, wrapLanguageModel } from "ai";
 import { Agent, type Dispatcher, fetch as request } from "undici";
+import { loadOptional } from "../../../async/optional-packages.ts";
 import type { ModelConfig } from "../../../config/models.ts";
 import { traceHeaders } from "../../../core/trace.ts";
 
@@ -20,18 +22,26 @@ const answerBytesMax = 64 * 1024 * 1024;
  * (spec/decisions.md 39); for others the caller gives connections that do. The caller limits the time of an
  * answer, so only the connection has a timeout here. A redirect is a fault: it would send the key to another
  * address.
+ *
+ * @param dataDir the folder of optional packages: a call fails with MissingPackage without its package.
  */
-export function languageModel(config: ModelConfig, connections?: Dispatcher): LanguageModel {
+export function languageModel(config: ModelConfig, dataDir: string, connections?: Dispatcher): LanguageModel {
   const { reasoningTag } = config;
   const middleware = reasoningTag === null ? [] : [extractReasoningMiddleware({ tagName: reasoningTag })];
-  return wrapLanguageModel({ model: providerModel(config, connections), middleware });
+  return wrapLanguageModel({ model: providerModel(config, dataDir, connections), middleware });
 }
 
 function providerModel(
   { api, baseUrl: baseURL, model, apiKey, headers, structuredOutputs }: ModelConfig,
+  dataDir: string,
   connections: Dispatcher | undefined,
-) {
+): LanguageModel {
   const shared = { baseURL, headers: { ...headers }, fetch: fetcher(connections) };
+  if (api === "openai-responses")
+    return loadedModel(model, () => {
+      const { createOpenAI } = loadOptional<typeof import("@ai-sdk/openai")>("@ai-sdk/openai", dataDir);
+      return createOpenAI({ ...shared, apiKey: apiKey ?? "none" }).responses(model);
+    });
   // Without a key the SDK would read one from the environment.
   if (api === "anthropic")
     return createAnthropic({ ...shared, apiKey: apiKey ?? "none" }).languageModel(model);
@@ -45,6 +55,20 @@ function providerModel(
   });
   return provider.languageModel(model);
 }
+
+/** A model whose package is loaded at its first call: the package is found without a restart. */
+const loadedModel = (modelId: string, load: () => LanguageModel): LanguageModel => ({
+  specificationVersion: "v4",
+  provider: providerName,
+  modelId,
+  supportedUrls: {},
+  doGenerate: async (options) => await load().doGenerate(options),
+  doStream: async (options) => await load().doStream(options),
+});
+
+/** The key under which the cache of a service keeps a task. It does not show the task's id. */
+export const cacheKeyOf = (taskId: string): string =>
+  createHash("sha256").update(`cache ${taskId}`).digest("base64url");
 
 /** Options under this name go into the body of a request to an OpenAI-compatible endpoint. */
 export const providerName = "endpoint";

@@ -160,20 +160,10 @@ function sender(rows: readonly RequestRow[]): (row: RequestRow) => Prompt[number
 type AnswerPart = Extract<Prompt[number], { readonly role: "assistant" }>["content"][number];
 
 function answerPart(part: TranscriptPart, isOwn: boolean): AnswerPart[] {
-  if (part.type === "text") return [part];
-  if (part.type === "reasoning")
-    return isOwn ? [{ ...part, providerOptions: { ...part.providerOptions } }] : [];
-  if (part.type !== "tool-call") return [];
-  const { type, toolCallId, toolName, input, providerOptions } = part;
-  return [
-    {
-      type,
-      toolCallId,
-      toolName,
-      input,
-      ...(isOwn && providerOptions ? { providerOptions: { ...providerOptions } } : {}),
-    },
-  ];
+  if (part.type !== "text" && part.type !== "reasoning" && part.type !== "tool-call") return [];
+  if (part.type === "reasoning" && !isOwn) return [];
+  const { providerOptions, ...rest } = part;
+  return [{ ...rest, ...(isOwn && providerOptions ? { providerOptions: { ...providerOptions } } : {}) }];
 }
 
 function resultPart(

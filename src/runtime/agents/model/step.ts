@@ -11,7 +11,7 @@ import type { Hold, Progress } from "../../agent.ts";
 import { type Answer, callModel, type Piece } from "./answer.ts";
 import { fittingCall } from "./compaction.ts";
 import { ModelFault, retryDelay, TurnError, timeoutError, toTurnError } from "./fault.ts";
-import { type ModelCall, providerName } from "./provider.ts";
+import { cacheKeyOf, type ModelCall, providerName } from "./provider.ts";
 import { type Measured, type Request, tokensMax } from "./request.ts";
 import type { Run } from "./run.ts";
 
@@ -283,7 +283,7 @@ async function* attemptOnce(
 }
 
 /** The form of the endpoint, by the names of the conventions. */
-const providers = { openai: "openai", anthropic: "anthropic" } as const;
+const providers = { openai: "openai", "openai-responses": "openai", anthropic: "anthropic" } as const;
 
 interface PaidCall {
   readonly run: Run;
@@ -324,7 +324,7 @@ const patienceOf = ({ turn, config, limits }: Run) => ({
  * call. The tools are the same in each call, because they are part of its beginning. Anthropic's API forgets
  * the messages when the choice of tools changes.
  */
-function callOf({ config }: Run, { prompt, tools }: Request, { format }: StepOptions): ModelCall {
+function callOf({ config, turn }: Run, { prompt, tools }: Request, { format }: StepOptions): ModelCall {
   const { api, maxOutputTokens, structuredOutputs } = config;
   return {
     prompt,
@@ -334,21 +334,33 @@ function callOf({ config }: Run, { prompt, tools }: Request, { format }: StepOpt
     ...(typeof format === "object" && structuredOutputs
       ? { responseFormat: { type: "json", schema: format } }
       : {}),
-    ...optionsOf(config),
+    ...optionsOf(config, cacheKeyOf(turn.taskId)),
   };
 }
 
-/** The members of a call that depend on the model's entry. */
-export function optionsOf({
-  api,
-  temperature,
-  extraBody,
-  effort,
-  thinkingTokens,
-}: ModelConfig): Pick<ModelCall, "temperature" | "providerOptions"> {
+/** The members of a call that depend on the model's entry, and the key of the task's cache. */
+export function optionsOf(
+  { api, temperature, extraBody, effort, thinkingTokens }: ModelConfig,
+  cacheKey: string,
+): Pick<ModelCall, "temperature" | "providerOptions"> {
   const thinking = thinkingTokens === null ? {} : { type: "enabled", budgetTokens: thinkingTokens };
+  const reasoning = effort && { reasoningEffort: effort };
+  const extra = Object.entries(extraBody).map(([name, value]) => [
+    name,
+    value === "{task}" ? cacheKey : value,
+  ]);
   const options = {
-    openai: { [providerName]: { ...extraBody, ...(effort && { reasoningEffort: effort }) } },
+    openai: { [providerName]: { ...Object.fromEntries(extra), ...reasoning } },
+    // Nothing is kept by the service: thoughts come encrypted, and go back with the next request.
+    "openai-responses": {
+      openai: {
+        store: false,
+        promptCacheKey: cacheKey,
+        strictJsonSchema: false,
+        ...(effort && { forceReasoning: true }),
+        ...reasoning,
+      },
+    },
     anthropic: { anthropic: { ...(effort && { effort }), ...(thinkingTokens === null ? {} : { thinking }) } },
   }[api];
   // The configuration is JSON, which is the type that the SDK accepts here.

@@ -19,7 +19,8 @@ export function countedAnswers({ answers, growth = 200 }: Session): readonly Rep
   return answers.map((answer) => {
     if ("status" in answer) return answer;
     input += growth;
-    const usage = ("usage" in answer && answer.usage) || { input, output: 100 };
+    const given = "usage" in answer && answer.usage !== "counted" ? answer.usage : null;
+    const usage = given ?? { input, output: 100 };
     input = usage.input;
     return { ...answer, usage };
   });

@@ -1,7 +1,8 @@
 import type { Answering } from "../../../support/model/script.ts";
+import { modelApis } from "../../../support/model/server.ts";
 import { calls, planOf, type Session, use } from "./session.ts";
 
-// Sessions of many steps: the longest prefix, both wire forms, and what happens at the limits of a context.
+// Sessions of many steps: the longest prefix, all wire forms, and what happens at the limits of a context.
 
 /** Writes the nth note. */
 const writes = (nth: number): Answering =>
@@ -13,13 +14,17 @@ const summary: Answering = {
 };
 
 export const longSessions: readonly Session[] = [
-  ...(["openai", "anthropic"] as const).map(
+  ...modelApis.map(
     (api): Session => ({
-      name: `long-work-${api}`,
+      name: `long-work-${api.replace("openai-", "")}`,
       api,
       acts: ["Write the notes, read them, and say what they say.", "And the third one?"],
       answers: [
-        { text: "I plan.", calls: [planOf(0)] },
+        {
+          text: "I plan.",
+          calls: [planOf(0)],
+          ...(api === "openai-responses" ? { reasoning: "I think.", signature: "sealed" } : {}),
+        },
         ...notes.map((_, nth) => writes(nth)),
         {
           text: "Now I read.",
