@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/core/json.ts";
 import { openMcpServer } from "../support/mcp-server.ts";
 import { modelsFile } from "../support/model/rig.ts";
 import { openModelServer } from "../support/model/server.ts";
 import { taskRig } from "../support/task-rig.ts";
 import { newApp, tokenOf } from "../support/token.ts";
 import { createWorker, remoteEnv } from "../workers/worker-rig.ts";
-import { decide, installConnector } from "./approval-rig.ts";
+import { decide, installConnector, usesIn, waitForAction } from "./approval-rig.ts";
 
 const github = "bbb0df76-66bd-4a24-ae4f-2aac4750d90b";
 const gmail = "9444d960-ab7e-450f-9cb9-b9467fb0adda";
@@ -153,6 +154,101 @@ describe("the model agent", () => {
       await rig.reach(task, "stopped");
       expect(server.calls).toHaveLength(before + (accept ? 1 : 0));
     }
+    await client.removeConnector({ id });
+  });
+});
+
+describe("the model agent with more than 30 tools", () => {
+  const rig = taskRig({ env: { ...allow, ...file.env } });
+  const names = Array.from({ length: 40 }, (_, at) => `prune_${at}`);
+  const useTool = (name: string, input?: JsonObject) => ({
+    name: "use_tool",
+    input: { name, ...(input && { input }) },
+  });
+  const roses = { bed: "roses" };
+  const water = useTool("our_garden_water", roses);
+  afterAll(() => server.more.splice(0));
+  async function start(tools: readonly string[], more: object = {}) {
+    server.more.splice(0, server.more.length, ...tools);
+    const installed = await install(rig);
+    const { client, id, uid } = installed;
+    await client.setConnectorPolicy({ id, policies: [{ tool: "prune_7", policy: "allow" }] });
+    const asked = model.requests.length;
+    const task = await rig.create("Water", { message: { content: "Water", connectors: [uid] }, ...more });
+    return { ...installed, task, request: () => model.requests[asked] };
+  }
+
+  test("gets two tools for those of all connectors, the same when a connector has more", async () => {
+    const definitions: unknown[] = [];
+    for (const more of [names, [...names, "weed"]]) {
+      model.play([{ text: "Done" }]);
+      const { client, id, task, request } = await start(more);
+      await rig.reach(task, "stopped");
+      definitions.push(request()?.body["tools"]);
+      expect(request()?.tools.filter((name) => /our_garden|_tool$/.test(name))).toEqual([
+        "find_tool",
+        "use_tool",
+      ]);
+      expect(JSON.stringify(request()?.body)).toContain("Connectors whose tools find_tool finds");
+      await client.removeConnector({ id });
+    }
+    expect(definitions[1]).toEqual(definitions[0]);
+  });
+
+  test("finds tools by their words, and a wrong input is answered with the schema", async () => {
+    const finds = (query: string) => ({ calls: [{ name: "find_tool", input: { query } }] });
+    model.play([
+      finds("water a bed"),
+      finds("prune"),
+      finds("zebra"),
+      { calls: [useTool("our_garden_water", { pond: 1 }), useTool("mow"), { name: "use_tool", input: {} }] },
+      { text: "Done" },
+    ]);
+    const { client, id, task } = await start(names);
+    await rig.reach(task, "stopped");
+    const [first, prune, none, wrong, missing, unfit] = await usesIn(rig, task);
+    expect(first?.["result"]).toMatchObject({
+      tools: [{ name: "our_garden_water", inputSchema: { required: ["bed"] } }],
+    });
+    expect(prune?.["result"]).toMatchObject({ tools: { length: 10 }, more: 30 });
+    expect(none?.["result"]).toMatchObject({
+      tools: [],
+      names: expect.arrayContaining(["our_garden_water"]),
+    });
+    expect(wrong).toMatchObject({ tool: "our_garden_water", status: "error" });
+    expect(wrong?.["result"]).toMatch(/The input does not fit: .*Its schema: .*"bed"/);
+    expect(missing).toMatchObject({
+      tool: "use_tool",
+      result: "There is no tool mow. Find it with find_tool.",
+    });
+    expect(unfit).toMatchObject({ tool: "use_tool", status: "error" });
+    await client.removeConnector({ id });
+  });
+
+  test("is asked, allowed, refused and marked for the tool that is used, and one approval is for one use", async () => {
+    const calls = [water, useTool("our_garden_prune_7"), useTool("our_garden_prune_8")];
+    model.play([{ calls }, { text: "Done" }]);
+    const before = server.calls.length;
+    const permissions = [{ tool: "connector.our_garden", pattern: "prune_8", decision: "deny" }];
+    const { client, id, uid, task, request } = await start(names, { permissions });
+    const { used, waiting_for_event_type: kind } = await waitForAction(rig, task);
+    expect([kind, used]).toMatchObject(["connectorAction", { tool: "connector" }]);
+    expect(used["params"]).toMatchObject({ connector: uid, tool: "water", input: roses });
+    await decide(rig, task, { accept: true });
+    await rig.reach(task, "stopped");
+    expect(server.calls.slice(before)).toMatchObject([{ tool: "water", input: roses }]);
+    const ended = (await usesIn(rig, task)).filter(
+      ({ tool, status }) => /garden/.test(tool) && !/pend/.test(status),
+    );
+    expect(ended.map(({ tool, status }) => [tool, status]).toSorted()).toEqual([
+      ["our_garden_prune_7", "success"],
+      ["our_garden_prune_8", "error"],
+      ["our_garden_water", "success"],
+    ]);
+    expect((await rig.row(task)).untrusted).toBe(true);
+    // The calls and results of the model have the names that it was offered.
+    expect(JSON.stringify(model.requests.at(-1)?.body["messages"])).not.toContain('"name":"our_garden');
+    expect(request()?.tools).toContain("use_tool");
     await client.removeConnector({ id });
   });
 });

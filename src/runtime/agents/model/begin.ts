@@ -5,7 +5,7 @@ import type { AgentEvent, AttachedFile, Progress } from "../../agent.ts";
 import { requestTools } from "./addresses.ts";
 import { addEarlier, addWritten } from "./conversation.ts";
 import { planTool } from "./plan.ts";
-import { filesFacts, networkText, newFacts, systemParts, turnFacts } from "./prompt.ts";
+import { filesFacts, markData, networkText, newFacts, systemParts, turnFacts } from "./prompt.ts";
 import type { Run } from "./run.ts";
 import { withoutLimits } from "./tool.ts";
 import { placeInputs } from "./tools/inputs.ts";
@@ -29,7 +29,11 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
     const loaded = yield* loadForced(run);
     const known = new Set(partsOf(transcript.rows, "text").map(({ text }) => text));
     const skills = loaded.map(([part]) => part).filter(({ text }) => !known.has(text));
-    const values = { ...turnFacts(turn, person, files, mark), Network: await networkOf(run) };
+    const values = {
+      ...turnFacts(turn, person, files, mark),
+      Network: await networkOf(run),
+      ...connectorFacts(run),
+    };
     const facts = newFacts(values, knownFacts(transcript.rows));
     // They have the last words of subtasks.
     if (turn.subtasks?.begun.length && (await turn.subtasks.haveUntrusted())) run.readForeign();
@@ -84,6 +88,16 @@ async function networkOf({ policy, turn: { sources }, tools }: Run): Promise<str
   return networkText(sources ? strictest(policy, await sources.settings()) : policy);
 }
 
+/** The connectors whose tools have no definitions in the request. */
+function connectorFacts({ tools, defined, mark }: Run): Readonly<Record<string, string>> {
+  const names = [...tools.values()].flatMap((tool) =>
+    tool.connector === undefined || defined.includes(tool) ? [] : [tool.connector.name],
+  );
+  return {
+    "Connectors whose tools find_tool finds": names.length === 0 ? "" : markData([...new Set(names)], mark),
+  };
+}
+
 async function* loadForced(
   run: Run,
 ): AsyncGenerator<Progress, readonly (readonly [TextPart, AgentEvent])[], void> {
@@ -98,9 +112,9 @@ async function* loadForced(
 const shownPlan = { ...planTool, shownSchema: withoutLimits(planTool.inputSchema) };
 
 /** Adds a system row if this turn needs another one than the last. It holds for the complete turn. */
-function addSystem({ transcript, turn, tools, mark, config, observe }: Run): void {
+function addSystem({ transcript, turn, defined, mark, config, observe }: Run): void {
   const before = transcript.rows.findLast(({ role }) => role === "system");
-  const parts = systemParts(turn, [shownPlan, ...tools.values()], mark);
+  const parts = systemParts(turn, [shownPlan, ...defined], mark);
   if (before?.model === config.model && JSON.stringify(before.parts) === JSON.stringify(parts)) return;
   if (before) observe?.prefixChanged(config.model);
   transcript.add("system", parts, { model: config.model });

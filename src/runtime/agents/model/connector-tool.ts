@@ -15,8 +15,6 @@ import { errorResult, refusedResult } from "./tools/create-tool.ts";
 const nameMax = 64;
 /** The most times that one use interrupts the user: to approve it, and to sign in again. */
 const asksMax = 3;
-/** The most tools of all connectors of a task: more would fill the model's context. */
-const toolsMax = 128;
 
 /**
  * The tools of a turn's connectors, each named `<connector>_<tool>`. Their texts are untrusted, and marked as
@@ -27,9 +25,9 @@ export const connectorTools =
   ({ connectors }) => {
     const usedNames = new Set<string>();
     const all = connectors.flatMap((connector) => connector.tools.map((tool) => ({ connector, tool })));
-    return all
-      .slice(0, toolsMax)
-      .map(({ connector, tool }) => connectorTool(uses, connector, tool, nameOf(connector, tool, usedNames)));
+    return all.map(({ connector, tool }) =>
+      connectorTool(uses, connector, tool, nameOf(connector, tool, usedNames)),
+    );
   };
 
 /** Creates a name that is not in `usedNames`, and adds it. */
@@ -55,6 +53,7 @@ function connectorTool(
     permission: () => ({ tool: connectorRule(connector), subjects: [tool.name] }),
     asksItself: true,
     isForeign: true,
+    connector: { name: connector.name, description: tool.description },
     brief: () => `Use ${tool.name} of ${connector.name}`,
     use: (use) => useConnector(uses, connector, tool, use),
   };

@@ -12,6 +12,7 @@ import { TurnError, timeoutError } from "./fault.ts";
 import { planTool } from "./plan.ts";
 import type { LanguageModel } from "./provider.ts";
 import type { Tool, ToolsFor } from "./tool.ts";
+import { definedTools } from "./tools/find-tool.ts";
 import {
   countEqual,
   equalMax,
@@ -99,6 +100,8 @@ export interface ModelParts {
 export interface Run extends ModelParts {
   readonly turn: Turn;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Those whose definitions a request has. */
+  readonly defined: readonly Tool[];
   /** The name around data of the task. */
   readonly mark: string;
   readonly transcript: Transcript;
@@ -138,9 +141,11 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
   const transcript = openTranscript(stored, turn.number, { now: turn.clock.now, taken: limits.taken });
   // A rotated key does not change it.
   const mark = partsOf(transcript.rows, "mark")[0]?.mark ?? parts.markOf(turn.taskId);
-  const tools = new Map(
+  const known = new Map(
     parts.toolsFor(turn).flatMap((tool) => (tool.name === planTool.name ? [] : [[tool.name, tool] as const])),
   );
+  const defined = definedTools([...known.values()]);
+  const tools = new Map([...known, ...defined.map((tool) => [tool.name, tool] as const)]);
   let usage: Usage = noUsage;
   let settles: Hold[] = [];
   let isForeign = false;
@@ -158,6 +163,7 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
     ...parts,
     turn,
     tools,
+    defined,
     mark,
     transcript,
     limits,

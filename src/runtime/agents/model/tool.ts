@@ -109,6 +109,8 @@ export interface Tool {
    * `subtasks`: if one of its subtasks is untrusted.
    */
   readonly isForeign?: true | "subtasks";
+  /** The connector whose tool it is: its name, and what its server says about the tool. */
+  readonly connector?: { readonly name: string; readonly description: string };
   /** A short text for users about the use, without secrets. */
   readonly brief: (input: JsonObject) => string;
   readonly use: (use: ToolUse) => Promise<ToolResult>;

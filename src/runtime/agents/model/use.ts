@@ -13,6 +13,7 @@ import { pagesOf, type Run } from "./run.ts";
 import { reserve } from "./step.ts";
 import { boundInput, boundResult, describeMismatch, head, type Tool, type ToolResult } from "./tool.ts";
 import { errorResult } from "./tools/create-tool.ts";
+import { innerCall, type UsedCall, withSchema } from "./tools/find-tool.ts";
 import { skillName } from "./tools/skill.ts";
 import {
   actionIdOf,
@@ -42,9 +43,9 @@ type End = Extract<ToolResult, { readonly kind: "end" }>["outcome"];
  * @returns the end of the run, if a call ends it.
  */
 export async function* useCalls(run: Run): AsyncGenerator<Progress, Outcome | null, void> {
-  let first: { readonly call: CallPart; readonly end: End } | null = null;
+  let first: { readonly call: UsedCall; readonly end: End } | null = null;
   let reads: Reads = new Map();
-  const calls = openCalls(run.transcript.rows);
+  const calls = openCalls(run.transcript.rows).map((call) => innerCall(run.tools, call));
   for (const [index, call] of calls.entries()) {
     if (!reads.has(call)) reads = await startReads(run, calls.slice(index));
     const end = yield* useCall(run, call, reads);
@@ -95,10 +96,11 @@ export function closeCalls(run: Run): void {
 }
 
 /** Uses a tool. Yields its event with the row of its result, or returns the end of the run. */
-async function* useCall(run: Run, call: CallPart, reads: Reads): AsyncGenerator<Progress, End | null, void> {
+async function* useCall(run: Run, call: UsedCall, reads: Reads): AsyncGenerator<Progress, End | null, void> {
   const { toolName, input } = call;
   const tool = run.tools.get(toolName);
-  const unfit = inputFault(toolName === planTool.name ? planTool : tool, input);
+  const misfit = inputFault(toolName === planTool.name ? planTool : tool, input);
+  const unfit = misfit !== null && tool && call.through ? withSchema(misfit, tool) : misfit;
   const fault = toolFault(run, call) ?? (unfit !== null && call.isCut ? cutText : unfit);
   if (fault !== null) {
     addResult(run, call, fault, fault === cutText ? "not_run" : "failed");
@@ -235,7 +237,7 @@ const decisionsOn = ({ turn, transcript }: Run, call: CallPart): readonly Decisi
   );
 
 /** Ends the run for a call. A run that was lost after this asks again, without another row. */
-async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progress, Outcome, void> {
+async function* endRun(run: Run, call: UsedCall, end: End): AsyncGenerator<Progress, Outcome, void> {
   const { turn, transcript } = run;
   if (end.kind === "ask") {
     addResult(run, call, "The user was asked. The answer is the next message.", "done");
@@ -249,10 +251,14 @@ async function* endRun(run: Run, call: CallPart, end: End): AsyncGenerator<Progr
 }
 
 /** Adds the result of a call for the model. */
-function addResult(run: Run, call: CallPart, value: Result["value"], end: CallEnd): void {
+function addResult(run: Run, call: UsedCall, value: Result["value"], end: CallEnd): void {
   const { transcript, mark, turn, person, tools } = run;
   const facts = newFacts(dateFacts(turn.clock.now(), person), knownFacts(transcript.rows));
-  const result = resultPartOf(call, value, end, { mark, inParts: tools.get(call.toolName)?.inParts });
+  const { toolCallId, toolName, through = toolName } = call;
+  const result = resultPartOf({ toolCallId, toolName: through }, value, end, {
+    mark,
+    inParts: tools.get(call.toolName)?.inParts,
+  });
   const isStuck = countEqual(transcript.rows, turn.number, result) >= equalMax.remind;
   transcript.add("tool", [
     result,
