@@ -51,6 +51,8 @@ export interface Observe {
   callBegan(wire: string): void;
   callEnded(call: ObservedCall): void;
   runEnded(profile: string, ending: RunEnding): void;
+  /** The agents by profile: an object that changes with them. */
+  servedBy(agents: Readonly<Record<string, string>>): void;
   claimed(kind: Claim, count: number): void;
   lost(reason: Loss, count: number): void;
   /** An attempt of a delivery has ended; `seconds` is its time on the network, null when none was made. */
@@ -91,6 +93,7 @@ export const unobserved: Observe = {
   callBegan: nothing,
   callEnded: nothing,
   runEnded: nothing,
+  servedBy: nothing,
   claimed: nothing,
   lost: nothing,
   attempted: nothing,

@@ -33,10 +33,11 @@ export const freeProfiles = ({ agentProfiles }: Pick<Config, "agentProfiles">): 
   publicNames.filter((profile) => !Object.hasOwn(agentProfiles, profile));
 
 export function liveModels(context: ProcessContext): LiveModels {
-  const { config, store, clock, log } = context;
+  const { config, store, clock, log, observe } = context;
   const open = storedModels(context);
   const oneByOne = mutex();
   const live = tablesOf(config, []);
+  observe.servedBy(live.agentProfiles);
 
   const withStored = (stored: readonly StoredModel[]) =>
     tablesOf(

@@ -13,6 +13,7 @@ import type { SubtaskResult, SubtaskState, Subtasks } from "../core/tasks/subtas
 import type { TextWriter } from "../core/tasks/text-writer.ts";
 import type { NewTranscriptRow } from "../core/tasks/transcript.ts";
 import type { Usage } from "../core/usage/price.ts";
+import type { ReservedCredits } from "../core/usage/spend.ts";
 import type { Publication } from "../core/websites/checkpoint.ts";
 import type { Workspace } from "../core/workspaces/workspace.ts";
 
@@ -301,10 +302,7 @@ export type LiveMessage = Pick<TextWriter, "begin" | "write">;
 export type { Usage };
 
 /** Credits that are reserved for one call, of a model or a tool. */
-export interface Hold {
-  readonly id: string;
-  readonly credits: number;
-}
+export type Hold = ReservedCredits;
 
 /** Events that are written in one transaction, with their cost. */
 export interface Progress<File = NewFile> {

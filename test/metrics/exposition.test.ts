@@ -88,6 +88,19 @@ describe("the series of a process", () => {
   });
 });
 
+test("a run counts for the agent that its profile has now", async () => {
+  const metrics = createMetrics({ agentProfiles: {} }, { version: "1.0.0", commit: "" });
+  const served: Record<string, string> = {};
+  metrics.observe.servedBy(served);
+  metrics.observe.runEnded("manus-1.6", "finished");
+  served["manus-1.6"] = "model:mine";
+  metrics.observe.runEnded("manus-1.6", "finished");
+  const scrape = valuesOf(await metrics.text("prometheus", null));
+  metrics.stop();
+  for (const agent of ["offline", "model"])
+    expect(sumOf(scrape, "atp_runs_total", { agent, ending: "finished" }), agent).toBe(1);
+});
+
 describe("/metrics", () => {
   let rig: MeasuredService;
   beforeAll(async () => {

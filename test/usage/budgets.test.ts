@@ -198,7 +198,7 @@ describeOnOne("a budget", (kind) => {
   test("without a matching task is not reserved, and nothing is written for it", async () => {
     const { id } = await rig.put(space());
     const before = (await holds()).length;
-    expect(await reserving(await rig.claim(id))).toEqual({ id: "", credits: 5 });
+    expect(await reserving(await rig.claim(id))).toMatchObject({ id: "", credits: 5 });
     expect((await holds()).length).toBe(before);
   });
 });

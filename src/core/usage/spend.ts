@@ -20,6 +20,7 @@ import {
   highestPriceOf,
   maxCredits,
   noUsage,
+  type Price,
   type PriceTable,
   priceOf,
   type Usage,
@@ -150,6 +151,8 @@ const batchMax = 100;
 export interface ReservedCredits {
   readonly id: string;
   readonly credits: number;
+  /** That of the call; absent: it is free, or the hold is of a run's step. */
+  readonly price?: Price;
 }
 
 export interface ReserveParts {
@@ -182,7 +185,9 @@ export async function reserve(
   const price = prices[task.agentProfile];
   const credits = price ? maxCredits(highestPriceOf(price, atMost)) : 0;
   // A free call counts toward no budget, and most tasks have no budget.
-  if (credits === 0 || (await store.budgets.listFor(payerOf(task))).length === 0) return { id: "", credits };
+  const priced = price ? { price } : {};
+  if (credits === 0 || (await store.budgets.listFor(payerOf(task))).length === 0)
+    return { id: "", credits, ...priced };
   const attempt = () =>
     store.change(async (tx) => {
       const now = clock.now();
@@ -196,7 +201,7 @@ export async function reserve(
       }));
       const full = budgets.find((budget) => remainingCredits(budget) < credits);
       if (full) throw budgetExhausted(full);
-      return hold(tx, task, budgets, credits, { now, ids });
+      return { ...(await hold(tx, task, budgets, credits, { now, ids })), ...priced };
     });
   return attempt().catch(async (thrown: unknown) => {
     if (!(thrown instanceof Failure && thrown.reason === "resource_exhausted")) throw thrown;

@@ -1,5 +1,4 @@
 import { Registry } from "prom-client";
-import type { Config } from "../../config/config.ts";
 import type { Build } from "../../config/version.ts";
 import type { Observe } from "../../core/observe.ts";
 import { publicNames } from "../../core/tasks/profile.ts";
@@ -25,21 +24,28 @@ export interface Metrics {
 
 export type Format = "prometheus" | "openmetrics";
 
-export function createMetrics({ agentProfiles }: Pick<Config, "agentProfiles">, build: Build): Metrics {
+/** @param agentProfiles the agents by profile until `servedBy`. */
+export function createMetrics(
+  { agentProfiles }: { readonly agentProfiles: Readonly<Record<string, string>> },
+  build: Build,
+): Metrics {
   const registry = new Registry();
   const series: Series = seriesOf(registry);
-  const agents = new Map([
-    ...publicNames.map((name) => [name, "offline"] as const),
-    ...Object.entries(agentProfiles),
-  ]);
-  const agentOf = (profile: string): string => (agents.get(profile) ?? "other").replace(/:.*/, "");
+  let agents = agentProfiles;
+  const agentOf = (profile: string): string =>
+    (agents[profile] ?? (publicNames.includes(profile) ? "offline" : "other")).replace(/:.*/, "");
   const { refresh: refreshCalls, ...calls } = callMetrics(series);
   const { refresh: refreshStore, ...store } = storeMetrics(series);
   const { refresh: refreshWork, ...work } = workMetrics(series, agentOf);
-  const show = installationMetrics(series, new Set(agents.keys()));
+  const show = installationMetrics(series, new Set([...publicNames, ...Object.keys(agentProfiles)]));
   const { refresh: refreshProcess, stop } = processMetrics(series, build);
   return {
-    observe: { ...calls, ...store, ...modelMetrics(series), ...work },
+    observe: {
+      ...{ ...calls, ...store, ...modelMetrics(series), ...work },
+      servedBy(now) {
+        agents = now;
+      },
+    },
     async text(format, rows) {
       for (const refresh of [refreshCalls, refreshStore, refreshWork, refreshProcess]) refresh();
       if (rows !== null) show(rows);

@@ -299,6 +299,21 @@ describe("an endpoint is called as configured", () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  test("and without a schema where the service refuses one together with tools", async () => {
+    const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
+    await using server = await openModelServer("openai", ({ nth, body }) =>
+      nth === 1 ? { text: "Nothing." } : body["response_format"] ? { status: 400 } : { text: "{}" },
+    );
+    const config = configOf("openai", server, { structuredOutputs: true });
+    const { outcome, rows } = await runModel({ config, tools: [echo()], turn: { outputSchema: schema } });
+    expect(outcome).toMatchObject({ kind: "finish", output: {} });
+    expect(server.requests).toHaveLength(3);
+    const asked = rows.filter(({ parts }) =>
+      JSON.stringify(parts).includes("Now return the resulting value"),
+    );
+    expect(asked).toHaveLength(1);
+  });
+
   test("and without a schema where it supports none: the prompt asks for the value", async () => {
     const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
     await using server = await openModelServer("openai", [{ text: "Nothing." }, { text: "{}" }]);

@@ -196,13 +196,16 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
   });
 
   describe("is charged:", () => {
+    /** 5,000 tokens of input cost 10 credits, and none from the cache. */
+    const price = { inputToken: 2_000, cachedInputToken: 0, outputToken: 0, toolCall: 0, turn: 0 };
+
     /** Budgets with room for this many calls; they record the reserved amounts. */
     function budget(callsMax: number, credits = 10) {
       const reserved: Usage[] = [];
       const reserve = async (atMost: Usage) => {
         if (reserved.length >= callsMax) throw new Failure("resource_exhausted", "no credits");
         reserved.push(atMost);
-        return { id: `h${reserved.length}`, credits };
+        return { id: `h${reserved.length}`, credits, price };
       };
       return { reserved, reserve };
     }
@@ -334,7 +337,7 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
     test.each([
       { why: "credits", limits: { credits: 15 } },
       { why: "tokens", limits: { tokens: 1_000 } },
-    ])("a run ends with quota_limit when its $why are used up", async ({ limits }) => {
+    ] as const)("a run ends with quota_limit when its $why are used up", async ({ limits }) => {
       server.play(() => ({
         text: "Again.",
         calls: [{ name: "echo", input: { text: "a" } }],
@@ -348,6 +351,21 @@ describe.each(endpoints)("a call of a model behind $api", ({ api, server }) => {
       });
       expect(outcome).toMatchObject({ kind: "fail", errorType: "quota_limit" });
       expect(calls()).toBe(1);
+    });
+
+    test("the credits of a turn count what the cache had at its price, and tools too", async () => {
+      server.play(({ nth }) => ({
+        calls: [{ name: "echo", input: { text: String(nth) } }],
+        usage: { input: 5_000, cached: 4_500, output: 1_000 },
+      }));
+      // A call costs 1 credit and its tool 1; each may cost 10, which have to be left.
+      const toolPrice = { ...price, toolCall: 1_000_000 };
+      const reserve = async () => ({ id: "h", credits: 10, price: toolPrice });
+      const limited = { ...config, limits: { ...config.limits, credits: 33 } };
+      const { outcome, rows } = await runModel({ config: limited, tools: [echo()], turn: { reserve } });
+      expect(outcome).toMatchObject({ errorType: "quota_limit" });
+      expect(rows.filter(({ role }) => role === "assistant")).toHaveLength(12);
+      expect(rows.at(-1)?.credits).toBe(24);
     });
   });
 });

@@ -157,10 +157,16 @@ async function* wholeText(run: Run, first: Answer): AsyncGenerator<Progress, str
 async function* extract(run: Run, schema: JsonObject): AsyncGenerator<Progress, Json | undefined, void> {
   let request = `Now return the resulting value, as JSON only. Its schema is: ${JSON.stringify(schema)}`;
   let value: Json | undefined;
+  let format: JsonObject | "text" = schema;
   for (let tries = 0; tries < 2; tries += 1) {
-    const text = yield* textOrNone(askAgain(run, request, { format: schema, quiet: true }));
-    if (text === undefined) return value;
-    const parsed = valueIn(text);
+    let answer = yield* answerOrError(askAgain(run, request, { format, quiet: true }));
+    // Some services refuse a schema together with tools.
+    if (run.config.structuredOutputs && format !== "text" && answer.errorType === "model_refused") {
+      format = "text";
+      answer = yield* answerOrError(askAgain(run, request, { format, quiet: true }));
+    }
+    if (answer.text === undefined) return value;
+    const parsed = valueIn(answer.text);
     value = parsed ?? value;
     if (structuredResult(schema, parsed).success) return parsed;
     const wrong = parsed === undefined ? "That is not JSON." : "That does not conform to the schema.";
@@ -169,14 +175,14 @@ async function* extract(run: Run, schema: JsonObject): AsyncGenerator<Progress, 
   return value;
 }
 
-/** Returns the model's text; undefined when there is no answer. */
-async function* textOrNone(
+/** Returns the model's text, or why there is none. */
+async function* answerOrError(
   asked: AsyncGenerator<Progress, Answer, void>,
-): AsyncGenerator<Progress, string | undefined, void> {
+): AsyncGenerator<Progress, { readonly text?: string; readonly errorType?: string }, void> {
   try {
-    return (yield* asked).text;
+    return yield* asked;
   } catch (thrown) {
-    if (thrown instanceof TurnError) return undefined;
+    if (thrown instanceof TurnError) return { errorType: thrown.errorType };
     throw thrown;
   }
 }

@@ -4,7 +4,7 @@ import type { Log } from "../../../core/log.ts";
 import type { Observe } from "../../../core/observe.ts";
 import type { NewEvent } from "../../../core/tasks/event.ts";
 import type { FetchPolicy } from "../../../core/tasks/fetch-policy.ts";
-import { addUsage, noUsage, type Usage } from "../../../core/usage/price.ts";
+import { addUsage, noUsage, perCredit, priceOf, type Usage } from "../../../core/usage/price.ts";
 import { withVirtualFiles } from "../../../core/workspaces/virtual.ts";
 import type { AgentEvent, Hold, Person, Progress, Turn } from "../../agent.ts";
 import { pageTools } from "./addresses.ts";
@@ -39,8 +39,8 @@ interface Limits {
   check(): void;
   /** True when the turn's credits cover a hold. Call it after a reservation. */
   covers(hold: Hold): boolean;
-  /** Adds the cost of a call. @param share the part of its hold that it used. */
-  add(hold: Hold, share: number): void;
+  /** Adds the price of what a call has used. */
+  add(hold: Hold, used: Partial<Usage>): void;
   /** What the turn has taken so far: each row says it, so that the limits hold over all runs. */
   taken(): Taken;
 }
@@ -73,10 +73,13 @@ function openLimits(
       if (tokens >= max.tokens) throw new TurnError("quota_limit", "The run has used up its tokens.");
     },
     covers: (hold) => max.credits === null || credits + hold.credits <= max.credits,
-    add(hold, share) {
-      credits += Math.ceil(hold.credits * Math.min(1, share));
+    add({ price }, used) {
+      if (price) credits += Number(priceOf(price, addUsage(noUsage, used))) / perCredit;
     },
-    taken: () => ({ activeMs: Math.round(before.activeMs + clock.monotonic() - openedAt), credits }),
+    taken: () => ({
+      activeMs: Math.round(before.activeMs + clock.monotonic() - openedAt),
+      credits: Math.ceil(credits),
+    }),
   };
 }
 
@@ -173,7 +176,9 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
     recordLast,
     spend(used, hold) {
       usage = addUsage(usage, used);
-      if (hold) settles.push(hold);
+      if (!hold) return;
+      settles.push(hold);
+      limits.add(hold, used);
     },
     readForeign() {
       isForeign = true;

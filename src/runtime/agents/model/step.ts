@@ -308,7 +308,6 @@ function charge(
   run.spend(usage, hold);
   run.observe?.tokensUsed(run.config.model, usage);
   span?.set(attributes({ inputTokens, outputTokens }));
-  run.limits.add(hold, (inputTokens + outputTokens) / Math.max(1, tokens + run.config.maxOutputTokens));
 }
 
 const patienceOf = ({ turn, config, limits }: Run) => ({
