@@ -165,6 +165,7 @@ export const rooms: readonly Room[] = [
     may: [
       "csv-parse",
       "unpdf",
+      "type @napi-rs/canvas",
       "linkedom",
       "@mozilla/readability",
       "turndown",

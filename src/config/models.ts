@@ -28,6 +28,8 @@ export interface ModelConfig {
   readonly temperature: number | null;
   /** The endpoint accepts a JSON schema for its answer; if false, requests only ask for JSON. */
   readonly structuredOutputs: boolean;
+  /** The model takes images. */
+  readonly images: boolean;
   /**
    * The tag around the model's reasoning, `think` for instance; null: the endpoint separates reasoning from
    * the answer.
@@ -121,6 +123,7 @@ const modelSchema = z.strictObject({
   max_output_tokens: wholeNumber(100, 1_000_000).default(4_096),
   temperature: z.number(must("a number from 0 to 2")).min(0).max(2).nullable().default(null),
   structured_outputs: z.boolean().default(false),
+  images: z.boolean().default(false),
   reasoning_tag: z
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,31}$/, must("the name of a tag"))
@@ -259,6 +262,7 @@ const toConfig = (model: ModelEntry, apiKey: string | null): ModelConfig => ({
   maxOutputTokens: model.max_output_tokens,
   temperature: model.temperature,
   structuredOutputs: model.structured_outputs,
+  images: model.images,
   reasoningTag: model.reasoning_tag,
   extraBody: model.extra_body,
   idleSeconds: model.idle_seconds,

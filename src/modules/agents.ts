@@ -3,6 +3,7 @@ import { fetchFile } from "../adapters/egress/fetch-file.ts";
 import { guardedFetch } from "../adapters/egress/guarded-fetch.ts";
 import { searchWeb } from "../adapters/search/search.ts";
 import { lazy } from "../async/lazy.ts";
+import { findPackage } from "../async/optional-packages.ts";
 import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
 import { currentName } from "../core/permissions/tool-names.ts";
@@ -124,12 +125,14 @@ async function loadParts(context: ProcessContext, live: LiveModels, otherTools: 
     cipher,
     config: { dataDir },
   } = context;
-  const [{ modelAgent }, { languageModel }, byDefault, toolsFor] = await Promise.all([
+  const [{ modelAgent }, { imageShower }, { languageModel }, byDefault, toolsFor] = await Promise.all([
     import("../runtime/agents/model/model.ts"),
+    import("../runtime/agents/model/images/show.ts"),
     import("../runtime/agents/model/provider.ts"),
     defaultFetch(context.store),
     createTools(context, otherTools),
   ]);
+  const showImages = imageShower(() => findPackage("@napi-rs/canvas", dataDir));
   const mac = cipher.createMac("data mark");
   const markOf = (taskId: string) =>
     Buffer.from(mac(taskId)).toString("base64url").replaceAll(/[-_]/g, "x").slice(0, 12);
@@ -146,7 +149,7 @@ async function loadParts(context: ProcessContext, live: LiveModels, otherTools: 
       isSet: config.fetch !== null,
     };
     const permitted = permittedTools(config, policy, toolsFor);
-    const environment = { policy, toolsFor: permitted, findModel, markOf, random, log, observe };
+    const environment = { policy, toolsFor: permitted, showImages, findModel, markOf, random, log, observe };
     return modelAgent({ ...open(config), ...environment });
   }
   return { agentOf, byDefault };

@@ -66,19 +66,19 @@ async function stageFile(
   return { staged: await staging.stage(bytes, { accountId: null, max, signal }), name };
 }
 
-/** Stages the parts of rows that are too large for the database. */
+/** Stages images, and the parts of rows that are too large for the database. */
 async function stageRows<T extends object>(
   done: T & { readonly rows?: readonly NewTranscriptRow[] },
   staging: Pick<Staging, "stage">,
   signal: AbortSignal,
 ): Promise<T> {
   if (!done.rows) return done;
-  const rows = await mapSequentially(done.rows, async (row) => {
+  const stage = async (bytes: Uint8Array) =>
+    (await staging.stage(Readable.from([bytes]), { accountId: null, max: bytesMax, signal })).blobId;
+  const rows = await mapSequentially(done.rows, async ({ image, ...row }) => {
+    if (image) return { ...row, blobId: await stage(await image()) };
     const bytes = Buffer.from(JSON.stringify(row.parts));
-    if (bytes.length <= rowMax) return row;
-    const to = { accountId: null, max: bytesMax, signal };
-    const { blobId } = await staging.stage(Readable.from([bytes]), to);
-    return { ...row, parts: [], blobId };
+    return bytes.length <= rowMax ? row : { ...row, parts: [], blobId: await stage(bytes) };
   });
   return { ...done, rows };
 }

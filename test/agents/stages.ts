@@ -5,7 +5,7 @@ import { languageModel } from "../../src/runtime/agents/model/provider.ts";
 import { offlineAgent } from "../../src/runtime/agents/offline/offline.ts";
 import { openLease } from "../../src/runtime/lease.ts";
 import { startRuns } from "../../src/runtime/runs.ts";
-import { anyRequest, configOf } from "../runtime/model/model-run.ts";
+import { anyRequest, configOf, plainImages } from "../runtime/model/model-run.ts";
 import { agentFiles } from "../support/agent-files.ts";
 import { cipher } from "../support/cipher.ts";
 import { type ModelApi, openModelServer } from "../support/model/server.ts";
@@ -54,6 +54,7 @@ async function modelStage(api: ModelApi, rig: TaskRig, { turns }: Script): Promi
     policy: anyRequest,
     model: languageModel(config, "/nowhere"),
     toolsFor: () => tools,
+    showImages: plainImages,
     random,
     markOf: () => "mark",
     log: () => undefined,

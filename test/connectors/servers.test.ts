@@ -6,7 +6,7 @@ import type { Resolve } from "../../src/adapters/egress/resolve.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import type { ServerAddress } from "../../src/core/connectors/server.ts";
 import { freePort } from "../support/free-port.ts";
-import { injection, openLocal, openMcpServer } from "../support/mcp-server.ts";
+import { injection, openLocal, openMcpServer, photograph } from "../support/mcp-server.ts";
 import { noNames, patient } from "../support/names.ts";
 import { patientClock } from "../support/patient-clock.ts";
 import { openHostileServer } from "./hostile.ts";
@@ -48,6 +48,17 @@ describe("a server over streamable HTTP", () => {
       tool: "water",
       input: { bed: "roses" },
       authorization: "Bearer s3cret",
+    });
+  });
+
+  test("may answer with pictures", async () => {
+    server.more.push("photograph");
+    const answer = await servers.callTool(at(server.url), { tool: "photograph", input: {} }, patient);
+    server.more.pop();
+    expect(answer).toEqual({
+      value: ["photograph", { type: "image", mimeType: "image/png" }],
+      isError: false,
+      images: [photograph],
     });
   });
 

@@ -12,6 +12,9 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { sendAnswer, webRequest } from "./web-answer.ts";
 
+/** The picture of the tool `photograph`, in base64. */
+export const photograph = Buffer.from("pixels").toString("base64");
+
 /** A test's HTTP server on this machine. */
 export interface LocalServer extends AsyncDisposable {
   readonly url: string;
@@ -86,7 +89,13 @@ export async function openMcpServer(): Promise<McpTestServer> {
     }));
     for (const name of more)
       mcp.registerTool(name, { description: name }, async () => ({
-        content: [{ type: "text", text: name }],
+        content:
+          name === "photograph"
+            ? [
+                { type: "text", text: name },
+                { type: "image", data: photograph, mimeType: "image/png" },
+              ]
+            : [{ type: "text", text: name }],
       }));
     const asked = webRequest(request, response);
     const message = request.method === "POST" ? { parsedBody: await json(request) } : {};

@@ -140,7 +140,8 @@ function storableJson(value: Json, depth = 0): Json {
 }
 
 /**
- * A tool's answer, within bounds: its texts, its structured value, and only the type of any other content.
+ * A tool's answer, within bounds: its texts, its structured value, its pictures, and only the type of any other
+ * content.
  *
  * @throws ServerFault `too_large`.
  */
@@ -154,8 +155,20 @@ export function boundedAnswer(answer: unknown): ToolAnswer {
   const value: Json =
     structuredContent === undefined ? (parts.length === 1 ? (parts[0] ?? null) : parts) : structuredContent;
   if (JSON.stringify(value).length > resultMax) throw new ServerFault("too_large");
-  return { value: storableJson(value), isError: isError === true };
+  const images = Array.isArray(content) ? content.flatMap(pictureOf).slice(0, imagesMax) : [];
+  return { value: storableJson(value), isError: isError === true, ...(images.length > 0 && { images }) };
 }
+
+/** The most pictures of an answer. */
+const imagesMax = 20;
+
+const pictureOf = ({
+  type,
+  data,
+}: {
+  readonly type?: unknown;
+  readonly data?: unknown;
+}): readonly string[] => (type === "image" && typeof data === "string" ? [data] : []);
 
 function partOf(part: {
   readonly type?: unknown;
@@ -169,7 +182,7 @@ function partOf(part: {
   const kind = typeof part.type === "string" ? part.type.slice(0, 50) : "unknown";
   return {
     type: kind,
-    note: "This kind of content is not shown.",
+    ...(kind === "image" ? {} : { note: "This kind of content is not shown." }),
     ...(typeof part.mimeType === "string" ? { mimeType: part.mimeType.slice(0, 100) } : {}),
   };
 }

@@ -137,6 +137,8 @@ const statusText = (status: number | undefined): string =>
 export interface ToolAnswer {
   readonly value: Json;
   readonly isError: boolean;
+  /** Its pictures, in base64, as the server gave them. */
+  readonly images?: readonly string[];
 }
 
 /**

@@ -1,12 +1,13 @@
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import type { Blobs } from "../files/blob.ts";
 import type { JsonObject } from "../json.ts";
 
 /**
- * `system`, `user`, `assistant` and `tool` rows are messages of a request. A `compaction` row changes how
+ * `system`, `user`, `assistant` and `tool` rows are messages of a request. An `image` row is a picture of the
+ * message or the result before it, and its blob has the bytes. A `compaction` row changes how
  * older rows are sent, and a `state` row says how far a call of a tool has come; neither is sent.
  */
-export type TranscriptRole = "system" | "user" | "assistant" | "tool" | "compaction" | "state";
+export type TranscriptRole = "system" | "user" | "assistant" | "tool" | "image" | "compaction" | "state";
 
 /**
  * How a call ended. `refused` by a person or a rule, `not_run` because its turn or step ended, `interrupted`
@@ -58,16 +59,34 @@ export interface ResultPart {
   readonly whole?: string;
 }
 
+/** What the model gets of a picture: of a picture of a file, or of a page. The only part of an `image` row. */
+export interface ImagePart {
+  readonly type: "image";
+  /** The number of the image in the task, from 1. */
+  readonly id: number;
+  /** The path of its file, for instance. It is data. */
+  readonly name: string;
+  readonly mediaType: string;
+  /** In pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+  /** The call of whose result it is: it is left out with it. Absent: of the user's message. */
+  readonly toolCallId?: string;
+}
+
 /** The estimated tokens of the request before and after a compaction. */
 export interface CompactionTokens {
   readonly before: number;
   readonly after: number;
 }
 
-/** The calls whose results are left out from now on. */
+/** The calls whose results are left out from now on, or the images. */
 export interface ClearedPart {
   readonly type: "cleared";
   readonly toolCallIds: readonly string[];
+  /** The ids of images. */
+  readonly images?: readonly number[];
   /** Absent in rows of earlier releases. */
   readonly tokens?: CompactionTokens;
 }
@@ -94,7 +113,7 @@ export interface ToolDefinition {
 /**
  * A part of a row. Texts, thoughts, calls and results have the form of the AI SDK's `ModelMessage`.
  * `environment` has the facts that are new or have changed, by their names. `tools` and `mark`, the name
- * around data, are parts of a `system` row, `message` of a `user` row: the event of a message that was read
+ * around data, are parts of a `system` row, and so is `images`: the model takes images. `message` is a part of a `user` row: the event of a message that was read
  * within its turn. `cleared` and `summary` are parts of a `compaction` row. `begun` (the effect of a call
  * starts after this row) and `asked` (the run ends, and the call waits)
  * are parts of a `state` row.
@@ -104,6 +123,8 @@ export type TranscriptPart =
   | ReasoningPart
   | CallPart
   | ResultPart
+  | ImagePart
+  | { readonly type: "images" }
   | { readonly type: "environment"; readonly values: Readonly<Record<string, string>> }
   | { readonly type: "tools"; readonly tools: readonly ToolDefinition[] }
   | { readonly type: "mark"; readonly mark: string }
@@ -129,7 +150,7 @@ export interface TranscriptRow {
   readonly role: TranscriptRole;
   /** Empty while they are in the storage. */
   readonly parts: readonly TranscriptPart[];
-  /** The bytes with the JSON of the parts of a row that is larger than `rowMax`; null for other rows. */
+  /** The bytes of an image, or with the JSON of the parts of a row that is larger than `rowMax`; else null. */
   readonly blobId: string | null;
   /** The model that answered, or that a system message is for; null for other rows. */
   readonly model: string | null;
@@ -157,7 +178,12 @@ export const rowMax = 1024 * 1024;
 export type NewTranscriptRow = Omit<TranscriptRow, "taskId" | "spaceId" | "seq" | "blobId"> & {
   readonly seq?: number;
   readonly blobId?: string | null;
-};
+} & ImageBytes;
+
+interface ImageBytes {
+  /** The bytes of an `image` row. */
+  readonly image?: () => Promise<Uint8Array>;
+}
 
 /** The transcripts of tasks. Rows are written by `TaskRows.advance`, with the events that they belong to. */
 export interface TranscriptRows {
@@ -169,7 +195,7 @@ export interface TranscriptRows {
 }
 
 /** Reads the transcript of a task in order, each row with its parts. */
-export type ReadTranscript = (taskId: string) => AsyncIterable<TranscriptRow>;
+export type ReadTranscript = (taskId: string) => AsyncIterable<TranscriptRow & ImageBytes>;
 
 export const transcriptReader = (
   rows: Pick<TranscriptRows, "list">,
@@ -179,10 +205,12 @@ export const transcriptReader = (
     for (let from = 0; ; ) {
       const page = await rows.list(taskId, from);
       if (page.length === 0) return;
-      for (const row of page)
-        yield row.blobId === null
-          ? row
-          : { ...row, parts: JSON.parse(await text(await blobs.read(row.blobId))) };
+      for (const row of page) {
+        const { blobId, role } = row;
+        if (blobId === null) yield row;
+        else if (role === "image") yield { ...row, image: async () => buffer(await blobs.read(blobId)) };
+        else yield { ...row, parts: JSON.parse(await text(await blobs.read(blobId))) };
+      }
       from += page.length;
     }
   };

@@ -73,7 +73,10 @@ export async function* transcriptLines(
   read: ReadTranscript,
   { id }: Pick<PackedTask, "id">,
 ): AsyncGenerator<string> {
-  for await (const row of read(id)) yield `${JSON.stringify(transcriptRow(row))}\n`;
+  for await (const { image, ...row } of read(id)) {
+    const data = image && { image: Buffer.from(await image()).toString("base64") };
+    yield `${JSON.stringify({ ...transcriptRow(row), ...data })}\n`;
+  }
 }
 
 const transcriptRow = ({

@@ -4,6 +4,8 @@ import type { FetchPolicy } from "../../../src/core/tasks/fetch-policy.ts";
 import type { HistoryUse } from "../../../src/core/tasks/history.ts";
 import type { NewTranscriptRow } from "../../../src/core/tasks/transcript.ts";
 import type { EarlierMessage, Outcome, Progress, Turn } from "../../../src/runtime/agent.ts";
+import { imageShower } from "../../../src/runtime/agents/model/images/show.ts";
+import type { ShowImages } from "../../../src/runtime/agents/model/images/source.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
 import type { Tool, ToolsFor, ToolUse } from "../../../src/runtime/agents/model/tool.ts";
@@ -27,13 +29,23 @@ export const configOf = (
     contextTokens: 32_000,
     maxOutputTokens: 1_000,
   },
-  ...{ temperature: null, structuredOutputs: false, reasoningTag: null, extraBody: {}, idleSeconds: 120 },
+  ...{
+    temperature: null,
+    structuredOutputs: false,
+    images: false,
+    reasoningTag: null,
+    extraBody: {},
+    idleSeconds: 120,
+  },
   limits: { steps: 100, minutes: 60, tokens: 5_000_000, credits: null },
   withoutTools: [],
   ...{ fetch: null, fetchHosts: [] },
   ...{ effort: null, thinkingTokens: null, fallback: [], entry: {}, isGuarded: false },
   ...more,
 });
+
+/** Pictures go as they are: the optional package is not there. */
+export const plainImages = imageShower(() => null);
 
 /** No request needs an approval. */
 export const anyRequest: FetchPolicy = { mode: "allow", hosts: [] };
@@ -68,6 +80,7 @@ export interface RunOptions {
   /** What earlier runs of the turn, and earlier turns, have stored. */
   readonly stored?: Partial<Stored>;
   readonly policy?: FetchPolicy;
+  readonly showImages?: ShowImages;
   /** Other models by name, for fallbacks. */
   readonly others?: Readonly<Record<string, ModelConfig>>;
 }
@@ -93,6 +106,7 @@ export async function runModel({
   turn: { earlier = [], ...more } = {},
   policy = anyRequest,
   others = {},
+  showImages = plainImages,
   stored: { events: written = [], rows: before = [] } = {},
 }: RunOptions): Promise<ModelRun> {
   const number = more.number ?? asked;
@@ -139,6 +153,7 @@ export async function runModel({
       return other && { config: other, model: languageModel(other, "/nowhere") };
     },
     toolsFor,
+    showImages,
     random: sevens,
     markOf: () => mark,
     observe: { modelCalled: () => undefined, tokensUsed: () => undefined, prefixChanged },

@@ -12,7 +12,16 @@ const texts = openTexts(isNewRecording);
 afterAll(() => isNewRecording && texts.save());
 
 /** Sessions in which a request may begin with something else than the one before it. */
-const changing = ["prefix-changed", "fallback", "interrupted-effect", "compacts-twice", "clears-old-results"];
+const changing = [
+  "prefix-changed",
+  "fallback",
+  "interrupted-effect",
+  "compacts-twice",
+  "clears-old-results",
+  "more-images-than-a-request-takes",
+  "refused-image",
+  "fallback-without-images",
+];
 
 /** The part of all requests but the last that the cache of the service had for the request after each. */
 function cachedPart(requests: readonly ModelRequest[]): number {

@@ -1,3 +1,4 @@
+import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ModelConfig } from "../../../src/config/models.ts";
 import type { Caller } from "../../../src/core/accounts/caller.ts";
@@ -14,6 +15,7 @@ import type { Agent } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
 import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
+import { transcriptLines } from "../../../src/runtime/exports/sessions.ts";
 import { runTask } from "../../../src/runtime/run.ts";
 import { ann, putTask } from "../../store/samples.ts";
 import { type AgentFiles, agentFiles } from "../../support/agent-files.ts";
@@ -23,7 +25,8 @@ import { describeOnOne, openTestStore, type TestStore } from "../../support/data
 import { checkTask, taskInStore } from "../../support/invariants.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { patientClock } from "../../support/patient-clock.ts";
-import { anyRequest, askUser, configOf, deploy, echo, mark } from "./model-run.ts";
+import { pngOf } from "../../support/pictures.ts";
+import { anyRequest, askUser, configOf, deploy, echo, mark, plainImages } from "./model-run.ts";
 
 const endpoints = await Promise.all(
   modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
@@ -40,6 +43,13 @@ const caller: Caller = {
   credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
 };
 const call = (name: string, input: JsonObject) => ({ calls: [{ name, input }] });
+
+const sourceOf = (bytes: Buffer) => ({
+  name: "owl.png",
+  read: async function* () {
+    yield bytes;
+  },
+});
 
 describeOnOne("a task of the model agent with tools", (kind) => {
   let db: TestStore;
@@ -97,6 +107,7 @@ describeOnOne("a task of the model agent with tools", (kind) => {
       policy: anyRequest,
       model: languageModel(config, "/nowhere"),
       toolsFor: () => tools,
+      showImages: plainImages,
       random: (bytes) => new Uint8Array(bytes),
       markOf: () => mark,
       log: () => undefined,
@@ -258,6 +269,35 @@ describeOnOne("a task of the model agent with tools", (kind) => {
       for (const text of large) expect(JSON.stringify(body)).toContain(text);
     const stored = (await db.store.transcripts.list(id, 0)).filter(({ blobId }) => blobId !== null);
     expect(stored).toMatchObject([{ role: "assistant", parts: [] }]);
+    await db.store.change((tx) => tx.transcripts.deleteOfTask(id));
+    const deletable = await db.store.change((tx) => tx.blobs.claimDeletable(0, clock.now(), 10));
+    expect(deletable).toEqual(stored.map(({ blobId }) => blobId));
+  });
+
+  test.each(
+    endpoints,
+  )("keeps an image in the storage as long as the transcript, and sends the same bytes in later runs ($api)", async (endpoint) => {
+    const { server } = endpoint;
+    server.play([call("echo", { text: "owl" }), { text: "An owl." }, { text: "Still an owl." }]);
+    const [id, sent] = [await put(), server.requests.length];
+    const picture = pngOf(30, 20);
+    const photograph: Tool = {
+      ...echo(),
+      use: async () => ({ kind: "result", value: "A photo.", images: [sourceOf(picture)] }),
+    };
+    await run(id, endpoint, [photograph], undefined, { images: true });
+    await send(id, "Look again.");
+    await run(id, endpoint, [photograph], undefined, { images: true });
+    for (const { body } of server.requests.slice(sent + 1))
+      expect(JSON.stringify(body)).toContain(picture.toString("base64"));
+    const stored = (await db.store.transcripts.list(id, 0)).filter(({ role }) => role === "image");
+    expect(stored).toMatchObject([
+      { parts: [{ type: "image", width: 30, height: 20, bytes: picture.length }] },
+    ]);
+    expect(JSON.stringify(stored)).not.toContain(picture.toString("base64"));
+    expect(await buffer(await files.blobs.read(stored[0]?.blobId ?? ""))).toEqual(picture);
+    const exported = await Array.fromAsync(transcriptLines(files.readTranscript, { id }));
+    expect(exported.join("")).toContain(`"image":"${picture.toString("base64")}"`);
     await db.store.change((tx) => tx.transcripts.deleteOfTask(id));
     const deletable = await db.store.change((tx) => tx.blobs.claimDeletable(0, clock.now(), 10));
     expect(deletable).toEqual(stored.map(({ blobId }) => blobId));

@@ -4,12 +4,13 @@ import type { TextPart } from "../../../core/tasks/transcript.ts";
 import type { AgentEvent, AttachedFile, Progress } from "../../agent.ts";
 import { requestTools } from "./addresses.ts";
 import { addEarlier, addWritten } from "./conversation.ts";
+import { addImages, showImages } from "./images/rows.ts";
 import { planTool } from "./plan.ts";
 import { filesFacts, markData, networkText, newFacts, systemParts, turnFacts } from "./prompt.ts";
 import type { Run } from "./run.ts";
 import { withoutLimits } from "./tool.ts";
 import { placeInputs } from "./tools/inputs.ts";
-import { read } from "./tools/workspace.ts";
+import { isPicture, read } from "./tools/workspace.ts";
 import { knownFacts, partsOf } from "./transcript.ts";
 import { closeCalls, loadSkill } from "./use.ts";
 
@@ -23,7 +24,7 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
   const isNew = transcript.rows.length === 0;
   if (!transcript.rows.some((row) => row.turn === turn.number)) {
     closeCalls(run);
-    const files = await placeInputs(turn.workspace, newFiles(run));
+    const { files, images } = await placeFiles(run, newFiles(run));
     addSystem(run);
     addEarlier(transcript, turn, (name) => isOffered(tools, currentName(name)), mark);
     const loaded = yield* loadForced(run);
@@ -42,6 +43,7 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
       .map((text) => ({ type: "text", text }) as const);
     for (const part of [...messages, ...skills, ...facts])
       transcript.add("user", [part], { seq: turn.number });
+    addImages(run, images);
     if (loaded.length > 0) yield run.record(loaded.map(([, event]) => event));
   }
   await addWritten(transcript, turn, isNew, mark);
@@ -60,17 +62,34 @@ export async function* readMessages(run: Run): AsyncGenerator<Progress, void, vo
   const found = await turn.unread();
   const last = found.at(-1);
   if (!last) return;
-  for (const { seq, content, files = [] } of found)
+  for (const { seq, content, files = [] } of found) {
+    const placed = await placeFiles(run, files);
     transcript.add(
       "user",
       [
         ...(content === "" ? [] : [{ type: "text", text: content } as const]),
-        ...newFacts(filesFacts(await placeInputs(turn.workspace, files), mark), {}),
+        ...newFacts(filesFacts(placed.files, mark), {}),
         { type: "message", seq },
       ],
       { seq },
     );
+    addImages(run, placed.images);
+  }
   yield { ...record([]), readSeq: last.seq, isAwaited: true };
+}
+
+/** Places files of the user in the workspace, and prepares those that are pictures. */
+async function placeFiles(run: Run, given: readonly AttachedFile[]) {
+  const { workspace } = run.turn;
+  const placed = await placeInputs(workspace, given);
+  const pictures = placed.flatMap(({ path, ...file }) =>
+    typeof path === "string" && isPicture(String(file["content_type"]))
+      ? [{ name: path, read: () => workspace.read(path) }]
+      : [],
+  );
+  const { images, notes } = await showImages(run, pictures);
+  const files = placed.map((file) => ({ ...file, ...notes.find(({ image }) => image === file["path"]) }));
+  return { files, images };
 }
 
 const isOffered = (tools: Run["tools"], name: string): boolean => tools.has(name) || name === planTool.name;
@@ -114,7 +133,7 @@ const shownPlan = { ...planTool, shownSchema: withoutLimits(planTool.inputSchema
 /** Adds a system row if this turn needs another one than the last. It holds for the complete turn. */
 function addSystem({ transcript, turn, defined, mark, config, observe }: Run): void {
   const before = transcript.rows.findLast(({ role }) => role === "system");
-  const parts = systemParts(turn, [shownPlan, ...defined], mark);
+  const parts = systemParts(turn, [shownPlan, ...defined], mark, config.images);
   if (before?.model === config.model && JSON.stringify(before.parts) === JSON.stringify(parts)) return;
   if (before) observe?.prefixChanged(config.model);
   transcript.add("system", parts, { model: config.model });

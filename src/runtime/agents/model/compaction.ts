@@ -9,6 +9,7 @@ import {
   measure,
   requestOf,
   rowOf,
+  type SentImage,
   summaryIn,
   summaryRequest,
   textPart,
@@ -47,6 +48,11 @@ export async function* fittingCall(
   const { rows } = run.transcript;
   for (let asks = true; ; ) {
     const measured = measure(rows);
+    const images = imagesToClear(measured.request.images);
+    if (images.length > 0) {
+      yield compact(run, measured, { type: "cleared", toolCallIds: [], images });
+      continue;
+    }
     const size = { ...measured, tokens: measured.tokens + extra };
     const toolCallIds = resultsToClear(rows, size, max);
     const range: Range | null = toolCallIds.length === 0 && asks ? rangeToReplace(rows, size, max) : null;
@@ -61,21 +67,54 @@ export async function* fittingCall(
   }
 }
 
+/** The most images of a request, and bytes of them, and the number of the oldest that are cleared at once. */
+const sent = { images: 20, bytes: 20 * 1024 ** 2, cleared: 10 } as const;
+
+/** The images that are cleared before the next request, oldest first. The newest one stays. */
+function imagesToClear(images: readonly SentImage[]): readonly number[] {
+  const bytes = images.reduce((sum, image) => sum + image.bytes, 0);
+  if (images.length <= sent.images && bytes <= sent.bytes) return [];
+  return images.slice(0, Math.min(sent.cleared, Math.ceil(images.length / 2))).map(({ id }) => id);
+}
+
+/**
+ * Clears the images that the model's service has not answered so far, after it has refused a request: one
+ * that it cannot read would fail the task in each later request. Null when there are none.
+ */
+export function clearRefused(run: Run, call: Measured): Progress | null {
+  const { rows } = run.transcript;
+  const since = rows.slice(rows.findLastIndex(({ role }) => role === "assistant") + 1);
+  const added = new Set(partsOf(since, "image").map(({ id }) => id));
+  const images = call.request.images.flatMap(({ id }) => (added.has(id) ? [id] : []));
+  return images.length === 0
+    ? null
+    : compact(
+        run,
+        call,
+        { type: "cleared", toolCallIds: [], images },
+        null,
+        "the service of the model refused them",
+      );
+}
+
 /** Adds a compaction. Returns it to be written, with an event about it. */
 function compact(
   { transcript, config, record }: Run,
   { tokens }: Measured,
   part: Compaction,
   summary: Answer | null = null,
+  whyImages = `a request has at most ${sent.images} of them`,
 ): Progress {
   const planned = (after: number) => [{ ...part, tokens: { before: tokens, after } }];
   const after = measure([...transcript.rows, rowOf("compaction", planned(0))]).tokens;
   transcript.add("compaction", planned(after), summary ? tokensOf(summary, config.model) : {});
   const what =
     part.type === "summary"
-      ? "A summary replaces the older part of the conversation"
-      : `The results of ${part.toolCallIds.length} older uses are left out`;
-  const content = `${what}, because it filled the model's context: about ${tokens} tokens before, ${after} after. The agent can still read all of it.`;
+      ? "A summary replaces the older part of the conversation, because it filled the model's context"
+      : part.images
+        ? `${part.images.length} images are left out, because ${whyImages}`
+        : `The results of ${part.toolCallIds.length} older uses are left out, because they filled the model's context`;
+  const content = `${what}: about ${tokens} tokens before, ${after} after. The agent can still read all of it.`;
   return record([{ type: "explanation", payload: { content } }]);
 }
 

@@ -8,6 +8,7 @@ import {
   type UsableTool,
 } from "../../../core/connectors/use.ts";
 import type { Confirm } from "../../agent.ts";
+import type { ImageSource } from "./images/source.ts";
 import type { Tool, ToolResult, ToolsFor, ToolUse } from "./tool.ts";
 import { errorResult, refusedResult } from "./tools/create-tool.ts";
 
@@ -81,7 +82,7 @@ async function useConnector(
   );
   switch (outcome.kind) {
     case "answer":
-      return { kind: "result", value: outcome.answer.value, isError: outcome.answer.isError };
+      return { kind: "result", ...outcome.answer, images: outcome.answer.images?.map(toSource) ?? [] };
     case "none":
       return errorResult(toolGone);
     case "ask":
@@ -100,6 +101,13 @@ async function useConnector(
       );
   }
 }
+
+const toSource = (data: string, index: number): ImageSource => ({
+  name: `picture ${index + 1} of the result`,
+  async *read() {
+    yield Buffer.from(data, "base64");
+  },
+});
 
 const toolGone = "The tool no longer exists.";
 

@@ -6,17 +6,26 @@ import type { Tool } from "./tool.ts";
 import { skillName } from "./tools/skill.ts";
 import { subtaskStates } from "./tools/subtasks.ts";
 
+/** The lines before and after data. */
+export const dataMarks = (mark: string) => [`<data-${mark}>`, `</data-${mark}>`] as const;
+
 /** Puts a value between the task's marks, and removes the mark from the value. */
-export const markData = (value: Json, mark: string): string =>
-  `<data-${mark}>\n${(typeof value === "string" ? value : JSON.stringify(value)).replaceAll(mark, "")}\n</data-${mark}>`;
+export function markData(value: Json, mark: string): string {
+  const [open, close] = dataMarks(mark);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return `${open}\n${text.replaceAll(mark, "")}\n${close}`;
+}
 
 /**
  * The parts of a task's system row: they are the same for all turns with the same tools, skills and project.
+ *
+ * @param images the model takes images.
  */
 export const systemParts = (
   turn: Turn,
   tools: readonly Pick<Tool, "name" | "description" | "inputSchema" | "shownSchema">[],
   mark: string,
+  images: boolean,
 ): readonly TranscriptPart[] => [
   { type: "text", text: systemPrompt(turn, mark) },
   {
@@ -28,7 +37,12 @@ export const systemParts = (
     })),
   },
   { type: "mark", mark },
+  ...imagesPart(images),
 ];
+
+/** The part of a system row by which requests have images. */
+export const imagesPart = (images: boolean): readonly TranscriptPart[] =>
+  images ? [{ type: "images" }] : [];
 
 /**
  * The system prompt: the task's settings, and whose instructions count. All content of files, pages and tools

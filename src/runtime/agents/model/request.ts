@@ -1,25 +1,31 @@
 import type { ModelConfig } from "../../../config/models.ts";
 import type {
+  ImagePart,
   ResultPart,
   SummaryPart,
   ToolDefinition,
   TranscriptPart,
 } from "../../../core/tasks/transcript.ts";
-import { factsText, newFacts } from "./prompt.ts";
+import { dataMarks, factsText, markData, newFacts } from "./prompt.ts";
 import type { ModelCall, Prompt } from "./provider.ts";
 import { knownFacts, partsOf, type Row } from "./transcript.ts";
 import { historyFiles, resultPath } from "./transcript-files.ts";
 
 /** What a model gets: its newest system message and tools, and the messages of a task in order. */
 export interface Request {
+  /** Its files are the `images`, in order, still without their bytes. */
   readonly prompt: Prompt;
   readonly tools: NonNullable<ModelCall["tools"]>;
+  readonly images: readonly SentImage[];
 }
 
-/** A row as far as requests depend on it. */
-export type RequestRow = Pick<Row, "role" | "parts" | "model" | "inputTokens" | "outputTokens">;
+/** An image of a request. */
+export type SentImage = ImagePart & Pick<Row, "image">;
 
-const messageRoles: ReadonlySet<string> = new Set(["user", "assistant", "tool"]);
+/** A row as far as requests depend on it. */
+export type RequestRow = Pick<Row, "role" | "parts" | "model" | "inputTokens" | "outputTokens" | "image">;
+
+const messageRoles: ReadonlySet<string> = new Set(["user", "assistant", "tool", "image"]);
 
 /**
  * The request for rows. It depends on nothing else, and each request of a task begins with the one before it,
@@ -33,7 +39,8 @@ export function requestOf(rows: readonly RequestRow[]): Request {
   const cachedRow = rows[rows.findLastIndex(({ role }) => role === "assistant") - 1];
   const message = sender(rows);
   let cached: number | undefined;
-  for (const row of sentRows(rows)) {
+  const sent = resultsFirst(sentRows(rows));
+  for (const row of sent) {
     const next = messageRoles.has(row.role) ? message(row) : undefined;
     const last = messages.at(-1);
     if (next?.role === "user" && last?.role === "user") messages.splice(-1, 1, joinUser(last, next));
@@ -46,7 +53,35 @@ export function requestOf(rows: readonly RequestRow[]): Request {
   return {
     prompt: [{ role: "system", content: textOf(system?.parts ?? []), ...mark }, ...marked],
     tools: toolsIn(system?.parts ?? []),
+    images: imagesIn(rows, sent),
   };
+}
+
+/** The results of an answer come directly after it, before images of them: all services require it. */
+function resultsFirst(rows: readonly RequestRow[]): readonly RequestRow[] {
+  if (!rows.some(({ role }) => role === "image")) return rows;
+  const sorted: RequestRow[] = [];
+  const others: RequestRow[] = [];
+  for (const row of rows) {
+    if (row.role === "assistant") sorted.push(...others.splice(0));
+    if (row.role === "image" || row.role === "user") others.push(row);
+    else sorted.push(row);
+  }
+  return [...sorted, ...others];
+}
+
+/** The images that are sent: those of a model that takes images, and that are not cleared. */
+function imagesIn(rows: readonly RequestRow[], sent: readonly RequestRow[]): readonly SentImage[] {
+  const system = rows.findLast(({ role }) => role === "system");
+  if (!system?.parts.some(({ type }) => type === "images")) return [];
+  const cleared = partsOf(rows, "cleared");
+  const results = new Set(cleared.flatMap(({ toolCallIds }) => toolCallIds));
+  const ids = new Set(cleared.flatMap(({ images = [] }) => images));
+  return sent.flatMap(({ parts, image }) =>
+    partsOf([{ parts }], "image")
+      .filter(({ id, toolCallId = "" }) => !ids.has(id) && !results.has(toolCallId))
+      .map((part) => ({ ...part, ...(image && { image }) })),
+  );
 }
 
 /** Anthropic's API caches a request up to this part for the next one. It accepts four such marks. */
@@ -119,15 +154,31 @@ function toolsIn(parts: readonly TranscriptPart[]): Request["tools"] {
 
 type UserMessage = Extract<Prompt[number], { readonly role: "user" }>;
 
-const joinUser = ({ content: [one] }: UserMessage, { content: [other] }: UserMessage): UserMessage => ({
-  role: "user",
-  content: [
-    {
-      type: "text",
-      text: [one, other].flatMap((part) => (part?.type === "text" ? [part.text] : [])).join("\n\n"),
-    },
-  ],
-});
+/** Texts that follow each other are one. */
+function joinUser({ content }: UserMessage, { content: [first, ...others] }: UserMessage): UserMessage {
+  const last = content.at(-1);
+  const joined =
+    last?.type === "text" && first?.type === "text"
+      ? [...content.slice(0, -1), textPart(`${last.text}\n\n${first.text}`)]
+      : [...content, ...(first ? [first] : [])];
+  return { role: "user", content: [...joined, ...others] };
+}
+
+/** An image between the marks around data. @param isSent when false, the model reads that it is left out. */
+function imageMessage(
+  { id, name, mediaType, width, height }: ImagePart,
+  isSent: boolean,
+  mark: string,
+): UserMessage {
+  const title = `Image ${id}, ${name}, ${width} x ${height} pixels`;
+  if (!isSent) return { role: "user", content: [textPart(markData(`${title}: left out`, mark))] };
+  const [open, close] = dataMarks(mark);
+  const file = { type: "file", mediaType, data: { type: "data", data: "" } } as const;
+  return {
+    role: "user",
+    content: [textPart(`${open}\n${title.replaceAll(mark, "")}:`), file, textPart(close)],
+  };
+}
 
 const textOf = (parts: readonly TranscriptPart[]): string =>
   parts
@@ -141,7 +192,11 @@ const textOf = (parts: readonly TranscriptPart[]): string =>
 function sender(rows: readonly RequestRow[]): (row: RequestRow) => Prompt[number] {
   const system = rows.findLast(({ role }) => role === "system");
   const cleared = new Set(partsOf(rows, "cleared").flatMap(({ toolCallIds }) => toolCallIds));
+  const sentImages = new Set(imagesIn(rows, rows).map(({ id }) => id));
+  const mark = partsOf(system ? [system] : [], "mark")[0]?.mark ?? "";
   return ({ role, parts, ...row }) => {
+    const [image] = partsOf([{ parts }], "image");
+    if (image) return imageMessage(image, sentImages.has(image.id), mark);
     if (role === "assistant") {
       const isOwn = row.model === (system?.model ?? null);
       return { role, content: parts.flatMap((part) => answerPart(part, isOwn)) };
@@ -191,6 +246,10 @@ const perToken = { first: 3, min: 2, max: 6 } as const;
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 export const bytesOfRequest = ({ prompt, tools }: Request): number => bytesOf(prompt) + bytesOf(tools);
 
+/** About what the services count for an image, with some reserve: they make larger ones smaller. */
+const tokensOfImages = (images: readonly ImagePart[]): number =>
+  images.reduce((sum, { width, height }) => sum + Math.min(4_800, Math.ceil((width * height) / 750)), 0);
+
 /** A request and its size. */
 export interface Measured {
   readonly request: Request;
@@ -209,24 +268,30 @@ export function measure(rows: readonly RequestRow[], request: Request = requestO
   );
   const reported = rows[at];
   if (!reported || reported.inputTokens === null)
-    return { request, tokens: Math.ceil(bytes / perToken.first), bytesPerToken: perToken.first };
+    return {
+      request,
+      tokens: Math.ceil(bytes / perToken.first + tokensOfImages(request.images)),
+      bytesPerToken: perToken.first,
+    };
   const since = rows.slice(at + 1);
   const isSame = !since.some(({ role }) => role === "system" || role === "compaction");
   const message = sender(rows);
   const sent = [reported, ...since]
     .filter(({ role }) => messageRoles.has(role))
     .map((row) => bytesOf(message(row)));
-  const before = isSame
-    ? Math.max(1, bytes - sent.reduce((sum, one) => sum + one, 0))
-    : bytesOfRequest(requestOf(rows.slice(0, at)));
+  const last = isSame ? null : requestOf(rows.slice(0, at));
+  const before = last ? bytesOfRequest(last) : Math.max(1, bytes - sent.reduce((sum, one) => sum + one, 0));
   // Some services report less than they count.
   const input = Math.max(1, reported.inputTokens, before / perToken.max);
-  const bytesPerToken = Math.max(perToken.min, before / input);
+  const newImages = new Set(partsOf(since, "image").map(({ id }) => id));
+  const images = tokensOfImages(request.images);
+  const imagesBefore = tokensOfImages(last?.images ?? request.images.filter(({ id }) => !newImages.has(id)));
+  const bytesPerToken = Math.max(perToken.min, before / Math.max(1, input - imagesBefore));
   const [own = 0] = sent;
   const added = bytes - before - own;
   const tokens = isSame
-    ? input + (reported.outputTokens ?? own / bytesPerToken) + added / bytesPerToken
-    : bytes / bytesPerToken;
+    ? input + (reported.outputTokens ?? own / bytesPerToken) + added / bytesPerToken + images - imagesBefore
+    : bytes / bytesPerToken + images;
   return { request, tokens: Math.ceil(tokens), bytesPerToken };
 }
 

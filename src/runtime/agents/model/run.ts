@@ -9,6 +9,7 @@ import { withVirtualFiles } from "../../../core/workspaces/virtual.ts";
 import type { AgentEvent, Hold, Person, Progress, Turn } from "../../agent.ts";
 import { pageTools } from "./addresses.ts";
 import { TurnError, timeoutError } from "./fault.ts";
+import type { ShowImages } from "./images/source.ts";
 import { planTool } from "./plan.ts";
 import type { LanguageModel } from "./provider.ts";
 import type { Tool, ToolsFor } from "./tool.ts";
@@ -91,6 +92,7 @@ export interface ModelParts {
   /** A model by its name, for a fallback; absent: there is none. */
   readonly findModel?: (name: string) => Pick<ModelParts, "config" | "model"> | undefined;
   readonly toolsFor: ToolsFor;
+  readonly showImages: ShowImages;
   /** The secret name around data of a task, of letters and digits: the same each time. */
   readonly markOf: (taskId: string) => string;
   /** Random bytes. */
@@ -109,6 +111,8 @@ export interface Run extends ModelParts {
   readonly mark: string;
   readonly transcript: Transcript;
   readonly limits: Limits;
+  /** The images of the last request and those that were added since, by their ids, as base64. */
+  readonly images: Map<number, string>;
   readonly person: Person;
   /** The events of the turn, also those that are not written so far. */
   readonly events: readonly NewEvent[];
@@ -170,6 +174,7 @@ export async function openRun(parts: ModelParts, given: Turn): Promise<Run> {
     mark,
     transcript,
     limits,
+    images: new Map(),
     person,
     events,
     record: (added) => ({ ...recordLast(added), rows: transcript.take() }),

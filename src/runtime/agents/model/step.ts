@@ -9,8 +9,10 @@ import type { Usage } from "../../../core/usage/price.ts";
 import { tooFewCredits } from "../../../core/usage/spend.ts";
 import type { Hold, Progress } from "../../agent.ts";
 import { type Answer, callModel, type Piece } from "./answer.ts";
-import { fittingCall } from "./compaction.ts";
+import { clearRefused, fittingCall } from "./compaction.ts";
 import { ModelFault, retryDelay, TurnError, timeoutError, toTurnError } from "./fault.ts";
+import { withImages } from "./images/rows.ts";
+import { imagesPart } from "./prompt.ts";
 import { cacheKeyOf, type ModelCall, providerName } from "./provider.ts";
 import { type Measured, type Request, tokensMax } from "./request.ts";
 import type { Run } from "./run.ts";
@@ -154,6 +156,11 @@ export async function* runStep(run: Run, asking: StepOptions): AsyncGenerator<Pr
       max = Math.floor(max / 2);
       continue;
     }
+    const cleared = isRefused(fault) && !asking.fixed ? clearRefused(run, call) : null;
+    if (cleared) {
+      yield cleared;
+      continue;
+    }
     const wait = retryDelay(attempt, fault, (run.random(1)[0] ?? 0) / 255);
     if (wait === null) {
       if (hold) run.spend({}, hold);
@@ -184,7 +191,11 @@ function nextCall(run: Run, { format }: StepOptions, max: number) {
   const system = transcript.rows.findLast(({ role }) => role === "system");
   // Another model gets nothing that this one has signed.
   if (system && system.model !== config.model)
-    transcript.add("system", system.parts, { model: config.model });
+    transcript.add(
+      "system",
+      [...system.parts.filter(({ type }) => type !== "images"), ...imagesPart(config.images)],
+      { model: config.model },
+    );
   return fittingCall(
     run,
     { max, extra: typeof format === "object" ? Math.ceil(JSON.stringify(format).length / 3) : 0 },
@@ -199,8 +210,11 @@ function releaseHold(run: Run, hold: Hold | undefined, ended: TurnError): TurnEr
 }
 
 /** A refused long prompt may be too long: the endpoint's context can be smaller than configured. */
-const isTooLong = ({ status }: ModelFault, tokens: number, max: number): boolean =>
-  (status === 400 || status === 413 || status === 422) && tokens > max / 2;
+const isTooLong = (fault: ModelFault, tokens: number, max: number): boolean =>
+  isRefused(fault) && tokens > max / 2;
+
+const isRefused = ({ status }: ModelFault): boolean =>
+  status === 400 || status === 413 || status === 415 || status === 422;
 
 /**
  * Reserves the cost of a call. @throws TurnError `quota_limit` when a budget, or the run's limit, has too
@@ -237,6 +251,7 @@ async function* attemptOnce(
 ): AsyncGenerator<Progress, AttemptResult, void> {
   const explanations = openExplanations();
   const showLive = asking.live === undefined ? null : openLive(run, asking.live);
+  const prompt = await withImages(run, request);
   const start = performance.now();
   const span = currentSpan()?.child(modelSpan(run.config.model, providers[run.config.api]));
   const observe = (outcome: "ok" | "failed", fault?: ModelFault | TurnError) => {
@@ -252,7 +267,7 @@ async function* attemptOnce(
     );
   try {
     for await (const piece of iterateInSpan(span, () =>
-      callModel(run.model, callOf(run, request, asking), patienceOf(run)),
+      callModel(run.model, callOf(run, { ...request, prompt }, asking), patienceOf(run)),
     )) {
       const events = asking.quiet
         ? []

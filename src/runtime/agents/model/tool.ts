@@ -3,6 +3,7 @@ import { lazy, lazyPackage } from "../../../async/lazy.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { PermissionUse } from "../../../core/permissions/evaluate.ts";
 import type { Confirm, Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
+import type { ImageSource } from "./images/source.ts";
 
 /** A request that a use is about to send. */
 export interface PlannedRequest {
@@ -35,6 +36,8 @@ export type ToolResult =
       /** The rule that allowed the use. */
       readonly allowedBy?: string;
       readonly files?: readonly NewFile[];
+      /** Pictures of the result, for a model that takes images. */
+      readonly images?: readonly ImageSource[];
       readonly subtask?: Subtask;
       readonly site?: NewSite;
     }

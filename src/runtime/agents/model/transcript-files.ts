@@ -44,7 +44,7 @@ export function transcriptFiles(rows: readonly Row[]): readonly VirtualFile[] {
 /** A row as text, with the time of its message; empty for rows that are not messages. */
 function rowText({ position, role, parts, createdAt }: Row): string {
   const texts = parts.map(partText).filter((text) => text !== "");
-  const isMessage = role === "user" || role === "assistant" || role === "tool";
+  const isMessage = role !== "system" && role !== "compaction" && role !== "state";
   return isMessage && texts.length > 0
     ? [`# ${position} ${role} ${new Date(createdAt).toISOString()}`, ...texts].join("\n")
     : "";
@@ -52,6 +52,7 @@ function rowText({ position, role, parts, createdAt }: Row): string {
 
 function partText(part: TranscriptPart): string {
   if (part.type === "text") return part.text;
+  if (part.type === "image") return `image ${part.id}: ${part.name}`;
   if (part.type === "tool-call")
     return `call ${part.toolCallId} ${part.toolName} ${JSON.stringify(part.input)}`;
   return part.type === "tool-result"

@@ -19,7 +19,7 @@ type Part<T extends TranscriptPart["type"]> = Extract<TranscriptPart, { readonly
 
 /** Members of a new row other than its parts. */
 export type RowMembers = Partial<
-  Pick<Row, "seq" | "model" | "inputTokens" | "cachedTokens" | "outputTokens">
+  Pick<Row, "seq" | "model" | "inputTokens" | "cachedTokens" | "outputTokens" | "image">
 >;
 
 /**
@@ -70,6 +70,8 @@ export function openTranscript(
     },
     take() {
       const added = rows.slice(taken);
+      // The run has the bytes of the images that it sends.
+      rows.splice(taken, added.length, ...added.map(({ image: _, ...row }) => row));
       taken = rows.length;
       return added;
     },

@@ -6,6 +6,8 @@ import type { CallEnd, CallPart, TextPart } from "../../../core/tasks/transcript
 import { traced } from "../../../core/trace.ts";
 import type { AgentEvent, Decision, Hold, Outcome, Progress } from "../../agent.ts";
 import { requestChecks, Unapproved } from "./addresses.ts";
+import { addImages, showImages } from "./images/rows.ts";
+import type { ShownImage } from "./images/source.ts";
 import { usePermitted } from "./permit.ts";
 import { planEvents, planTool } from "./plan.ts";
 import { dateFacts, endTexts, markData, newFacts } from "./prompt.ts";
@@ -120,13 +122,26 @@ async function* useCall(run: Run, call: UsedCall, reads: Reads): AsyncGenerator<
     ]);
     return null;
   }
-  const result = yield* paidResult(run, tool, call, reads.get(call));
-  if (result.kind === "end") return result.outcome;
+  const used = yield* paidResult(run, tool, call, reads.get(call));
+  if (used.kind === "end") return used.outcome;
+  const { images, result } = await showResult(run, used);
   if (!result.isRefused && (await isForeign(run, tool))) run.readForeign();
   const brief = briefOf(tool, call);
-  addResult(run, call, result.value, result.isRefused ? "refused" : result.isError ? "failed" : "done");
+  const how = result.isRefused ? "refused" : result.isError ? "failed" : "done";
+  addResult(run, call, result.value, how, images);
   yield run.record([...fileEvents(result, brief), usedEvent(run, call, brief, result)]);
   return null;
+}
+
+/** Prepares the pictures of a result, and says in it what the model sees. */
+async function showResult(
+  run: Run,
+  result: Result,
+): Promise<{ images: readonly ShownImage[]; result: Result }> {
+  if (!result.images?.length) return { images: [], result };
+  const { images, notes } = await showImages(run, result.images);
+  const value = isObject(result.value) ? result.value : { result: result.value };
+  return { images, result: { ...result, value: { ...value, images: [...notes] } } };
 }
 
 /** Whether the results of a tool have data of third parties now. */
@@ -250,8 +265,14 @@ async function* endRun(run: Run, call: UsedCall, end: End): AsyncGenerator<Progr
   return end;
 }
 
-/** Adds the result of a call for the model. */
-function addResult(run: Run, call: UsedCall, value: Result["value"], end: CallEnd): void {
+/** Adds the result of a call for the model, and the images of it. */
+function addResult(
+  run: Run,
+  call: UsedCall,
+  value: Result["value"],
+  end: CallEnd,
+  images: readonly ShownImage[] = [],
+): void {
   const { transcript, mark, turn, person, tools } = run;
   const facts = newFacts(dateFacts(turn.clock.now(), person), knownFacts(transcript.rows));
   const { toolCallId, toolName, through = toolName } = call;
@@ -265,6 +286,7 @@ function addResult(run: Run, call: UsedCall, value: Result["value"], end: CallEn
     ...(isStuck ? [{ type: "text", text: stuckText } as const] : []),
     ...facts,
   ]);
+  addImages(run, images, call.toolCallId);
 }
 
 const stuckText =

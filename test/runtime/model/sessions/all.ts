@@ -1,6 +1,7 @@
 import type { Reply } from "../../../support/model/script.ts";
 import { answerSessions } from "./answers.ts";
 import { effectSessions } from "./effects.ts";
+import { imageSessions } from "./images.ts";
 import { longSessions } from "./long.ts";
 import type { Session } from "./session.ts";
 import { toolSessions } from "./tools.ts";
@@ -11,6 +12,7 @@ export const sessions: readonly Session[] = [
   ...answerSessions,
   ...effectSessions,
   ...toolSessions,
+  ...imageSessions,
 ];
 
 /** The answers of a session with the tokens that its service reports. */

@@ -37,7 +37,7 @@ type Stage = (before: ModelRun | undefined) => RunOptions;
 
 /** The options of each run of a session, which depend on the run before. */
 export function stagesOf(session: Session, server: ModelServer, done: string[]): readonly Stage[] {
-  const { turn = {}, config = {}, policy, others = {}, permissions = [] } = session;
+  const { turn = {}, config = {}, policy, showImages, others = {}, permissions = [] } = session;
   const shared = { toolsFor: toolsOf(session, done), turn: { workspace: workspaceInMemory(), ...turn } };
   const task: PermissionLevel[] = [...permissions];
   let [now, members] = [shared.turn as NonNullable<RunOptions["turn"]>, config];
@@ -70,6 +70,7 @@ export function stagesOf(session: Session, server: ModelServer, done: string[]):
           turn: { ...asked, ...now },
           stored,
           ...(policy && { policy }),
+          ...(showImages && { showImages }),
           others: Object.fromEntries(
             Object.entries(others).map(([name, other]) => [
               name,

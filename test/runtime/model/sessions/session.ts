@@ -40,6 +40,8 @@ export interface Session {
   readonly turn?: RunOptions["turn"];
   readonly config?: Partial<ModelConfig>;
   readonly policy?: FetchPolicy;
+  /** Absent: pictures go as they are. */
+  readonly showImages?: RunOptions["showImages"];
   readonly others?: Readonly<Record<string, Partial<ModelConfig>>>;
   /** Tools after the agent's own; new ones for each run of the session. */
   readonly tools?: () => readonly Tool[];
@@ -59,8 +61,12 @@ export const calls = (name: string, input: object, text = ""): Answering => ({
 });
 
 /** A file of the user. */
-export function attached(filename: string, content: string, contentType = "text/plain"): AttachedFile {
-  const bytes = Buffer.from(content);
+export function attached(
+  filename: string,
+  content: string | Buffer,
+  contentType = "text/plain",
+): AttachedFile {
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
   return {
     filename,
     contentType,

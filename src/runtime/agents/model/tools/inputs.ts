@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import { Failure } from "../../../../core/failure.ts";
-import type { Json } from "../../../../core/json.ts";
+import type { JsonObject } from "../../../../core/json.ts";
 import type { Workspace } from "../../../../core/workspaces/workspace.ts";
 import type { AttachedFile } from "../../../agent.ts";
 import { head } from "../tool.ts";
@@ -18,8 +18,8 @@ const nameMax = 80;
 export async function placeInputs(
   workspace: Workspace,
   files: readonly AttachedFile[],
-): Promise<readonly Json[]> {
-  const placed: Json[] = [];
+): Promise<readonly JsonObject[]> {
+  const placed: JsonObject[] = [];
   for (const file of files) {
     const { filename, contentType, bytes } = file;
     try {

@@ -1,4 +1,5 @@
 import { contentTypeOf } from "../../../../core/files/filename.ts";
+import type { JsonObject } from "../../../../core/json.ts";
 import { findNearest } from "../../../../core/nearest.ts";
 import { baseName, type Workspace, workspacePath } from "../../../../core/workspaces/workspace.ts";
 import type { Tool, ToolResult } from "../tool.ts";
@@ -23,11 +24,14 @@ interface ReadInput {
   readonly raw?: boolean;
 }
 
+/** True for media types of pictures other than drawings as text. */
+export const isPicture = (contentType: string): boolean => /^image\/(?!svg)/.test(contentType);
+
 /** Reads a file of the workspace. */
 export const read: Tool = createTool<ReadInput>({
   name: "read",
   description:
-    "Reads a file: text by lines, CSV by rows, PDF by pages, JSON by value. When `next` is a number, the next part begins there.",
+    "Reads a file: text by lines, CSV by rows, PDF by pages, JSON by value, pictures by sight. When `next` is a number, the next part begins there.",
   properties: {
     path: pathSchema,
     from: { type: "integer", minimum: 1, description: "First line, row or page; default 1." },
@@ -44,13 +48,27 @@ export const read: Tool = createTool<ReadInput>({
     if (!file) return missingFile(workspace, path);
     const filename = baseName(file.path);
     const contentType = contentTypeOf(filename);
+    if (isPicture(contentType)) {
+      const image = { name: file.path, read: () => workspace.read(path) };
+      return { ...successResult({ content_type: contentType, bytes: file.bytes }), images: [image] };
+    }
     const source = { filename, contentType, read: () => workspace.read(path) };
     // The source of a page: its text alone cannot be edited.
     const readPart = raw || contentType.includes("html") ? readText : readDocument;
     const { next, ...reading } = await readPart(source, { ...part, from: from - 1, signal });
-    return successResult({ ...reading, next: next === null ? null : next + 1 });
+    const pages = blankPages(reading, from);
+    return {
+      ...successResult({ ...reading, next: next === null ? null : next + 1 }),
+      ...(pages.length > 0 && { images: [{ name: file.path, read: source.read, pages }] }),
+    };
   },
 });
+
+/** The pages without text, of a PDF: often they are scanned. */
+const blankPages = ({ pages, texts }: JsonObject, from: number): readonly number[] =>
+  pages !== undefined && Array.isArray(texts)
+    ? texts.flatMap((text, index) => (typeof text === "string" && text.trim() === "" ? [from + index] : []))
+    : [];
 
 /** Writes a text into the workspace. */
 export const write: Tool = createTool<{ readonly path: string; readonly content: string }>({
