@@ -82,7 +82,7 @@ function seenByRules({ name, permission, writes }: Tool, input: JsonObject): See
   const [more, written] = [permission?.(input), writes?.(input)];
   const pathsOf = (of: Json | undefined) => (typeof of === "string" ? [workspacePath(of)] : []);
   try {
-    const subjects = more?.tool ? [] : pathsOf(path);
+    const subjects = more?.subjects ? [] : pathsOf(path);
     const own = { tool: name, subjects, isEffect: false, ...more };
     if (written === undefined) return { own };
     const besides = written === path ? { besides: name } : {};

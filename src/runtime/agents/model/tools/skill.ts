@@ -42,6 +42,8 @@ const useSkill = (skills: readonly TurnSkill[]): Tool => ({
   repeats: true,
   reads: () => true,
   inParts: true,
+  // Its path is one of the skill, not of the workspace.
+  permission: ({ skill }) => ({ subjects: typeof skill === "string" ? [skill] : [] }),
   brief: ({ skill }) => `Using the skill ${skillOf(skills, skill)?.name ?? "with that name"}`,
   async use({ input }) {
     const skill = skillOf(skills, input["skill"]);
