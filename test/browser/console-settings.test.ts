@@ -268,6 +268,60 @@ describeWithChromium("the settings of the console", (database) => {
     expect(await listed("project.list")).toEqual([]);
   });
 
+  test("rules of a project are added, moved and removed, and a fault is at its field", async () => {
+    const { owner } = stage;
+    await owner.v2("project.create", { name: "Ruled" });
+    const rulesOf = async () => (await owner.v2("project.list")).body["data"][0].permissions;
+    const rule = (at: number) => dialog().getByRole("listitem").nth(at);
+    await page.goto("/projects");
+    await choose(/^More: Ruled/, "Edit");
+    await dialog().getByRole("button", { name: "Add a rule" }).click();
+    await rule(0).getByLabel("Only these commands").fill("npm *");
+    await rule(0).getByLabel("Decision").selectOption("Allow");
+    await dialog().getByRole("button", { name: "Add a rule" }).click();
+    await rule(1).getByLabel("Act").selectOption("Another tool");
+    await rule(1).getByLabel("Name of the tool").fill("mail tool");
+    await rule(1).getByLabel("Decision").selectOption("Never");
+    await submit("Save");
+    await rule(1).getByText("Use letters, digits").waitFor();
+    await rule(1).getByLabel("Name of the tool").fill("connector.mail");
+    await dialog().getByRole("button", { name: "Move up: Rule 2" }).click();
+    await submit("Save");
+    await closed();
+    await page.getByText("2 rules").waitFor();
+    expect(await rulesOf()).toMatchObject([
+      { tool: "connector.mail", pattern: "*", decision: "deny" },
+      { tool: "bash", pattern: "npm *", decision: "allow" },
+    ]);
+    await choose(/^More: Ruled/, "Edit");
+    for (const number of [2, 1])
+      await dialog()
+        .getByRole("button", { name: `Remove: Rule ${number}` })
+        .click();
+    await submit("Save");
+    await closed();
+    await expect.poll(rulesOf).toBeUndefined();
+    await choose(/^More: Ruled/, "Delete");
+    await submit("Delete");
+    await page.getByText("You have no project yet").waitFor();
+  });
+
+  test("the page of a task shows the rules in force, and changes those of the task", async () => {
+    const { body } = await stage.owner.v2("task.create", {
+      message: { content: "[[say done]]" },
+      permissions: [{ tool: "bash", pattern: "rm *", decision: "deny" }],
+    });
+    await page.goto(`/app/${String(body["task_id"])}`);
+    const rules = page.getByRole("region", { name: "Rules in force" });
+    await rules.getByText("This task").waitFor();
+    await rules.getByRole("listitem").filter({ hasText: "Run commands rm *" }).getByText("Never").waitFor();
+    await rules.getByRole("button", { name: "Change" }).click();
+    await dialog().getByLabel("Decision").selectOption("Ask each time");
+    await submit("Save");
+    await closed();
+    await rules.getByText("Ask each time").waitFor();
+  });
+
   test("keep what was typed into a form over a reload and the end of the session, and no secret", async () => {
     await page.goto("/settings/connectors");
     await press("Add connector");
@@ -382,6 +436,14 @@ describeWithChromium("the settings of the console", (database) => {
     await page.getByRole("status").getByRole("link").waitFor();
     expect(await listed("schedule.list")).toMatchObject([
       { name: "Report", status: "paused", last_task_id: expect.any(String) },
+    ]);
+    await choose(/^More: Report/, "Rules");
+    await dialog().getByRole("button", { name: "Add a rule" }).click();
+    await submit("Save");
+    await closed();
+    await page.getByText("1 rule").waitFor();
+    expect(await listed("schedule.list")).toMatchObject([
+      { task: { message: { content: [{ text: "[[say done]]" }] }, permissions: [{ tool: "bash" }] } },
     ]);
     await choose(/^More: Report/, "Delete");
     await submit("Delete");

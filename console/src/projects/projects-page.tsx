@@ -3,6 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Project } from "#proto/project/v2/project_pb.ts";
 import { ProjectService } from "#proto/project/v2/project_service_pb.ts";
+import { draftsOf, ruleEdit, ruleFaultOf } from "../rules/draft.ts";
+import { RulesField } from "../rules/rules-field.tsx";
+import { ruleFacts } from "../rules/rules-list.tsx";
 import { CallDialog } from "../ui/call-dialog.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
@@ -86,7 +89,9 @@ export function ProjectsPage() {
               <Icon name="project" />
               <span className="main">
                 <strong>{project.name}</strong>
-                <small>{project.instruction}</small>
+                <small>
+                  {[...ruleFacts(project.permissions), project.instruction].filter(Boolean).join(" · ")}
+                </small>
               </span>
               <span className="actions">
                 <Link to="/" search={{ project: project.id }} className="button">
@@ -138,6 +143,7 @@ function ProjectDialog({
 }) {
   const [name, setName] = useState(project?.name ?? "");
   const [instruction, setInstruction] = useState(project?.instruction ?? "");
+  const [rules, setRules] = useState(() => draftsOf(project?.permissions ?? []));
   const onSuccess = (): void => {
     onSaved();
     onClose();
@@ -146,14 +152,18 @@ function ProjectDialog({
   const update = useMutation(ProjectService.method.updateProject, { onSuccess });
   const save = (): void =>
     project
-      ? update.mutate({ projectId: project.id, name, instruction })
+      ? update.mutate({ projectId: project.id, name, instruction, ...ruleEdit(rules, project.permissions) })
       : create.mutate({ name, instruction });
   return (
     <FormDialog
       title={project ? text.edit : text.create}
       submit={text.save}
       draft={`project ${project?.id ?? "new"}`}
-      {...{ onClose, error: create.error ?? update.error, isPending: create.isPending || update.isPending }}
+      {...{
+        onClose,
+        error: ruleFaultOf(update.error) ? null : (create.error ?? update.error),
+        isPending: create.isPending || update.isPending,
+      }}
       onSubmit={save}
     >
       <TextField label={text.name} required value={name} onValue={setName} />
@@ -164,6 +174,7 @@ function ProjectDialog({
         value={instruction}
         onValue={setInstruction}
       />
+      {project && <RulesField value={rules} onValue={setRules} error={update.error} />}
     </FormDialog>
   );
 }

@@ -3,6 +3,9 @@ import { useState } from "react";
 import type { AgentProfile } from "#proto/agent/v2/agent_profile_pb.ts";
 import { AgentProfileService } from "#proto/agent/v2/agent_profile_service_pb.ts";
 import { useRole } from "../api/me.ts";
+import { draftsOf, ruleEdit, ruleFaultOf } from "../rules/draft.ts";
+import { RulesField } from "../rules/rules-field.tsx";
+import { ruleFacts } from "../rules/rules-list.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
 import { TextField } from "../ui/fields.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
@@ -100,6 +103,7 @@ const factsOf = ({
   concurrency,
   timeLimitSeconds,
   fetch,
+  permissions,
   description,
 }: AgentProfile): readonly string[] => [
   id,
@@ -109,6 +113,7 @@ const factsOf = ({
   ...(concurrency === undefined ? [] : [text.runs(concurrency)]),
   ...(timeLimitSeconds === undefined ? [] : [text.seconds(timeLimitSeconds)]),
   ...(fetch ? [fetchFact(fetch)] : []),
+  ...ruleFacts(permissions),
   ...(description === "" ? [] : [description]),
 ];
 
@@ -126,6 +131,7 @@ function ProfileDialog({
   const [concurrency, setConcurrency] = useState(`${profile.concurrency ?? ""}`);
   const [seconds, setSeconds] = useState(`${profile.timeLimitSeconds ?? ""}`);
   const [fetch, setFetch] = useState(profile.fetch && draftOf(profile.fetch));
+  const [rules, setRules] = useState(() => draftsOf(profile.permissions));
   const update = useMutation(AgentProfileService.method.updateAgentProfile, {
     onSuccess: ({ agentProfile }) => {
       onSaved();
@@ -142,7 +148,11 @@ function ProfileDialog({
       title={text.editTitle(profile.id)}
       submit={text.save}
       draft={`agent profile ${profile.id}`}
-      {...{ onClose, error: refused ? null : update.error, isPending: update.isPending }}
+      {...{
+        onClose,
+        error: refused || ruleFaultOf(update.error) ? null : update.error,
+        isPending: update.isPending,
+      }}
       onSubmit={() =>
         update.mutate({
           agentProfile: profile.id,
@@ -151,6 +161,7 @@ function ProfileDialog({
           ...(description === profile.description ? {} : { description }),
           ...limits,
           ...(fetch && fetchEdit(fetch, profile)),
+          ...ruleEdit(rules, profile.permissions),
         })
       }
     >
@@ -177,6 +188,7 @@ function ProfileDialog({
           onDraft={setFetch}
         />
       )}
+      <RulesField value={rules} onValue={setRules} error={update.error} />
     </FormDialog>
   );
 }

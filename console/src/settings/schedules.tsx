@@ -1,7 +1,9 @@
 import { useInfiniteQuery, useMutation } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { type Schedule, ScheduleStatus } from "#proto/schedule/v1/schedule_pb.ts";
 import { ScheduleService } from "#proto/schedule/v1/schedule_service_pb.ts";
+import { ruleFacts } from "../rules/rules-list.tsx";
 import { shownText } from "../task/act-view.tsx";
 import { MoreButton } from "../ui/call-dialog.tsx";
 import { ErrorNote } from "../ui/error-note.tsx";
@@ -11,13 +13,14 @@ import { Ago, formatInterval, formatInZone, fromSeconds } from "../ui/time.tsx";
 import { titleOf, words } from "../words.ts";
 import { cronWords } from "./cron-words.ts";
 import { ListPage } from "./list-page.tsx";
-import { ScheduleDialog } from "./schedule-dialog.tsx";
+import { ScheduleDialog, ScheduleRulesDialog } from "./schedule-dialog.tsx";
 
 const text = words(
   {
     about: "A schedule starts a task at its times. Tasks of a schedule are yours.",
     create: "New schedule",
     run: "Run now",
+    rules: "Rules",
     pause: "Pause",
     resume: "Resume",
     remove: "Delete",
@@ -47,6 +50,7 @@ const text = words(
     about: "Ein Zeitplan startet zu seinen Zeiten eine Aufgabe. Aufgaben eines Zeitplans gehören Ihnen.",
     create: "Neuer Zeitplan",
     run: "Jetzt starten",
+    rules: "Regeln",
     pause: "Anhalten",
     resume: "Fortsetzen",
     remove: "Löschen",
@@ -135,6 +139,7 @@ function ScheduleRow({
   const pause = useMutation(ScheduleService.method.pauseSchedule, { onSuccess: onChanged });
   const resume = useMutation(ScheduleService.method.resumeSchedule, { onSuccess: onChanged });
   const run = useMutation(ScheduleService.method.runSchedule, { onSuccess: onChanged });
+  const [hasRules, setHasRules] = useState(false);
   const isActive = status === ScheduleStatus.ACTIVE;
   const change = isActive
     ? { label: text.pause, icon: "stop" as const, run: () => pause.mutate({ scheduleId }) }
@@ -182,16 +187,20 @@ function ScheduleRow({
           label={`${text.more}: ${name}`}
           entries={[
             ...(status === ScheduleStatus.FINISHED ? [] : [change]),
+            { label: text.rules, icon: "shield", run: () => setHasRules(true) },
             { label: text.remove, icon: "bin", danger: true, run: onRemove },
           ]}
         />
       </span>
+      {hasRules && (
+        <ScheduleRulesDialog schedule={schedule} onClose={() => setHasRules(false)} onSaved={onChanged} />
+      )}
     </li>
   );
 }
 
 function Times({
-  schedule: { cron, intervalSeconds, timeZone, at, nextRunAt, lastRunAt },
+  schedule: { cron, intervalSeconds, timeZone, at, nextRunAt, lastRunAt, task },
 }: {
   schedule: Schedule;
 }) {
@@ -211,6 +220,7 @@ function Times({
           · {text.last} <Ago at={fromSeconds(lastRunAt)} />
         </>
       )}
+      {ruleFacts(task?.permissions ?? []).map((fact) => ` · ${fact}`)}
     </small>
   );
 }

@@ -10,6 +10,8 @@ import {
   TaskEventSchema,
 } from "#proto/task/v2/task_event_pb.ts";
 import { type Task, TaskStatus } from "#proto/task/v2/task_pb.ts";
+import type { GetTaskResponse } from "#proto/task/v2/task_service_pb.ts";
+import { RulesInForce } from "../rules/rules-list.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { scrollable } from "../ui/static-parts.ts";
@@ -30,10 +32,16 @@ export function Panel({
   task,
   timeline,
   events,
+  levels,
+  onRules,
 }: {
   task: Task | undefined;
   timeline: Timeline;
   events: readonly TaskEvent[];
+  /** The rules that hold for the task. */
+  levels: GetTaskResponse["permissions"];
+  /** They were changed. */
+  onRules: () => void;
 }) {
   const [showsEvents, setShowsEvents] = useState(false);
   const files = useMemo(() => filesOf(timeline), [timeline]);
@@ -71,6 +79,7 @@ export function Panel({
       )}
       {task && <Subtasks task={task} />}
       {task && <Pushes taskId={task.id} />}
+      {task && <RulesInForce taskId={task.id} levels={levels} onChanged={onRules} />}
       {task && <Details task={task} />}
       <section className={styles.tools}>
         {task && <Tools taskId={task.id} events={events} />}

@@ -175,7 +175,11 @@ export function TaskPage() {
           </div>
         </div>
       </main>
-      <Panel task={task} timeline={timeline} events={events} />
+      <Panel
+        {...{ task, timeline, events }}
+        levels={detail.data?.permissions ?? []}
+        onRules={() => void refetch()}
+      />
     </div>
   );
 }

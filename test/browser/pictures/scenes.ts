@@ -27,6 +27,7 @@ const settings = [
     "schedules",
     "apps",
     "agents",
+    "models",
   ],
   ...["members", "usage", "audit", "assets", "exports", "installation"],
 ];
@@ -95,6 +96,7 @@ const dialogs: readonly Scene[] = [
   { name: "spaces", path: "/", act: openSpaces },
   { name: "dialog-connector", path: "/settings/connectors", act: press("Add connector") },
   { name: "dialog-schedule", path: "/settings/schedules", act: press("New schedule") },
+  { name: "dialog-model", path: "/settings/models", act: press("Add a model") },
   { name: "dialog-app", path: "/settings/apps", act: press("New app") },
   { name: "dialog-skills", path: "/settings/apps", act: choose("Skills") },
   { name: "dialog-users", path: "/settings/apps", act: choose("Users") },
@@ -155,6 +157,32 @@ async function streamAnswer(page: Page): Promise<void> {
   await page.locator("[aria-busy=true]").getByText("What speaks against it").waitFor();
 }
 
+/** Opens the form of the first project, with its rules. */
+async function editProject(page: Page): Promise<void> {
+  const main = page.getByRole("main");
+  await main
+    .getByRole("button", { name: /^(More|Mehr)/ })
+    .last()
+    .click();
+  await page
+    .getByRole("button", { name: /^(Edit|Bearbeiten)$/ })
+    .last()
+    .click();
+  await page.getByRole("dialog").getByRole("listitem").last().scrollIntoViewIfNeeded();
+}
+
+/** Saves a rule with a fault, which the server refuses. */
+async function refuseRule(page: Page): Promise<void> {
+  const details = page.getByRole("button", { name: "Change", exact: true });
+  await details.dispatchEvent("click");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Add a rule" }).click();
+  await dialog.getByRole("combobox", { name: "Act" }).selectOption("Another tool");
+  await dialog.getByRole("textbox").fill("mail tool");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.locator(".fault").first().waitFor();
+}
+
 /** Every page, and its main states. */
 export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): readonly Scene[] => [
   { name: "tasks", path: "/" },
@@ -192,6 +220,10 @@ export const scenesOf = ({ longTask, asks, failed, website, consent }: Seeded): 
   { name: "shared", path: `/share/${longTask}`, who: "visitor" },
   { name: "shared-missing", path: "/share/unknown", who: "visitor" },
   { name: "projects", path: "/projects" },
+  { name: "rules-project", path: "/projects", act: editProject },
+  { name: "rules-project-german", path: "/projects", locale: "de-DE", act: editProject },
+  { name: "rules-task", path: `/app/${longTask}`, act: refuseRule },
+  { name: "rules-profile", path: "/settings/agents", act: press("Edit: manus-1.6") },
   { name: "not-found", path: "/settings/unknown" },
   { name: "sign-in", path: "/sign-in", who: "visitor" },
   { name: "page-ask", path: `/sign-in/ask?next=${encodeURIComponent(consent)}`, who: "visitor" },

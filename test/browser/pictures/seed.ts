@@ -106,6 +106,13 @@ async function seedUsage(
 }
 
 /** Tasks of today in every state. Returns the id of the one with the longest story. */
+/** Rules of a project. */
+const rules = [
+  { tool: "bash", pattern: "npm publish*", decision: "deny" },
+  { tool: "bash", pattern: "npm *", decision: "allow" },
+  { tool: "connector.mail", pattern: "send_*", decision: "ask", each_time: true },
+];
+
 async function seedTasks(owner: Person, project: string): Promise<string> {
   for (const { title, content, ...more } of stories.today)
     await must(owner, "task.create", {
@@ -284,6 +291,7 @@ export async function seed(service: Service, days: MovableDays, servers: SeedSer
   const projects: string[] = [];
   for (const { name, instruction } of stories.projects)
     projects.push(String((await must(owner, "project.create", { name, instruction }))["project"].id));
+  await must(owner, "project.update", { project_id: projects[0], permissions: rules });
   await seedUsage(days, [owner, ...others], projects);
   await seedWebhooks(owner, servers);
   const website = await seedWebsites(owner);
