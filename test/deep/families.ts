@@ -55,7 +55,7 @@ export const families: readonly Family[] = [
   },
   {
     name: "chaos",
-    files: [...named("agents", "chaos same-events"), ...named("runtime/model", "resume injections")],
+    files: [...named("agents", "chaos same-events"), ...named("runtime/model", "resume kills injections")],
   },
   {
     name: "nodes",

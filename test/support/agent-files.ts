@@ -85,10 +85,15 @@ export interface AgentFiles extends Files {
 export function agentFiles(store: Store, clock: Clock): AgentFiles {
   const folder = mkdtempSync(join(tmpdir(), "agent-files-"));
   const blobs = createLocalBlobs(folder);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  return { blobs, ...filesOver(store, blobs, clock), remove };
+}
+
+/** Files over a store, whose bytes others have too. */
+export function filesOver(store: Store, blobs: Blobs, clock: Clock): Files {
   const writing = writer({ changeBytes: store.change, blobs, clock, ids: systemIds, quota: 1024 ** 3 });
   const stage = staging({ changeBytes: store.change, writer: writing, clock, ids: systemIds });
   return {
-    blobs,
     publishTask: unpublished,
     staging: stage,
     workspaceOf: workspaces({ store, changeBytes: store.change, staging: stage, blobs, clock }),
@@ -96,6 +101,5 @@ export function agentFiles(store: Store, clock: Clock): AgentFiles {
     readTranscript: transcriptReader(store.transcripts, blobs),
     openSkill: createOpenCurrentSkill(blobs, (id) => store.skills.byId(id)),
     saveSite: createSaveSite({ clock, ids: systemIds, random: systemRandom }),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

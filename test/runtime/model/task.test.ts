@@ -1,32 +1,17 @@
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { ModelConfig } from "../../../src/config/models.ts";
-import type { Caller } from "../../../src/core/accounts/caller.ts";
-import { systemIds } from "../../../src/core/ids.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { eventId } from "../../../src/core/tasks/event.ts";
-import { confirm as confirmation, firstEvents } from "../../../src/core/tasks/lifecycle.ts";
-import { taskSteps } from "../../../src/core/tasks/steps.ts";
-import type { Task } from "../../../src/core/tasks/task.ts";
-import { confirmations } from "../../../src/core/use-cases/confirm-action.ts";
-import { schedules } from "../../../src/core/use-cases/manage-schedules.ts";
-import { tasks } from "../../../src/core/use-cases/manage-tasks.ts";
+import { confirm as confirmation } from "../../../src/core/tasks/lifecycle.ts";
 import type { Agent } from "../../../src/runtime/agent.ts";
-import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
-import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
 import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
 import { transcriptLines } from "../../../src/runtime/exports/sessions.ts";
-import { runTask } from "../../../src/runtime/run.ts";
-import { ann, putTask } from "../../store/samples.ts";
-import { type AgentFiles, agentFiles } from "../../support/agent-files.ts";
-import { cipher } from "../../support/cipher.ts";
-import { claimTasks, unpublished as publishTask } from "../../support/claims.ts";
-import { describeOnOne, openTestStore, type TestStore } from "../../support/database.ts";
-import { checkTask, taskInStore } from "../../support/invariants.ts";
+import { claimTasks } from "../../support/claims.ts";
+import { describeOnOne } from "../../support/database.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
-import { patientClock } from "../../support/patient-clock.ts";
 import { pngOf } from "../../support/pictures.ts";
-import { anyRequest, askUser, configOf, deploy, echo, mark, plainImages } from "./model-run.ts";
+import { askUser, deploy, echo } from "./model-run.ts";
+import { storedTasks } from "./stored-task.ts";
 
 const endpoints = await Promise.all(
   modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
@@ -35,13 +20,6 @@ afterAll(async () => {
   for (const { server } of endpoints) await server[Symbol.asyncDispose]();
 });
 
-const clock = patientClock();
-const caller: Caller = {
-  ...ann,
-  role: null,
-  locale: "en",
-  credential: { kind: "key", keyKind: "general", id: "key", scopes: null },
-};
 const call = (name: string, input: JsonObject) => ({ calls: [{ name, input }] });
 
 const sourceOf = (bytes: Buffer) => ({
@@ -52,47 +30,12 @@ const sourceOf = (bytes: Buffer) => ({
 });
 
 describeOnOne("a task of the model agent with tools", (kind) => {
-  let db: TestStore;
-  let files: AgentFiles;
-  beforeAll(async () => {
-    db = await openTestStore(kind, { clock });
-    files = agentFiles(db.store, clock);
-  });
-  afterAll(async () => {
-    files.remove();
-    await db[Symbol.asyncDispose]();
-  });
-
-  const steps = taskSteps(clock);
-  const backlog = { add: () => undefined };
-  const operations = tasks({ clock, ids: systemIds, backlog, steps, keepsEvents: false, publishTask });
-  const manageSchedules = schedules({ clock, ids: systemIds, tasks: operations });
-  const { confirm } = confirmations({
-    clock,
-    cipher,
-    backlog,
-    steps,
-    publishTask,
-    schedules: manageSchedules,
-  });
-  const taskRow = async (id: string): Promise<Task> => {
-    const task = await db.store.tasks.byId(id);
-    if (!task) throw new Error("no such task");
-    return task;
-  };
-  const put = async () => (await putTask(db.store, { createdAt: clock.now() }, firstEvents("Go"))).id;
-  const events = (id: string) => db.store.events.list(id, { order: "asc", limit: 1_000, verbose: true });
+  const stored = storedTasks(kind);
+  const { clock, put, taskRow, events, send, decide, rowsOf } = stored;
   const uses = async (id: string) =>
     (await events(id)).flatMap((event) =>
       event.type === "tool_used" ? [[event.payload.tool, event.payload.status]] : [],
     );
-  const send = (id: string, text: string) =>
-    db.store.change((tx) => operations.send(tx, caller, id, { texts: [text], references: [] }, {}));
-  async function decide(id: string, input: JsonObject): Promise<void> {
-    const pending = await db.store.actions.pending(id);
-    await db.store.change((tx) => confirm(tx, caller, id, eventId(id, pending?.seq ?? 0), input));
-  }
-
   /** Claims the task and runs it until it rests, or until `abandons` releases the run. */
   async function run(
     id: string,
@@ -101,40 +44,8 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     abandons = Number.POSITIVE_INFINITY,
     more: Partial<ModelConfig> = {},
   ): Promise<void> {
-    const config = configOf(api, server, more);
-    const model = modelAgent({
-      config,
-      policy: anyRequest,
-      model: languageModel(config, "/nowhere"),
-      toolsFor: () => tools,
-      showImages: plainImages,
-      random: (bytes) => new Uint8Array(bytes),
-      markOf: () => mark,
-      log: () => undefined,
-    });
-    const [claimed] = await db.store.change(async (tx) =>
-      claimTasks(tx, [await taskRow(id)], "n1", clock.now()),
-    );
-    if (!claimed) throw new Error("not claimed");
-    const parts = {
-      store: db.store,
-      clock,
-      ids: systemIds,
-      cipher,
-      log: () => undefined,
-      publishTask,
-      staging: files.staging,
-      readFile: files.readFile,
-      readTranscript: files.readTranscript,
-      workspaceOf: files.workspaceOf,
-      openSkill: files.openSkill,
-      saveSite: files.saveSite,
-    };
-    await runTask(claimed, new AbortController().signal, {
-      ...parts,
-      agentFor: () => losingAgent(model, abandons),
-    });
-    checkTask(await taskInStore(db.store, id));
+    const agentOf = (model: Agent) => losingAgent(model, abandons);
+    await stored.run(id, { api, server, tools, config: more, agentOf });
   }
 
   test.each(
@@ -244,15 +155,6 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     });
   });
 
-  /** The transcript of a task, without times, and what differs between tasks. */
-  async function rowsOf(id: string) {
-    const rows = await Array.fromAsync(files.readTranscript(id));
-    const same = rows.map(
-      ({ taskId: _, spaceId: _space, seq: _seq, createdAt: _at, activeMs: _ms, ...row }) => row,
-    );
-    return JSON.parse(JSON.stringify(same).replaceAll(/"Time":"[^"]*"/g, '"Time":""')) as typeof same;
-  }
-
   test.each(
     endpoints,
   )("keeps an answer of more than 1 MiB in the storage as long as the transcript, and sends all of it ($api)", async (endpoint) => {
@@ -267,11 +169,11 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     await run(id, endpoint, [echo()], undefined, room);
     for (const { body } of server.requests.slice(sent + 1))
       for (const text of large) expect(JSON.stringify(body)).toContain(text);
-    const stored = (await db.store.transcripts.list(id, 0)).filter(({ blobId }) => blobId !== null);
-    expect(stored).toMatchObject([{ role: "assistant", parts: [] }]);
-    await db.store.change((tx) => tx.transcripts.deleteOfTask(id));
-    const deletable = await db.store.change((tx) => tx.blobs.claimDeletable(0, clock.now(), 10));
-    expect(deletable).toEqual(stored.map(({ blobId }) => blobId));
+    const inStorage = (await stored.db.store.transcripts.list(id, 0)).filter(({ blobId }) => blobId !== null);
+    expect(inStorage).toMatchObject([{ role: "assistant", parts: [] }]);
+    await stored.db.store.change((tx) => tx.transcripts.deleteOfTask(id));
+    const deletable = await stored.db.store.change((tx) => tx.blobs.claimDeletable(0, clock.now(), 10));
+    expect(deletable).toEqual(inStorage.map(({ blobId }) => blobId));
   });
 
   test.each(
@@ -290,17 +192,17 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     await run(id, endpoint, [photograph], undefined, { images: true });
     for (const { body } of server.requests.slice(sent + 1))
       expect(JSON.stringify(body)).toContain(picture.toString("base64"));
-    const stored = (await db.store.transcripts.list(id, 0)).filter(({ role }) => role === "image");
-    expect(stored).toMatchObject([
+    const inStorage = (await stored.db.store.transcripts.list(id, 0)).filter(({ role }) => role === "image");
+    expect(inStorage).toMatchObject([
       { parts: [{ type: "image", width: 30, height: 20, bytes: picture.length }] },
     ]);
-    expect(JSON.stringify(stored)).not.toContain(picture.toString("base64"));
-    expect(await buffer(await files.blobs.read(stored[0]?.blobId ?? ""))).toEqual(picture);
-    const exported = await Array.fromAsync(transcriptLines(files.readTranscript, { id }));
+    expect(JSON.stringify(inStorage)).not.toContain(picture.toString("base64"));
+    expect(await buffer(await stored.files.blobs.read(inStorage[0]?.blobId ?? ""))).toEqual(picture);
+    const exported = await Array.fromAsync(transcriptLines(stored.files.readTranscript, { id }));
     expect(exported.join("")).toContain(`"image":"${picture.toString("base64")}"`);
-    await db.store.change((tx) => tx.transcripts.deleteOfTask(id));
-    const deletable = await db.store.change((tx) => tx.blobs.claimDeletable(0, clock.now(), 10));
-    expect(deletable).toEqual(stored.map(({ blobId }) => blobId));
+    await stored.db.store.change((tx) => tx.transcripts.deleteOfTask(id));
+    const deletable = await stored.db.store.change((tx) => tx.blobs.claimDeletable(0, clock.now(), 10));
+    expect(deletable).toEqual(inStorage.map(({ blobId }) => blobId));
   });
 
   test.each(
@@ -374,7 +276,7 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     const done: string[] = [];
     endpoint.server.play([{ text: "Done." }]);
     const id = await put();
-    const [claimed] = await db.store.change(async (tx) =>
+    const [claimed] = await stored.db.store.change(async (tx) =>
       claimTasks(tx, [await taskRow(id)], "n1", clock.now()),
     );
     const used = (tool: string, status: "success" | "pending_confirmation", params: JsonObject) =>
@@ -384,7 +286,7 @@ describeOnOne("a task of the model agent with tools", (kind) => {
       }) as const;
     const approval = { kind: "deployAction", variant: "", actionId: "x", params: { site: "a" } } as const;
     const { wait, ...waiting } = confirmation(approval);
-    await db.store.change(async (tx) => {
+    await stored.db.store.change(async (tx) => {
       const events = [
         { type: "assistant_message", payload: { content: "I look.", deliveryKind: "progress" } } as const,
         used("echo", "success", { text: "a" }),

@@ -26,8 +26,10 @@ export const edit: Tool = createTool<Input>({
   },
   required: ["path", "old", "new"],
   writes: ({ path }) => path,
+  // A second time it would fail, or replace what it has inserted.
+  repeats: false,
   brief: ({ path }) => `Edit ${path}`,
-  async use({ path, old, new: replacement, all = false }, { turn: { workspace } }) {
+  async use({ path, old, new: replacement, all = false }, { turn: { workspace }, begin }) {
     const file = await workspace.find(path);
     if (!file) return missingFile(workspace, path);
     if (file.bytes > bytesMax) return errorResult(`The file is too large: at most ${bytesMax} bytes.`);
@@ -40,6 +42,7 @@ export const edit: Tool = createTool<Input>({
     if (parts.length > 2 && !all) return errorResult(ambiguous(parts));
     const next = parts.join(withEnds(replacement, lineEnd(text, found)));
     if (next === text) return errorResult("`old` and `new` are the same.");
+    await begin();
     const { bytes } = await workspace.write(path, [Buffer.from(next)]);
     return successResult({ path: file.path, replaced: parts.length - 1, bytes });
   },
