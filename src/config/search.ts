@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { JsonObject } from "../core/json.ts";
 import { baseUrl } from "./values.ts";
 import { defineVariable, type Reader } from "./variable.ts";
 
@@ -7,9 +8,46 @@ export const searchProviders = ["searxng", "tavily", "exa", "brave"] as const;
 /** The service with which agents search the web. */
 export interface SearchConfig {
   readonly provider: (typeof searchProviders)[number];
-  /** The URL before the path of its API; null: the provider's own. No trailing slash. */
-  readonly url: string | null;
+  /** The URL before the path of its API; no trailing slash. */
+  readonly url: string;
   readonly key: string | null;
+}
+
+/** A search service that an operator has set by a call: one with a public address. */
+export interface SearchEntry extends SearchConfig {
+  readonly entry: JsonObject;
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The public addresses of the services that need a key. */
+const searchUrls = {
+  tavily: "https://api.tavily.com",
+  exa: "https://api.exa.ai",
+  brave: "https://api.search.brave.com",
+} as const;
+const keyed = Object.keys(searchUrls) as readonly (keyof typeof searchUrls)[];
+
+const entrySchema = z.strictObject({
+  api: z.literal("search"),
+  provider: z.enum(keyed, { error: `must be one of ${keyed.join(", ")}` }),
+  headers: z.strictObject({}).optional(),
+});
+
+/** Reads the entry of a search service. @throws what `refuse` throws, with the path and the rule. */
+export function readSearchEntry(
+  value: unknown,
+  key: string | null,
+  refuse: (path: string, rule: string) => Error,
+): SearchEntry {
+  const { data, error } = entrySchema.safeParse(value);
+  const [issue] = error?.issues ?? [];
+  if (!data)
+    throw refuse(issue?.path.join(".") ?? "", "must have only api and provider: one of tavily, exa, brave");
+  const { api, provider } = data;
+  const baseUrl = searchUrls[provider];
+  return { provider, url: baseUrl, key, entry: { api, provider }, baseUrl, apiKey: key, headers: {} };
 }
 
 /** The search of model agents. */
@@ -49,5 +87,8 @@ export const search = {
 export function readSearch(reader: Reader): SearchConfig | null {
   const { SEARCH_URL, SEARCH_PROVIDER, SEARCH_KEY } = reader.read(search);
   const provider = SEARCH_PROVIDER ?? (SEARCH_URL === null ? null : "searxng");
-  return provider === null ? null : { provider, url: SEARCH_URL, key: SEARCH_KEY };
+  if (provider === null) return null;
+  // A SearXNG has no address of its own: `rules.ts` requires SEARCH_URL.
+  const own = provider === "searxng" ? "" : searchUrls[provider];
+  return { provider, url: SEARCH_URL ?? own, key: SEARCH_KEY };
 }

@@ -1,7 +1,6 @@
 import { RefusedDestination } from "../adapters/egress/agent.ts";
 import { fetchFile } from "../adapters/egress/fetch-file.ts";
 import { guardedFetch } from "../adapters/egress/guarded-fetch.ts";
-import { searchWeb } from "../adapters/search/search.ts";
 import { lazy } from "../async/lazy.ts";
 import { findPackage } from "../async/optional-packages.ts";
 import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-profiles.ts";
@@ -14,7 +13,7 @@ import type { Agent, Turn } from "../runtime/agent.ts";
 import { requestTools } from "../runtime/agents/model/addresses.ts";
 import type { ToolsFor } from "../runtime/agents/model/tool.ts";
 import { offlineAgent } from "../runtime/agents/offline/offline.ts";
-import { guardedDispatcher, type LiveModels } from "./models.ts";
+import { guardedDispatcher, type LiveModels, liveSearch } from "./models.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { createSiteUrl } from "./sites.ts";
 
@@ -130,7 +129,7 @@ async function loadParts(context: ProcessContext, live: LiveModels, otherTools: 
     import("../runtime/agents/model/images/show.ts"),
     import("../runtime/agents/model/provider.ts"),
     defaultFetch(context.store),
-    createTools(context, otherTools),
+    createTools(context, live, otherTools),
   ]);
   const showImages = imageShower(() => findPackage("@napi-rs/canvas", dataDir));
   const mac = cipher.createMac("data mark");
@@ -185,12 +184,13 @@ const permittedTools =
 /** The tools of model agents. A built-in tool takes precedence over one of `others` with the same name. */
 async function createTools(
   { config, store, clock, random, resolve, log }: ProcessContext,
+  live: Pick<LiveModels, "searches">,
   others: readonly ToolsFor[],
 ): Promise<ToolsFor> {
   const { modelTools } = await import("../runtime/agents/model/tools/tools.ts");
   const builtIn = modelTools({
     fetchFile: fetchFile(config.fetchAllow, clock, resolve),
-    searchWeb: config.search && searchWeb(config.search, clock),
+    searchWeb: liveSearch(config, live, clock),
     sandbox: config.sandbox,
     siteOf: taskSites(store, createSiteUrl(config), random),
     log,

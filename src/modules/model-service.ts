@@ -1,12 +1,14 @@
 import { checkedAddresses, RefusedDestination } from "../adapters/egress/agent.ts";
-import { type ModelConfig, readEntry } from "../config/models.ts";
+import { searchWeb } from "../adapters/search/search.ts";
+import type { ModelConfig } from "../config/models.ts";
 import { readPrice } from "../config/prices.ts";
+import type { SearchEntry } from "../config/search.ts";
 import { invalidArgument } from "../core/failure.ts";
 import type { ModelSecrets } from "../core/installation/models.ts";
 import type { JsonObject } from "../core/json.ts";
 import { jsonBytes } from "../core/structured-output/bounds.ts";
 import { type ModelHandlerParts, type ModelTest, modelHandlers, type UsedModel } from "../rpc/model.ts";
-import { freeProfiles, guardedDispatcher } from "./models.ts";
+import { freeProfiles, guardedDispatcher, isSearch, readAny } from "./models.ts";
 import type { CreateModule } from "./module.ts";
 import type { ProcessContext } from "./process-context.ts";
 
@@ -23,7 +25,10 @@ const modelParts = (context: Parameters<CreateModule>[0]): ModelHandlerParts => 
     clock,
     inFile: Object.keys(config.models),
     freeProfiles: freeProfiles(config),
-    with: models.with,
+    with(stored) {
+      const tables = models.with(stored);
+      return { ...tables, models: { ...tables.models, ...tables.searches } };
+    },
     refresh: models.refresh,
     readEntry: checkEntry,
     checkPrice(price) {
@@ -41,11 +46,10 @@ const modelParts = (context: Parameters<CreateModule>[0]): ModelHandlerParts => 
 /** The most bytes of an entry with its headers, as JSON. */
 const entryMax = 16 * 1024;
 
-function checkEntry(entry: JsonObject, { apiKey, headers }: ModelSecrets): ModelConfig {
-  const complete = { ...entry, headers };
-  if (jsonBytes(complete) > entryMax)
+function checkEntry(entry: JsonObject, secrets: ModelSecrets): UsedModel {
+  if (jsonBytes({ ...entry, headers: secrets.headers }) > entryMax)
     throw invalidArgument("entry", `must have at most ${entryMax} bytes as JSON`);
-  return readEntry(complete, apiKey, (path, rule) =>
+  return readAny(entry, secrets, (path, rule) =>
     invalidArgument(path === "" ? "entry" : `entry.${path}`, rule),
   );
 }
@@ -76,6 +80,7 @@ async function mayReach(
 /** Calls a model. Only classes of failures leave. */
 async function testModel(context: ProcessContext, used: UsedModel, signal: AbortSignal): Promise<ModelTest> {
   const { clock } = context;
+  if (isSearch(used)) return await testSearch(context, used, signal);
   const config = used as ModelConfig; // Safe cast: all models of the handlers are of `checkEntry` and `with`.
   const startedAt = clock.monotonic();
   const took = () => ({ durationMs: clock.monotonic() - startedAt });
@@ -97,4 +102,18 @@ async function testModel(context: ProcessContext, used: UsedModel, signal: Abort
   } finally {
     void connections?.destroy();
   }
+}
+
+/** Searches once. The adapter says of a failure only that the service does not answer. */
+async function testSearch(
+  { clock }: ProcessContext,
+  search: SearchEntry,
+  signal: AbortSignal,
+): Promise<ModelTest> {
+  const startedAt = clock.monotonic();
+  const result = await searchWeb(search, clock)("test", signal).then(
+    () => ({ text: true }),
+    () => ({ failure: "broken" }),
+  );
+  return { ...result, durationMs: clock.monotonic() - startedAt };
 }

@@ -1,4 +1,5 @@
 import { guardedAgent } from "../adapters/egress/agent.ts";
+import { searchWeb } from "../adapters/search/search.ts";
 import { mutex } from "../async/limit.ts";
 import { poll } from "../async/poll.ts";
 import type { AgentName } from "../config/agent-profiles.ts";
@@ -6,14 +7,23 @@ import { isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { Config } from "../config/config.ts";
 import { type ModelConfig, readEntry } from "../config/models.ts";
 import { readPrice } from "../config/prices.ts";
-import { openModelSecrets, type StoredModel } from "../core/installation/models.ts";
+import { readSearchEntry, type SearchConfig, type SearchEntry } from "../config/search.ts";
+import type { Clock } from "../core/clock.ts";
+import type { SearchWeb } from "../core/files/search-web.ts";
+import { type ModelSecrets, openModelSecrets, type StoredModel } from "../core/installation/models.ts";
+import type { JsonObject } from "../core/json.ts";
 import { publicNames } from "../core/tasks/profile.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** Every process knows a change after this long at most, and the time of a read. */
 const lookMs = 3_000;
 
-type Tables = Pick<Config, "models" | "agentProfiles" | "prices">;
+type FileTables = Pick<Config, "models" | "agentProfiles" | "prices">;
+
+interface Tables extends FileTables {
+  /** The search services that operators have set. */
+  readonly searches: Readonly<Record<string, SearchEntry>>;
+}
 
 /**
  * The models of this process: those of MODELS_FILE, and those that operators have set. Its members always
@@ -53,6 +63,7 @@ export function liveModels(context: ProcessContext): LiveModels {
       replaceAll(live.models, now.models);
       replaceAll(live.agentProfiles, now.agentProfiles);
       replaceAll(live.prices, now.prices);
+      replaceAll(live.searches, now.searches);
     });
   return {
     ...live,
@@ -73,14 +84,23 @@ export function liveModels(context: ProcessContext): LiveModels {
 type Mutable<T> = { -readonly [K in keyof T]: { -readonly [N in keyof T[K]]: T[K][N] } };
 
 /** Those of the file win over stored ones, and AGENT_PROFILES and PRICES over what is stored with them. */
-function tablesOf(config: Tables, stored: readonly (readonly [StoredModel, ModelConfig])[]): Mutable<Tables> {
-  const used = stored.filter(([{ name }]) => !Object.hasOwn(config.models, name));
+function tablesOf(
+  config: FileTables,
+  stored: readonly (readonly [StoredModel, ModelConfig | SearchEntry])[],
+): Mutable<Tables> {
+  const isUsed = ({ name }: StoredModel) => !Object.hasOwn(config.models, name);
+  const used = stored.flatMap(([row, model]) =>
+    isUsed(row) && !isSearch(model) ? [[row, model] as const] : [],
+  );
   const served = used.flatMap(([row]) =>
     freeProfiles(config).flatMap((profile) =>
       row.profiles.includes(profile) ? [[profile, row] as const] : [],
     ),
   );
   return {
+    searches: Object.fromEntries(
+      stored.flatMap(([row, model]) => (isUsed(row) && isSearch(model) ? [[row.name, model]] : [])),
+    ),
     models: { ...Object.fromEntries(used.map(([{ name }, model]) => [name, model])), ...config.models },
     agentProfiles: {
       ...Object.fromEntries(served.map(([profile, { name }]) => [profile, `model:${name}` as AgentName])),
@@ -101,12 +121,14 @@ function replaceAll<T>(target: Record<string, T>, source: Readonly<Record<string
 }
 
 /** The configuration of a stored model: the same object while its row is the same. Null for one that breaks a rule. */
-function storedModels({ cipher, log }: ProcessContext): (row: StoredModel) => ModelConfig | null {
-  const known = new Map<string, { readonly version: string; readonly model: ModelConfig | null }>();
-  function open(row: StoredModel): ModelConfig | null {
+function storedModels({
+  cipher,
+  log,
+}: ProcessContext): (row: StoredModel) => ModelConfig | SearchEntry | null {
+  const known = new Map<string, { readonly version: string; readonly model: ReturnType<typeof open> }>();
+  function open(row: StoredModel): ModelConfig | SearchEntry | null {
     try {
-      const { apiKey, headers } = openModelSecrets(cipher, row);
-      return readEntry({ ...row.entry, headers }, apiKey, (path, rule) => new Error(`${path}: ${rule}`));
+      return readAny(row.entry, openModelSecrets(cipher, row), (path, rule) => new Error(`${path}: ${rule}`));
     } catch (cause) {
       log("error", "a stored model cannot be used: set it again", { model: row.name, cause });
       return null;
@@ -120,6 +142,18 @@ function storedModels({ cipher, log }: ProcessContext): (row: StoredModel) => Mo
     known.set(row.name, { version, model });
     return model;
   };
+}
+
+export const isSearch = (model: object): model is SearchEntry => "provider" in model;
+
+/** Reads an entry of a model, or of a search service. @throws what `refuse` throws. */
+export function readAny(
+  entry: JsonObject,
+  { apiKey, headers }: ModelSecrets,
+  refuse: (path: string, rule: string) => Error,
+): ModelConfig | SearchEntry {
+  const read = entry["api"] === "search" ? readSearchEntry : readEntry;
+  return read({ ...entry, headers }, apiKey, refuse);
 }
 
 /** The model of a profile; undefined when its agent uses none. */
@@ -139,3 +173,19 @@ export const guardedDispatcher = ({ config, resolve }: Pick<ProcessContext, "con
     by: { accountId: "models", signal: new AbortController().signal },
     isPatient: true,
   });
+
+/** The search of the settings, otherwise the first one with a key that an operator has set; null without one. */
+export function liveSearch(
+  { search }: Pick<Config, "search">,
+  live: Pick<LiveModels, "searches">,
+  clock: Clock,
+): () => SearchWeb | null {
+  const known = new WeakMap<SearchConfig, SearchWeb>();
+  return () => {
+    const service = search ?? Object.values(live.searches).find(({ key }) => key !== null);
+    if (!service) return null;
+    const opened = known.get(service) ?? searchWeb(service, clock);
+    known.set(service, opened);
+    return opened;
+  };
+}

@@ -143,6 +143,31 @@ describeOnOne("model.*", (kind) => {
     expect((await client.listModels({})).data).toEqual([]);
   });
 
+  test("a search service is set like a model, serves no profile, and its key goes to it alone", async () => {
+    const client = await models();
+    await client.setModel({ name: "mine", entry: entry() });
+    const before = (await client.listModels({})).data.map(({ name, profiles }) => [name, profiles]);
+    const tavily = { api: "search", provider: "tavily" };
+    const { model } = await client.setModel({ name: "web", entry: tavily, apiKey: "tvly-never-shown-1234" });
+    expect(model).toMatchObject({ keyEnd: "1234", entry: tavily, profiles: [], fromFile: false });
+    expect((await client.listModels({})).data.map(({ name, profiles }) => [name, profiles])).toEqual(
+      [...before, ["web", []]].toSorted(),
+    );
+    await runToEnd("What is 12 * 4?");
+    expect(server.requests.at(-1)?.tools).toContain("web_search");
+    const exa = { api: "search", provider: "exa" };
+    expect((await client.setModel({ name: "web", entry: exa })).model?.keyEnd).toBeUndefined();
+    await runToEnd("What is 12 * 4?");
+    expect(server.requests.at(-1)?.tools).not.toContain("web_search");
+    expect(await refusalOf(client.setModel({ name: "web", entry: { ...tavily, model: "x" } }))).toMatch(
+      /^InvalidArgument: .*must have only api and provider/,
+    );
+    expect(await refusalOf(client.setModel({ name: "web", entry: tavily, profiles: ["manus-1.6"] }))).toMatch(
+      /^InvalidArgument: .*profiles/,
+    );
+    for (const name of ["web", "mine"]) await client.removeModel({ name });
+  });
+
   test("only a session of an operator may call", async () => {
     const other = await service.person();
     expect(await refusalOf((await models(other)).listModels({}))).toMatch(/^PermissionDenied/);

@@ -25,7 +25,10 @@ const presets = {
   },
   local: { api: "openai", base_url: "http://127.0.0.1:11434/v1", context_tokens: 32_000 },
   other: { api: "openai", base_url: "https://", context_tokens: 32_000 },
-} as const;
+  tavily: { api: "search", provider: "tavily" },
+  exa: { api: "search", provider: "exa" },
+  brave: { api: "search", provider: "brave" },
+} as const satisfies Readonly<Record<string, JsonObject>>;
 type Provider = keyof typeof presets;
 const providers = Object.keys(presets) as Provider[];
 
@@ -37,14 +40,18 @@ interface Draft {
   readonly profiles: readonly string[];
 }
 
+/** True for the entry of a search service, which has a key and nothing else to set. */
+export const isSearch = (entry: JsonObject | undefined): boolean => entry?.["api"] === "search";
+
 const providerOf = ({ entry }: Model): Provider =>
-  providers.find(
-    (name) => presets[name].base_url === entry?.["base_url"] && presets[name].api === entry["api"],
-  ) ?? "other";
+  providers.find((name) => {
+    const preset: JsonObject = presets[name];
+    return ["api", "base_url", "provider"].every((member) => preset[member] === entry?.[member]);
+  }) ?? "other";
 
 const newDraft = (provider: Provider, profiles: readonly string[]): Draft => ({
   provider,
-  entry: { ...presets[provider], model: "" },
+  entry: { ...presets[provider], ...(isSearch(presets[provider]) ? {} : { model: "" }) },
   apiKey: "",
   profiles,
 });
@@ -82,6 +89,8 @@ export function useModelForm({ model, known, profiles, onSaved }: FormParts) {
   return {
     model,
     draft,
+    // A search without a model is of no use.
+    providers: providers.filter((each) => known.length > 0 || !isSearch(presets[each])),
     allProfiles: profiles,
     setDraft(next: Draft) {
       probe.reset();
@@ -91,10 +100,12 @@ export function useModelForm({ model, known, profiles, onSaved }: FormParts) {
     save: () =>
       save.mutate({
         ...given,
-        profiles: [...draft.profiles],
+        profiles: isSearch(entry) ? [] : [...draft.profiles],
         ...(model?.price ? { price: model.price } : {}),
       }),
-    isReady: String(entry["model"]).trim() !== "",
+    isReady: isSearch(entry)
+      ? apiKey.trim() !== "" || model?.keyEnd !== undefined
+      : String(entry["model"]).trim() !== "",
     isPending: save.isPending,
     isTesting: probe.isPending,
     error: save.error ?? probe.error,
@@ -116,7 +127,7 @@ export function ModelFields({ form }: { form: ModelForm }) {
         <SelectField
           label={text.provider}
           value={provider}
-          options={providers.map((name) => [name, text.providers[name]] as const)}
+          options={form.providers.map((name) => [name, text.providers[name]] as const)}
           onValue={(next) => setDraft({ ...newDraft(next, draft.profiles), apiKey })}
         />
       )}
@@ -139,6 +150,33 @@ export function ModelFields({ form }: { form: ModelForm }) {
         value={apiKey}
         onValue={(next) => setDraft({ ...draft, apiKey: next })}
       />
+      {!isSearch(entry) && <ModelMembers {...{ form, setMember }} />}
+      <div className={styles.test} role="status">
+        <button
+          type="button"
+          className="button"
+          disabled={!form.isReady || form.isTesting}
+          onClick={form.test}
+        >
+          <Icon name="spark" />
+          {form.isTesting ? text.testing : text.test}
+        </button>
+        {form.result && <Result result={form.result} isSearch={isSearch(entry)} />}
+      </div>
+    </>
+  );
+}
+
+interface MembersProps {
+  readonly form: ModelForm;
+  readonly setMember: (member: JsonObject) => void;
+}
+
+/** What only a model has. */
+function ModelMembers({ form, setMember }: MembersProps) {
+  const { entry } = form.draft;
+  return (
+    <>
       <TextField
         label={text.model}
         required
@@ -162,18 +200,6 @@ export function ModelFields({ form }: { form: ModelForm }) {
           {form.allProfiles.length > 0 && <ProfileChoice form={form} />}
         </div>
       </details>
-      <div className={styles.test} role="status">
-        <button
-          type="button"
-          className="button"
-          disabled={!form.isReady || form.isTesting}
-          onClick={form.test}
-        >
-          <Icon name="spark" />
-          {form.isTesting ? text.testing : text.test}
-        </button>
-        {form.result && <Result result={form.result} />}
-      </div>
     </>
   );
 }
@@ -203,7 +229,7 @@ function ProfileChoice({ form: { draft, setDraft, allProfiles } }: { form: Model
 const abilities = ["text", "tools", "images", "cachedTokens"] as const;
 
 /** What works, or why the call failed. */
-function Result({ result }: { result: TestModelResponse }) {
+function Result({ result, isSearch: isPlain }: { result: TestModelResponse; isSearch: boolean }) {
   const { failure, status } = result;
   if (failure !== "")
     return (
@@ -221,15 +247,17 @@ function Result({ result }: { result: TestModelResponse }) {
         <Icon name="done" />
         {text.works}
       </p>
-      <ul className={styles.abilities}>
-        {abilities.map((ability) => (
-          <li key={ability} className={result[ability] ? styles.works : "muted"}>
-            <Icon name={result[ability] ? "done" : "close"} />
-            {text.abilities[ability]}
-          </li>
-        ))}
-      </ul>
-      {!result.tools && <p className="muted">{text.noTools}</p>}
+      {!isPlain && (
+        <ul className={styles.abilities}>
+          {abilities.map((ability) => (
+            <li key={ability} className={result[ability] ? styles.works : "muted"}>
+              <Icon name={result[ability] ? "done" : "close"} />
+              {text.abilities[ability]}
+            </li>
+          ))}
+        </ul>
+      )}
+      {!isPlain && !result.tools && <p className="muted">{text.noTools}</p>}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { type Model, ModelService } from "#proto/installation/v1/model_service_p
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { ListPage } from "./list-page.tsx";
-import { ModelFields, useModelForm } from "./model-form.tsx";
+import { isSearch, ModelFields, useModelForm } from "./model-form.tsx";
 import { text } from "./model-words.ts";
 
 /** The models of the installation, for operators. */
@@ -56,11 +56,13 @@ interface RowProps {
 }
 
 function Row({ model: { name, entry, keyEnd, profiles, fromFile }, onEdit, onRemove }: RowProps) {
+  const service = isSearch(entry)
+    ? [text.search(String(entry?.["provider"]))]
+    : [String(entry?.["model"]), new URL(String(entry?.["base_url"])).host];
   const facts = [
-    String(entry?.["model"]),
-    new URL(String(entry?.["base_url"])).host,
+    ...service,
     ...(keyEnd === undefined ? [] : [text.keyEnds(keyEnd)]),
-    profiles.length > 0 ? profiles.join(", ") : text.noProfile,
+    ...(isSearch(entry) ? [] : [profiles.length > 0 ? profiles.join(", ") : text.noProfile]),
   ];
   return (
     <li className="wrap">

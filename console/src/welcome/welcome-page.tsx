@@ -7,7 +7,7 @@ import { ApiKeyService } from "#proto/settings/v1/api_key_service_pb.ts";
 import { ContentPartType } from "#proto/task/v2/message_pb.ts";
 import { TaskService } from "#proto/task/v2/task_service_pb.ts";
 import { useMe, useRole } from "../api/me.ts";
-import { NewModel } from "../settings/model-form.tsx";
+import { isSearch, NewModel } from "../settings/model-form.tsx";
 import { text as modelText } from "../settings/model-words.ts";
 import { Code } from "../task/code.tsx";
 import { Copy } from "../ui/copy.tsx";
@@ -160,7 +160,7 @@ function TaskStep() {
 function ModelStep() {
   const { isOperator } = useRole();
   const models = useQuery(ModelService.method.listModels, {}, { enabled: isOperator });
-  const [name] = models.data?.data.map((model) => model.name) ?? [];
+  const [name] = models.data?.data.flatMap((model) => (isSearch(model.entry) ? [] : [model.name])) ?? [];
   return (
     <Step icon="spark" title={text.model} about={text.modelText} isDone={name !== undefined}>
       {!isOperator && <p>{modelText.ask}</p>}

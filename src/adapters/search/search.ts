@@ -21,8 +21,6 @@ interface Asked {
 }
 
 interface Service {
-  /** The address of the public service; a SearXNG has none. */
-  readonly baseUrl: string;
   readonly ask: (query: string, key: string) => Asked;
   /** The list of results in an answer. */
   readonly results: (answer: JsonObject) => Json | undefined;
@@ -33,14 +31,12 @@ interface Service {
 
 const services: Readonly<Record<SearchConfig["provider"], Service>> = {
   searxng: {
-    baseUrl: "",
     ask: (query) => ({ path: `/search?${new URLSearchParams({ q: query, format: "json" })}`, headers: {} }),
     results: ({ results }) => results,
     text: "content",
     date: "publishedDate",
   },
   tavily: {
-    baseUrl: "https://api.tavily.com",
     ask: (query, key) => ({
       path: "/search",
       headers: { authorization: `Bearer ${key}` },
@@ -51,7 +47,6 @@ const services: Readonly<Record<SearchConfig["provider"], Service>> = {
     date: "published_date",
   },
   exa: {
-    baseUrl: "https://api.exa.ai",
     ask: (query, key) => ({
       path: "/search",
       headers: { "x-api-key": key },
@@ -62,7 +57,6 @@ const services: Readonly<Record<SearchConfig["provider"], Service>> = {
     date: "publishedDate",
   },
   brave: {
-    baseUrl: "https://api.search.brave.com",
     ask: (query, key) => ({
       path: `/res/v1/web/search?${new URLSearchParams({ q: query, count: String(resultsMax) })}`,
       headers: { "x-subscription-token": key },
@@ -86,7 +80,7 @@ export function searchWeb({ provider, url, key }: SearchConfig, clock: Clock): S
     const { path, headers, body } = service.ask(query, key ?? "");
     const time = limitTime(clock, searchMs, signal);
     try {
-      const answer = await request(`${url ?? service.baseUrl}${path}`, {
+      const answer = await request(`${url}${path}`, {
         method: body === undefined ? "GET" : "POST",
         headers: { ...headers, accept: "application/json", "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

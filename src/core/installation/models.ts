@@ -61,16 +61,16 @@ export interface GivenModel extends Partial<ModelSecrets> {
 }
 
 /**
- * The secrets for a given entry. Stored ones are sent only to the base URL for which they were given:
- * otherwise a change of the URL would disclose them.
+ * The secrets for a given entry. Stored ones are sent only to the base URL, or the search service, for which
+ * they were given: otherwise a change would disclose them.
  */
 export function secretsFor(
   cipher: Pick<Cipher, "open">,
   { entry, apiKey, headers }: GivenModel,
   stored: StoredModel | undefined,
 ): ModelSecrets {
-  const isSame = stored !== undefined && stored.entry["base_url"] === entry["base_url"];
-  const known = isSame ? openModelSecrets(cipher, stored) : noSecrets;
+  const isSame = ["base_url", "provider"].every((name) => stored?.entry[name] === entry[name]);
+  const known = stored && isSame ? openModelSecrets(cipher, stored) : noSecrets;
   return {
     apiKey: apiKey === undefined ? known.apiKey : apiKey,
     headers: headers ?? known.headers,
@@ -101,8 +101,10 @@ interface ModelSetting extends GivenModel {
  * cannot serve, and when there are too many models.
  */
 export async function setModel(tx: Tx, setting: ModelSetting, parts: ModelParts): Promise<StoredModel> {
-  const { clock, cipher, inFile, freeProfiles } = parts;
+  const { clock, cipher, inFile } = parts;
   const { name, entry, price } = setting;
+  // A search service serves no profile.
+  const freeProfiles = entry["api"] === "search" ? [] : parts.freeProfiles;
   refuseInFile(name, inFile);
   const all = await tx.models.list();
   const before = all.find((model) => model.name === name);

@@ -128,10 +128,16 @@ function toolsOf(session: Session, done: string[]): ToolsFor {
   return (turn) => [
     ...modelTools({
       fetchFile: fetchFrom(session.pages ?? {}),
-      searchWeb: session.pages
-        ? async () =>
-            Object.keys(session.pages ?? {}).map((url) => ({ title: "Owls", url, date: null, text: "Owls." }))
-        : null,
+      searchWeb: () =>
+        session.pages
+          ? async () =>
+              Object.keys(session.pages ?? {}).map((url) => ({
+                title: "Owls",
+                url,
+                date: null,
+                text: "Owls.",
+              }))
+          : null,
       sandbox: null,
       siteOf: async () => ({ label: "owls", url: "https://owls.site.test/", cap: null, hasTeam: true }),
       log: () => undefined,

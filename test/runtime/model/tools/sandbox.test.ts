@@ -197,7 +197,7 @@ describe("the user of a sandbox", () => {
       const none = () => Promise.reject(new Error("not called"));
       const log = (level: string, text: string) => void logged.push(`${level}: ${text}`);
       const sandbox = { command: ["/bin/sh", "{workspace}"], user: null };
-      modelTools({ fetchFile: none, searchWeb: null, sandbox, siteOf: none, log });
+      modelTools({ fetchFile: none, searchWeb: () => null, sandbox, siteOf: none, log });
       expect(logged).toEqual([
         expect.stringContaining("error: commands are not run: a sandbox must not start as root"),
       ]);

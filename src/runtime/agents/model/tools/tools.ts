@@ -19,8 +19,8 @@ import { deleteFile, read, write } from "./workspace.ts";
 
 export interface ToolParts {
   readonly fetchFile: FetchFile;
-  /** The operator's search; null without one. */
-  readonly searchWeb: SearchWeb | null;
+  /** The operator's search as it is now; null without one. */
+  readonly searchWeb: () => SearchWeb | null;
   /** The operator's sandbox; null without one. */
   readonly sandbox: SandboxSettings | null;
   /** The address of a task's website. */
@@ -34,20 +34,18 @@ export interface ToolParts {
  */
 export function modelTools({ fetchFile, searchWeb, sandbox, siteOf, log }: ToolParts): ToolsFor {
   const files = [read, write, edit, grep, glob, deleteFile, deliver, publishSite(siteOf)];
-  const always = [
-    ...files,
-    webFetch(fetchFile),
-    ...(searchWeb ? [webSearch(searchWeb)] : []),
-    askUser,
-    proposeSchedule,
-  ];
+  const first = [...files, webFetch(fetchFile)];
   const fault = sandbox && sandboxFault(sandbox);
   if (fault) log("error", `commands are not run: ${fault}`);
   const commands = sandbox === null || fault ? [] : [runCommand(commandSandbox(sandbox, log))];
   return (turn) => {
     const { references } = turn;
+    const search = searchWeb();
     return [
-      ...always,
+      ...first,
+      ...(search ? [webSearch(search)] : []),
+      askUser,
+      proposeSchedule,
       ...(references.ids.length === 0 ? [] : [browseTask(references)]),
       ...commands,
       ...skillTools(turn),
