@@ -88,7 +88,7 @@ export function readSearch(reader: Reader): SearchConfig | null {
   const { SEARCH_URL, SEARCH_PROVIDER, SEARCH_KEY } = reader.read(search);
   const provider = SEARCH_PROVIDER ?? (SEARCH_URL === null ? null : "searxng");
   if (provider === null) return null;
-  // A SearXNG has no address of its own: `rules.ts` requires SEARCH_URL.
+  // A SearXNG has no public address: `rules.ts` requires SEARCH_URL.
   const own = provider === "searxng" ? "" : searchUrls[provider];
   return { provider, url: SEARCH_URL ?? own, key: SEARCH_KEY };
 }

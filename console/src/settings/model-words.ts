@@ -2,7 +2,7 @@ import { words } from "../words.ts";
 
 export const text = words(
   {
-    about: "Language models that run tasks. A change holds for each turn that begins after 5 seconds.",
+    about: "Language models that run tasks, and keys of web search. A change holds for each turn that begins after 5 seconds.",
     none: "No model yet. Until there is one, the offline agent answers.",
     add: "Add a model",
     edit: "Edit",
@@ -58,7 +58,7 @@ export const text = words(
   },
   {
     about:
-      "Sprachmodelle, die Aufgaben ausführen. Eine Änderung gilt für jede Runde, die nach 5 Sekunden beginnt.",
+      "Sprachmodelle, die Aufgaben ausführen, und Schlüssel der Websuche. Eine Änderung gilt für jede Runde, die nach 5 Sekunden beginnt.",
     none: "Noch kein Modell. Bis es eines gibt, antwortet der Offline-Agent.",
     add: "Modell hinzufügen",
     edit: "Bearbeiten",
