@@ -21,10 +21,13 @@ export interface Result {
 export async function runTask(
   task: EvalTask,
   platform: Platform,
-  { pollMs = 500, begun }: { readonly pollMs?: number; readonly begun?: (world: World) => void } = {},
+  {
+    pollMs = 500,
+    begun,
+  }: { readonly pollMs?: number; readonly begun?: (world: World) => Promise<void> } = {},
 ): Promise<Result> {
   await using world = await task.checked.open();
-  begun?.(world);
+  await begun?.(world);
   platform.search = world.search ?? [];
   const { connector } = world;
   const uid = connector ? await platform.installConnector(connector.name, connector.url) : null;
