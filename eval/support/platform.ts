@@ -16,8 +16,8 @@ export type Body = any;
 export interface Platform extends AsyncDisposable {
   /** Calls an operation of v2, such as `task.create`. @throws Error unless it is `ok`. */
   call(operation: string, body: object): Promise<Body>;
-  /** Installs a connector at an address; returns its id. */
-  installConnector(name: string, url: string): Promise<string>;
+  /** Installs a connector at an address; `uid` is its id for tasks. */
+  installConnector(name: string, url: string): Promise<{ readonly id: string; readonly uid: string }>;
   removeConnector(id: string): Promise<void>;
   /** Reads the file at an address of the API. */
   download(url: string): Promise<Buffer>;
@@ -63,9 +63,9 @@ export async function openPlatform(env: NodeJS.ProcessEnv): Promise<Platform> {
     async installConnector(name: string, address: string) {
       const body = { name, http: { url: address } };
       const { connector } = await post("/settings.v1.ConnectorService/InstallConnector", body);
-      return String(connector.uid);
+      return connector;
     },
-    removeConnector: (uid: string) => post("/settings.v1.ConnectorService/RemoveConnector", { uid }),
+    removeConnector: (id: string) => post("/settings.v1.ConnectorService/RemoveConnector", { id }),
     async download(address: string) {
       const { pathname, search: query } = new URL(address, url);
       const reply = await fetch(url + pathname + query, { headers: { authorization: `Bearer ${key}` } });

@@ -30,33 +30,31 @@ export async function runTask(
   await begun?.(world);
   platform.search = world.search ?? [];
   const { connector } = world;
-  const uid = connector ? await platform.installConnector(connector.name, connector.url) : null;
+  const installed = connector ? await platform.installConnector(connector.name, connector.url) : null;
   const startedAt = performance.now();
   try {
-    const { task_id: id } = await platform.call("task.create", requestOf(task, world, uid));
+    const { task_id: id } = await platform.call(
+      "task.create",
+      requestOf(task, world, installed?.uid ?? null),
+    );
     const refused = await work(platform, { task, world, id, pollMs });
     const minutes = (performance.now() - startedAt) / 60_000;
     const delivered = await deliveredBy(platform, id, refused);
     const fault = await faultOf(async () => task.checked.check(delivered, world));
     return { fault, delivered, minutes, ...(await costsOf(platform, id)) };
   } finally {
-    if (uid !== null) await platform.removeConnector(uid);
+    if (installed) await platform.removeConnector(installed.id);
   }
 }
 
 function requestOf({ prompt, schema, inputs }: EvalTask, world: World, uid: string | null): object {
-  const { connector, vars } = world;
+  const { vars } = world;
   const text = prompt.replaceAll(/\{\{(\w+)\}\}/g, (_, name) => vars[name] ?? "");
   const files = Object.entries({ ...inputs, ...world.inputs }).map(([filename, content]) => {
     const data = Buffer.from(content).toString("base64");
     return { type: "file", filename, file_data: `data:application/octet-stream;base64,${data}` };
   });
-  const permissions = [
-    { tool: "web_fetch", pattern: "127.0.0.1", decision: "allow" },
-    ...(connector?.allowed ?? []).map((pattern) => {
-      return { tool: `connector.${connector?.name}`, pattern, decision: "allow" };
-    }),
-  ];
+  const permissions = [{ tool: "web_fetch", pattern: "127.0.0.1", decision: "allow" }];
   return {
     message: { content: [{ type: "text", text }, ...files], ...(uid === null ? {} : { connectors: [uid] }) },
     permissions,
@@ -76,16 +74,20 @@ async function work(platform: Platform, { task, world, id, pollMs }: Working): P
   const refused: string[] = [];
   const followUps = [...(world.followUps ?? [])];
   const send = (content: string) => platform.call("task.sendMessage", { task_id: id, message: { content } });
-  const happening = world.during?.({ send, restart: () => platform.restart() });
+  let broken: unknown;
+  // What a task never does, such as an act or a visit, its world never sees.
+  world.during?.({ send, restart: () => platform.restart() }).catch((thrown) => {
+    broken = thrown;
+  });
   for (;;) {
     // While the server is restarted, it does not answer.
     const state = await platform.call("task.detail", { task_id: id }).catch(() => null);
     const { status, status_detail: detail } = state?.task ?? {};
     if (status === "waiting") {
-      const act = await answer(platform, { task, id, detail });
+      const act = await answer(platform, { task, world, id, detail });
       if (act !== null) refused.push(act);
     } else if (status === "stopped" || status === "error") {
-      await happening;
+      if (broken) throw broken;
       const next = status === "stopped" ? followUps.shift() : undefined;
       if (!next) return refused;
       await send(next());
@@ -97,7 +99,7 @@ async function work(platform: Platform, { task, world, id, pollMs }: Working): P
 /** The fixed policy: questions get one answer, acts that the task names are approved, all others refused. */
 async function answer(
   platform: Platform,
-  { task, id, detail }: Pick<Working, "task" | "id"> & { readonly detail: Body },
+  { task, world, id, detail }: Omit<Working, "pollMs"> & { readonly detail: Body },
 ): Promise<string | null> {
   const { waiting_for_event_id: eventId, waiting_for_event_type: kind, tool } = detail;
   if (kind === "messageAskUser") {
@@ -105,7 +107,8 @@ async function answer(
     await platform.call("task.sendMessage", { task_id: id, message: { content } });
     return null;
   }
-  const accept = task.approves.includes(kind);
+  const isAllowed = world.connector?.allowed.includes(tool?.params?.tool) ?? false;
+  const accept = kind === "connectorAction" ? isAllowed : task.approves.includes(kind);
   const input = { accept, ...(kind === "webdevRunAction" && accept ? { visibility: "public" } : {}) };
   await platform.call("task.confirmAction", { task_id: id, event_id: eventId, input });
   return accept ? null : (tool?.tool ?? kind);

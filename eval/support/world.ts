@@ -27,7 +27,7 @@ export interface World extends AsyncDisposable {
   readonly inputs?: Readonly<Record<string, Uint8Array | string>>;
   /** The answer to each search. */
   readonly search?: readonly SearchHit[];
-  /** A server of the Model Context Protocol, and its tools that the task may use without an approval. */
+  /** A server of the Model Context Protocol, and its tools whose uses the policy approves. */
   readonly connector?: { readonly name: string; readonly url: string; readonly allowed: readonly string[] };
   /** Messages, each sent once the turn before has ended. */
   readonly followUps?: readonly (() => string)[];

@@ -35,6 +35,8 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["test/nodes/calls.test.ts", "test/starting.test.ts"],
   ],
+  "400 steps of a task, with several summaries": ["test/runtime/model/facts.test.ts"],
+  "20 tasks with a server in its own process, and 150 pages that are read": ["test/eval/eval.test.ts"],
   "commands and pages by a shell": [
     ...named("commands", "worker-check user audit fuzz skill webhook-key key website export"),
     ...named("docs", "erasure budgets cli security webhooks monitoring offline-agent agents backup python"),

@@ -40,9 +40,9 @@ describe("pages about the code", () => {
   test.each(
     globSync("docs/internals/*.md", { cwd: root }),
   )("%s names only files of src, test, scripts and prisma that exist", (page) => {
-    const named = [...readPage(page).matchAll(/`((?:src|test|scripts|prisma|proto|bench)\/[\w./-]+)`/g)].map(
-      ([, path = ""]) => path,
-    );
+    const named = [
+      ...readPage(page).matchAll(/`((?:src|test|scripts|prisma|proto|bench|eval)\/[\w./-]+)`/g),
+    ].map(([, path = ""]) => path);
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 

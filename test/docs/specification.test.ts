@@ -13,7 +13,9 @@ type Section = string;
 const names = specification(root).map(({ name }) => name.replace(/^spec\//, ""));
 const sections = new Set(names);
 
-const cited = "src proto prisma/models test docs scripts bench conformance README.md CHANGELOG.md".split(" ");
+const cited = "src proto prisma/models test docs scripts bench eval conformance README.md CHANGELOG.md".split(
+  " ",
+);
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", ...cited], {
   cwd: root,
   encoding: "utf8",
