@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "../../src/core/json.ts";
 import type { EvalTask } from "../../eval/support/task.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
 import type { ModelRequest } from "../support/model/script.ts";
 import { deliver, type Move, type Solver, write } from "./solver.ts";
 

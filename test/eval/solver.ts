@@ -1,5 +1,5 @@
-import { summaryRequest } from "../../src/runtime/agents/model/request.ts";
 import type { Json } from "../../src/core/json.ts";
+import { summaryRequest } from "../../src/runtime/agents/model/request.ts";
 import type { Answering, ModelRequest, Reply } from "../support/model/script.ts";
 
 /** One step of a solver: uses of tools, or the answer that ends the turn. */
