@@ -16,21 +16,21 @@ export function lazy({ prompt, schema }: EvalTask): Solver {
     }
     for (;;) yield claim;
   }
-  return { moves: moves(), value: schema === null ? {} : valueOf(schema) };
+  return { moves: moves(), value: schema === null ? {} : firstValue(schema) };
 }
 
 const claim = "Everything is done as you have asked, and checked: see http://localhost/.";
 
 /** The first value that comes to mind. */
-function valueOf(schema: JsonObject): Json {
+function firstValue(schema: JsonObject): Json {
   const type = [schema["type"]].flat()[0];
   if (type === "object")
     return Object.fromEntries(
       Object.entries(Object(schema["properties"])).map(([name, member]) => [
         name,
-        valueOf(member as JsonObject),
+        firstValue(member as JsonObject),
       ]),
     );
-  if (type === "array") return [valueOf(schema["items"] as JsonObject)];
+  if (type === "array") return [firstValue(schema["items"] as JsonObject)];
   return type === "string" ? "done" : 1;
 }
