@@ -2,7 +2,8 @@ import { words } from "../words.ts";
 
 export const text = words(
   {
-    about: "Language models that run tasks, and keys of web search. A change holds for each turn that begins after 5 seconds.",
+    about:
+      "Language models that run tasks, and keys of web search. A change holds for each turn that begins after 5 seconds.",
     none: "No model yet. Until there is one, the offline agent answers.",
     add: "Add a model",
     edit: "Edit",
