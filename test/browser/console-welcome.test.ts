@@ -60,6 +60,8 @@ describe.skipIf(!hasChromium)("the first page of the console", () => {
     await page.getByRole("textbox", { name: "Model" }).fill("scripted");
     await press("Test");
     await page.getByText("It works.").waitFor();
+    await page.getByText("More settings").click();
+    await page.getByRole("checkbox", { name: "The model sees pictures", checked: true }).waitFor();
     await press("Save");
     await page.getByText("The model is ready").waitFor();
 

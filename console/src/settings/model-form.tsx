@@ -64,6 +64,11 @@ function freeName(provider: Provider, known: readonly Model[]): string {
   return name;
 }
 
+const withMember = (draft: Draft, member: JsonObject): Draft => ({
+  ...draft,
+  entry: { ...draft.entry, ...member },
+});
+
 interface FormParts {
   /** The model that is edited; absent for a new one. */
   readonly model?: Model | undefined;
@@ -82,7 +87,10 @@ export function useModelForm({ model, known, profiles, onSaved }: FormParts) {
       : newDraft("openai", unserved),
   );
   const save = useMutation(ModelService.method.setModel, { onSuccess: onSaved });
-  const probe = useMutation(ModelService.method.testModel);
+  // A model that has seen the picture of the test gets pictures.
+  const probe = useMutation(ModelService.method.testModel, {
+    onSuccess: ({ failure, images }) => failure === "" && setDraft((now) => withMember(now, { images })),
+  });
   const name = model?.name ?? freeName(draft.provider, known);
   const { entry, apiKey } = draft;
   const given = { name, entry, ...(apiKey.trim() === "" ? {} : { apiKey: apiKey.trim() }) };
@@ -119,7 +127,7 @@ type ModelForm = ReturnType<typeof useModelForm>;
 export function ModelFields({ form }: { form: ModelForm }) {
   const { model, draft, setDraft } = form;
   const { provider, entry, apiKey } = draft;
-  const setMember = (member: JsonObject) => setDraft({ ...draft, entry: { ...entry, ...member } });
+  const setMember = (member: JsonObject) => setDraft(withMember(draft, member));
   const hasUrl = provider === "local" || provider === "other";
   return (
     <>
@@ -196,6 +204,11 @@ function ModelMembers({ form, setMember }: MembersProps) {
             max={10_000_000}
             value={String(entry["context_tokens"])}
             onValue={(next) => setMember({ context_tokens: Number(next) })}
+          />
+          <CheckField
+            label={text.images}
+            checked={entry["images"] === true}
+            onValue={(images) => setMember({ images })}
           />
           {form.allProfiles.length > 0 && <ProfileChoice form={form} />}
         </div>
