@@ -5,7 +5,7 @@ import { lazy } from "../async/lazy.ts";
 import { findPackage } from "../async/optional-packages.ts";
 import { a2aName, isA2aAgent, isModelAgent, modelName } from "../config/agent-profiles.ts";
 import type { ModelConfig } from "../config/models.ts";
-import { currentName } from "../core/permissions/tool-names.ts";
+import { currentName, isBuiltIn } from "../core/permissions/tool-names.ts";
 import { defaultFetch, type FetchPolicy } from "../core/tasks/fetch-policy.ts";
 import { publicNames } from "../core/tasks/profile.ts";
 import { taskSites } from "../core/websites/website.ts";
@@ -177,6 +177,7 @@ const permittedTools =
   (turn) =>
     toolsFor(turn).filter(
       ({ name }) =>
+        (!isBuiltIn(name) || (turn.tools?.includes(name) ?? true)) &&
         !withoutTools.some((withheld) => currentName(withheld) === name) &&
         (mode !== "off" || !requestTools.includes(name)),
     );

@@ -7,7 +7,7 @@ import { type Runs, startRuns } from "../runtime/runs.ts";
 import { startWakes } from "../runtime/wakes.ts";
 import { createAgents } from "./agents.ts";
 import type { ProcessContext } from "./process-context.ts";
-import { remoteProfiles } from "./profiles.ts";
+import { configuredProfiles, remoteProfiles } from "./profiles.ts";
 import type { Shared } from "./shared.ts";
 
 interface RunningTasks {
@@ -34,7 +34,7 @@ export async function startTasks(
     if (!task || !resources?.browserId) return null;
     return { browserId: resources.browserId, connection: browsers.find(task, resources.browserId) };
   });
-  const otherTools = [connectorTools(connectors.uses), subtaskTools, inBrowser];
+  const otherTools = [connectorTools(connectors.uses), subtaskTools(configuredProfiles(config)), inBrowser];
   const agentFor = await createAgents(context, models, otherTools);
   const lease = await openLease(store, clock, ids, config.database === "sqlite", check, processId);
   browsers.serve(lease.nodeId);

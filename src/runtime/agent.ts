@@ -8,14 +8,15 @@ import type { NewEvent } from "../core/tasks/event.ts";
 import type { ProfileFetch } from "../core/tasks/fetch-policy.ts";
 import type { HistoryUse } from "../core/tasks/history.ts";
 import type { References } from "../core/tasks/message.ts";
-import type { WaitMode, WaitReason } from "../core/tasks/subtask-wait.ts";
-import type { SubtaskResult, SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
+import type { SubtaskState, Subtasks } from "../core/tasks/subtasks.ts";
 import type { TextWriter } from "../core/tasks/text-writer.ts";
 import type { NewTranscriptRow } from "../core/tasks/transcript.ts";
 import type { Usage } from "../core/usage/price.ts";
 import type { ReservedCredits } from "../core/usage/spend.ts";
 import type { Publication } from "../core/websites/checkpoint.ts";
-import type { Workspace } from "../core/workspaces/workspace.ts";
+import type { TakenFile, Workspace } from "../core/workspaces/workspace.ts";
+import type { Subtask, SubtaskRequest, TurnWait, WaitRequest, WaitResult } from "./agent-subtasks.ts";
+import type { AttachedFile } from "./attached-file.ts";
 
 /** A message of a task, from either side. */
 export interface ChatMessage {
@@ -53,18 +54,6 @@ export interface Decision {
   readonly input: JsonObject;
 }
 
-export interface AttachedFile {
-  readonly filename: string;
-  readonly contentType: string;
-  /** The file's size. */
-  readonly bytes: number;
-  /**
-   * Reads the file from its start. @throws Failure `not_found` once its bytes are deleted: uploads are kept
-   * for 48 hours.
-   */
-  read(): AsyncIterable<Uint8Array>;
-}
-
 /** A skill that the turn may use. Its content is read on request. */
 export interface TurnSkill extends SkillContent {
   readonly id: string;
@@ -86,40 +75,6 @@ export interface NewFile {
   readonly contentType?: string;
   /** At most 512 MB. */
   readonly content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-}
-
-/** A task that an agent has begun with `Turn.subtask`. The transaction that writes its event inserts it. */
-export interface Subtask {
-  readonly id: string;
-  readonly message: string;
-}
-
-export interface WaitRequest {
-  /**
-   * Their ids, at most 100; absent: those that have not ended, and those of this turn whose end no wait has
-   * reported.
-   */
-  readonly subtasks?: readonly string[];
-  readonly mode: WaitMode;
-  /** The longest time, at most 7 days; absent: without a limit. */
-  readonly timeoutMs?: number;
-}
-
-export interface TurnWait {
-  readonly mode: WaitMode;
-  readonly reason: WaitReason;
-  /** Reads the results of its subtasks, in the order of the request. They are the same each time. */
-  results(): Promise<readonly WaitedSubtask[]>;
-}
-
-export type WaitResult = Omit<TurnWait, "results"> & { readonly subtasks: readonly WaitedSubtask[] };
-
-/**
- * A subtask as it was when the wait was over, with the files of its last message. A deleted one is stopped
- * and has no title.
- */
-export interface WaitedSubtask extends Omit<SubtaskResult, "attachments"> {
-  readonly files: readonly AttachedFile[];
 }
 
 /**
@@ -249,18 +204,26 @@ export interface Turn {
    */
   readonly reserve: (atMost: Usage) => Promise<Hold>;
   /**
-   * Prepares a subtask with this message; it begins when its event is written. Absent in a subtask that is
-   * three deep.
+   * Prepares a subtask; it begins when its event is written. Absent in a subtask that is three deep.
    *
+   * @param id the same each time the turn resumes, so that a repeated call begins no second one.
    * @throws Failure `resource_exhausted` while too many run, `invalid_argument` for a text that is not valid
-   * in a user's message.
+   * in a user's message, and for a path that is not a file of the workspace.
    */
-  readonly subtask?: (message: string) => Promise<Subtask>;
+  readonly subtask?: (request: SubtaskRequest, id?: string) => Promise<Subtask>;
   /**
    * Reads the states of subtasks. `begun` has the newest ones, as of the start of the run. Present together
    * with `subtask`.
    */
-  readonly subtasks?: Subtasks & { begun: readonly SubtaskState[] };
+  readonly subtasks?: Subtasks & {
+    readonly begun: readonly SubtaskState[];
+    /** Adds the files that a subtask has delivered to the workspace, under `subtasks/ID/`. */
+    readonly take: (id: string) => Promise<readonly TakenFile[]>;
+  };
+  /** True for a subtask: files of its workspace may be from its parent. */
+  readonly isSubtask?: boolean;
+  /** The built-in tools that a subtask may use; null or absent: all. */
+  readonly tools?: readonly string[] | null;
   /**
    * The waits of this turn that are over, in the order in which the agent requested them. Present together
    * with `subtask`.
@@ -299,7 +262,7 @@ export const stopped = "stopped";
  */
 export type LiveMessage = Pick<TextWriter, "begin" | "write">;
 
-export type { Usage };
+export type { AttachedFile, Usage };
 
 /** Credits that are reserved for one call, of a model or a tool. */
 export type Hold = ReservedCredits;

@@ -1,6 +1,8 @@
 import type { Clock } from "../core/clock.ts";
+import { invalidArgument } from "../core/failure.ts";
 import type { ReadFile } from "../core/files/files.ts";
 import type { Ids } from "../core/ids.ts";
+import type { PermissionRule } from "../core/permissions/rule.ts";
 import type { PublishTask, Tx } from "../core/store.ts";
 import { firstEvents, idleTask } from "../core/tasks/lifecycle.ts";
 import { deriveTitle, messageText } from "../core/tasks/message.ts";
@@ -13,7 +15,16 @@ import {
   subtasksOf,
 } from "../core/tasks/subtasks.ts";
 import type { Task } from "../core/tasks/task.ts";
-import type { AgentEvent, Subtask, Turn } from "./agent.ts";
+import { deliveredFiles } from "../core/workspaces/delivered.ts";
+import {
+  checkWorkspaceLimits,
+  shareFile,
+  type Workspace,
+  type WorkspaceFile,
+  workspacePath,
+} from "../core/workspaces/workspace.ts";
+import type { AgentEvent, Turn } from "./agent.ts";
+import type { Subtask } from "./agent-subtasks.ts";
 import { RunLost } from "./steps.ts";
 import { waitsFor } from "./waits.ts";
 
@@ -21,6 +32,7 @@ interface SubtaskParts {
   readonly store: Tx;
   readonly ids: Ids;
   readonly readFile: ReadFile;
+  readonly workspace: Workspace;
 }
 
 /**
@@ -33,7 +45,7 @@ export async function subtasksFor(
   task: Task,
 ): Promise<Pick<Turn, "subtask" | "subtasks" | "waits" | "waitFor">> {
   if (task.depth >= depthMax) return {};
-  const { store, ids } = parts;
+  const { store, ids, workspace } = parts;
   const subtasks = subtasksOf(store, task);
   const begun: string[] = [];
   const [newest, waits] = await Promise.all([
@@ -41,16 +53,38 @@ export async function subtasksFor(
     waitsFor(parts, task, begun),
   ]);
   return {
-    subtasks: { ...subtasks, begun: newest },
+    subtasks: {
+      ...subtasks,
+      begun: newest,
+      take: async (id) => workspace.take(await deliveredFiles(store, id)),
+    },
     ...waits,
-    async subtask(message) {
-      messageText({ texts: [message] });
+    async subtask(request, id = ids.short()) {
+      messageText({ texts: [request.message] });
       await checkSubtaskLimits(store, task, begun, 1);
-      const id = ids.short();
+      if (request.files) checkFiles(await store.workspace.list(task.id), request.files);
       begun.push(id);
-      return { id, message };
+      return { id, ...request };
     },
   };
+}
+
+/** The path of a parent's file in the workspace of its subtask. */
+const inputPath = (path: string): string =>
+  workspacePath(`inputs/${workspacePath(path)}`.replace("inputs/inputs/", "inputs/"));
+
+/** @throws Failure `invalid_argument` for a path without a file, or two that would be the same file. */
+function checkFiles(files: readonly WorkspaceFile[], paths: readonly string[]): void {
+  const given: WorkspaceFile[] = [];
+  for (const [at, path] of paths.entries()) {
+    const file = files.find((each) => each.path === workspacePath(path));
+    if (!file) throw invalidArgument(`files[${at}]`, `${path} is not a file of your workspace`);
+    const input = { ...file, path: inputPath(path) };
+    if (given.some((other) => other.path === input.path))
+      throw invalidArgument(`files[${at}]`, `${path} would be the same file as another one`);
+    checkWorkspaceLimits(given, input);
+    given.push(input);
+  }
 }
 
 /**
@@ -108,27 +142,32 @@ export async function beginSubtasks(
   for (const subtask of started) await beginSubtask(tx, parent, subtask, now, parts);
 }
 
+/** With another profile, addresses need an approval that nobody has named: its model may allow more. */
+const askForAddresses: PermissionRule = { tool: "web_fetch", pattern: "*", decision: "ask", eachTime: false };
+
 /**
  * Inserts a subtask. It belongs to the same account, space, app, key and project as its parent, and has its
- * agent, profile, locale and permissions, and is untrusted as it is. What the user has always allowed in the
- * parent does not hold for it.
+ * agent, locale, permissions and, by default, profile, and is untrusted as it is. What the user has always
+ * allowed in the parent does not hold for it.
  */
 async function beginSubtask(
   tx: Tx,
   parent: Task,
-  { id, message }: Subtask,
+  subtask: Subtask,
   now: number,
   { publishTask }: BeginParts,
 ): Promise<void> {
-  const { agentId, clientId, apiKeyId, projectId, agentProfile, locale, hidden } = parent;
-  const { permissions, untrusted } = parent;
+  const { id, message, title = "", profile = parent.agentProfile, outputSchema } = subtask;
+  const { agentId, clientId, apiKeyId, projectId, locale, hidden, untrusted } = parent;
+  const permissions =
+    profile === parent.agentProfile ? parent.permissions : [...parent.permissions, askForAddresses];
   const task: Task = {
     ...idleTask(id, { accountId: parent.accountId, spaceId: parent.spaceId }, now),
     agentId,
     clientId,
     apiKeyId,
     projectId,
-    agentProfile,
+    agentProfile: profile,
     locale,
     hidden,
     permissions,
@@ -138,9 +177,37 @@ async function beginSubtask(
     depth: parent.depth + 1,
     parentTurn: parent.consumedSeq,
     type: "agent_subtask",
-    title: deriveTitle(message),
+    title: deriveTitle(title) || deriveTitle(message),
     status: "running",
   };
-  await publishTask(tx, await tx.tasks.insert(task, firstEvents(message)));
+  const inserted = await tx.tasks.insert(task, firstEvents(message));
+  const complete = outputSchema && (await tx.tasks.advance(id, { now, set: { outputSchema } }));
+  await giveResources(tx, parent, subtask);
+  await giveFiles(tx, parent, subtask, now);
+  await publishTask(tx, { ...inserted, ...(complete && { task: complete.task }) });
   await tx.jobs.put({ kind: "run", key: id, runAt: now });
+  if (profile !== parent.agentProfile) tx.workerRuns.notifyPollers();
+}
+
+/** Gives a subtask its tools, and its connectors as far as its parent still has them. */
+async function giveResources(
+  tx: Tx,
+  { id: parentId, parentId: grandparentId, spaceId }: Task,
+  { id, tools: ownTools, connectors: wanted = [] }: Subtask,
+): Promise<void> {
+  // Only subtasks have limited tools.
+  const given = grandparentId === null && wanted.length === 0 ? null : await tx.taskResources.find(parentId);
+  const tools = ownTools ?? given?.tools ?? null;
+  const connectors = wanted.filter((uid) => given?.connectors.includes(uid));
+  if (tools !== null || connectors.length > 0)
+    await tx.taskResources.set({ id, spaceId }, { tools, connectors });
+}
+
+async function giveFiles(tx: Tx, parent: Task, { id, files = [] }: Subtask, now: number): Promise<void> {
+  const given: WorkspaceFile[] = [];
+  for (const path of files) {
+    const file = await tx.workspace.find(parent.id, workspacePath(path));
+    const input = file && { ...file, taskId: id, path: inputPath(path), updatedAt: now };
+    if (input) given.push(await shareFile(tx, given, input));
+  }
 }

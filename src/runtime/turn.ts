@@ -70,18 +70,29 @@ export async function openTurn(
   const { store, clock, cipher, readFile, workspaceOf, openSkill, ids } = parts;
   const { id, consumedSeq } = task;
   // The reads are independent: a remote database answers them at the same time.
-  const [since, past, projectInstruction, skills, { turnRequest, ...briefing }, progress, connectors] =
-    await Promise.all([
-      events ?? readSince(store, task),
-      readPast(store.events, task),
-      instructionOf(store, task),
-      mayHaveSkills ? skillsOfTask(store, task) : [],
-      task.hasOutputSchema || task.hasMemoOrRequest
-        ? store.tasks.turnInput(id)
-        : { outputSchema: null, memo: null, turnRequest: null },
-      task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
-      mayHaveResources ? connectorsOf(store, task) : [],
-    ]);
+  const mayHaveTools = mayHaveResources && task.parentId !== null;
+  const [
+    since,
+    past,
+    projectInstruction,
+    skills,
+    { turnRequest, ...briefing },
+    progress,
+    connectors,
+    limited,
+  ] = await Promise.all([
+    events ?? readSince(store, task),
+    readPast(store.events, task),
+    instructionOf(store, task),
+    mayHaveSkills ? skillsOfTask(store, task) : [],
+    task.hasOutputSchema || task.hasMemoOrRequest
+      ? store.tasks.turnInput(id)
+      : { outputSchema: null, memo: null, turnRequest: null },
+    task.lastSeq > consumedSeq ? progressOf(store, cipher, task) : { decisions: [], written: [] },
+    mayHaveResources ? connectorsOf(store, task) : [],
+    mayHaveTools ? store.taskResources.find(id) : null,
+  ]);
+  const workspace = workspaceOf(task, signal);
   const ownInstruction = turnRequest?.instruction ?? "";
   const messages = since.filter((event) => event.type === "user_message");
   const history = toHistory(past, since);
@@ -110,7 +121,9 @@ export async function openTurn(
       attachments.push(...found.flatMap(({ files = [] }) => files));
       return found;
     },
-    workspace: workspaceOf(task, signal),
+    workspace,
+    isSubtask: task.parentId !== null,
+    tools: limited?.tools ?? null,
     references: referencesOf(store, task),
     skills: skills.map((skill) => toGivenSkill(skill, openSkill)),
     ...briefing,
@@ -121,7 +134,7 @@ export async function openTurn(
     owner: { accountId: task.accountId, spaceId: task.spaceId, clientId: task.clientId },
     sources: fetchSources(store, task),
     permit: permitUses(store, task, parts.permissions ?? []),
-    ...(await subtasksFor({ store, ids, readFile }, task)),
+    ...(await subtasksFor({ store, ids, readFile, workspace }, task)),
     claim: task.claims,
     clock,
     signal,

@@ -16,7 +16,8 @@ import {
 } from "../core/tasks/subtask-wait.ts";
 import { readResult, subtasksMax } from "../core/tasks/subtasks.ts";
 import { readUpTo, type Task } from "../core/tasks/task.ts";
-import type { Turn, TurnWait, WaitRequest } from "./agent.ts";
+import type { Turn } from "./agent.ts";
+import type { TurnWait, WaitRequest } from "./agent-subtasks.ts";
 import { toAttachedFile } from "./attached-file.ts";
 
 interface WaitParts {

@@ -3,7 +3,8 @@ import { systemIds } from "../../src/core/ids.ts";
 import { firstEvents, idleTask } from "../../src/core/tasks/lifecycle.ts";
 import { livingMax } from "../../src/core/tasks/subtasks.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
-import type { Agent, Outcome, Subtask } from "../../src/runtime/agent.ts";
+import type { Agent, Outcome } from "../../src/runtime/agent.ts";
+import type { Subtask } from "../../src/runtime/agent-subtasks.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { ann } from "../store/samples.ts";
 import { withoutFiles } from "../support/agent-files.ts";
@@ -144,9 +145,11 @@ describeOnOne("a run that begins subtasks", (kind) => {
       await run(task, async function* ({ subtask }) {
         if (!subtask) throw new Error("a main task has subtasks");
         const events = await Array.fromAsync({ length: livingMax }, async (_, i) =>
-          use(await subtask(`Part ${i}`)),
+          use(await subtask({ message: `Part ${i}` })),
         );
-        await expect(subtask("One more")).rejects.toMatchObject({ reason: "resource_exhausted" });
+        await expect(subtask({ message: "One more" })).rejects.toMatchObject({
+          reason: "resource_exhausted",
+        });
         yield { events };
         return done;
       });
@@ -159,7 +162,7 @@ describeOnOne("a run that begins subtasks", (kind) => {
         if (!subtask) throw new Error("a main task has subtasks");
         yield {
           events: await Array.fromAsync({ length: livingMax }, async (_, i) =>
-            use(await subtask(`Part ${i}`)),
+            use(await subtask({ message: `Part ${i}` })),
           ),
         };
         // Buffered events are written once the agent pauses.
@@ -170,7 +173,7 @@ describeOnOne("a run that begins subtasks", (kind) => {
         await db.store.change((tx) =>
           tx.tasks.advance(first?.id ?? "", { now: clock.now(), set: { status: "stopped" } }),
         );
-        yield { events: [use(await subtask("One more"))] };
+        yield { events: [use(await subtask({ message: "One more" }))] };
         return done;
       });
       expect(await subtasksOf(task)).toHaveLength(livingMax + 1);
@@ -180,8 +183,10 @@ describeOnOne("a run that begins subtasks", (kind) => {
   test("refuses one with a message that users could not send either", async () => {
     const task = await claimMain();
     await run(task, async function* ({ subtask }) {
-      await expect(subtask?.(" ")).rejects.toMatchObject({ reason: "invalid_argument" });
-      await expect(subtask?.("é".repeat(5_001))).rejects.toMatchObject({ reason: "invalid_argument" });
+      await expect(subtask?.({ message: " " })).rejects.toMatchObject({ reason: "invalid_argument" });
+      await expect(subtask?.({ message: "é".repeat(5_001) })).rejects.toMatchObject({
+        reason: "invalid_argument",
+      });
       yield { events: [] };
       return done;
     });
@@ -192,7 +197,7 @@ describeOnOne("a run that begins subtasks", (kind) => {
     const task = await claimMain();
     await run(task, async function* ({ subtask }) {
       if (!subtask) throw new Error("a main task has subtasks");
-      const begun = await subtask("Too late");
+      const begun = await subtask({ message: "Too late" });
       await db.store.change((tx) =>
         tx.tasks.advance(task.id, { now: clock.now(), set: { raiseFence: true } }),
       );

@@ -26,6 +26,16 @@ afterAll(async () => {
 const servers = mcpServers({ clock: systemClock, resolve: noNames, allowed: loopback, commands: {} });
 
 describe("a server over streamable HTTP", () => {
+  test("lists the tools that only read, or that declare to be idempotent, as such", async () => {
+    server.more.push("add_water", "set_water", "get_water");
+    const tools = await servers.listTools(at(server.url), patient);
+    server.more.splice(0);
+    expect(tools.flatMap(({ name, isIdempotent }) => (isIdempotent ? [name] : []))).toEqual([
+      "set_water",
+      "get_water",
+    ]);
+  });
+
   test("lists its tools with their schemas", async () => {
     expect(await servers.listTools(at(server.url), patient)).toEqual([
       {

@@ -106,6 +106,7 @@ TABLE blob
   state text NOT NULL
   bytes bigint NOT NULL
   lease_until bigint NOT NULL
+  refs integer NOT NULL DEFAULT 1
   CONSTRAINT blob_pkey PRIMARY KEY (id)
   CREATE INDEX blob_loose ON public.blob USING btree (lease_until) WHERE (state <> 'kept'::text)
   CREATE UNIQUE INDEX blob_pkey ON public.blob USING btree (id)
@@ -922,6 +923,7 @@ TABLE task_means
   forced text NOT NULL DEFAULT '[]'::text
   connectors text NOT NULL DEFAULT '[]'::text
   browser_id text
+  tools text
   CONSTRAINT task_means_pkey PRIMARY KEY (task_id)
   CREATE UNIQUE INDEX task_means_pkey ON public.task_means USING btree (task_id)
 TABLE task_metadata

@@ -83,7 +83,7 @@ CREATE TABLE "blob" (
     "state" TEXT NOT NULL,
     "bytes" BIGINT NOT NULL,
     "lease_until" BIGINT NOT NULL
-)
+, "refs" INTEGER NOT NULL DEFAULT 1)
 CREATE INDEX "blob_loose" ON "blob"("lease_until") WHERE state <> 'kept'
 CREATE TABLE "browser" (
     "id" TEXT NOT NULL PRIMARY KEY,
@@ -835,7 +835,7 @@ CREATE TABLE "task_means" (
     "forced" TEXT NOT NULL DEFAULT '[]',
     "connectors" TEXT NOT NULL DEFAULT '[]',
     "browser_id" TEXT
-)
+, "tools" TEXT)
 CREATE TABLE "task_metadata" (
     "task_id" TEXT NOT NULL,
     "key" TEXT NOT NULL,

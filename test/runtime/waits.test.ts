@@ -13,7 +13,8 @@ import {
 import { livingMax } from "../../src/core/tasks/subtasks.ts";
 import type { Task } from "../../src/core/tasks/task.ts";
 import type { SubtaskEnd } from "../../src/core/tasks/task-rows.ts";
-import type { Agent, Outcome, Progress, Subtask } from "../../src/runtime/agent.ts";
+import type { Agent, Outcome, Progress } from "../../src/runtime/agent.ts";
+import type { Subtask } from "../../src/runtime/agent-subtasks.ts";
 import { runTask } from "../../src/runtime/run.ts";
 import { beginSubtasks } from "../../src/runtime/subtasks.ts";
 import { ann } from "../store/samples.ts";
@@ -128,7 +129,9 @@ describeOnOne("a waiting task", (kind) => {
       if (!turn.subtask || !turn.waitFor) throw new Error("the task may have subtasks");
       if (turn.written.length > 0) yield { events: turn.written };
       else {
-        const subtasks = await Array.fromAsync({ length: count }, (_, i) => turn.subtask?.(`Part ${i}`));
+        const subtasks = await Array.fromAsync({ length: count }, (_, i) =>
+          turn.subtask?.({ message: `Part ${i}` }),
+        );
         for (const subtask of subtasks) if (subtask) ids.push(subtask.id);
         yield { events: subtasks.flatMap((subtask) => (subtask ? [use(subtask)] : [])) };
       }
@@ -444,7 +447,7 @@ describeOnOne("a waiting task", (kind) => {
     const parent = await create();
     const agent: Agent = async function* ({ subtask, written }) {
       if (!subtask || written.length > 0) return done;
-      const first = await subtask("One");
+      const first = await subtask({ message: "One" });
       await store().change(async (tx) => {
         for (let i = 0; i < livingMax; i += 1)
           await tx.tasks.insert(

@@ -35,7 +35,7 @@ export const withoutFiles: Files = {
   staging: { stage: none, discard: none, keep: none, keepArtifact: none },
   readFile: none,
   readTranscript: async function* () {},
-  workspaceOf: () => ({ list: none, find: none, read: none, write: none, remove: none }),
+  workspaceOf: () => ({ list: none, find: none, read: none, write: none, remove: none, take: none }),
   openSkill: none,
   saveSite: none,
 };
@@ -46,7 +46,7 @@ export const turnWithoutFiles: Pick<Turn, "attachments" | "unread" | "workspace"
     attachments: [],
     unread: async () => [],
     skills: [],
-    workspace: { list: none, find: none, read: none, write: none, remove: none },
+    workspace: { list: none, find: none, read: none, write: none, remove: none, take: none },
     references: { ids: [], open: none },
   };
 
@@ -73,6 +73,7 @@ export function workspaceInMemory(): Workspace {
       return entry(path);
     },
     remove: async (path) => files.delete(path),
+    take: async () => [],
   };
 }
 

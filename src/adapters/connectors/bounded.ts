@@ -109,11 +109,12 @@ export function boundedTools(found: readonly unknown[]): readonly ConnectorTool[
 }
 
 function toolOf(found: unknown): ConnectorTool | null {
-  const { name, description, inputSchema } = found as {
+  const { name, description, inputSchema, annotations } = found as {
     name?: unknown;
     description?: unknown;
     inputSchema?: unknown;
-  }; // the SDK only passes objects
+    annotations?: { readOnlyHint?: unknown; idempotentHint?: unknown };
+  }; // the SDK only passes objects, and has checked annotations
   if (typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,64}$/.test(name)) return null;
   const schema = boundedSchema(inputSchema);
   if (schema === null) return null;
@@ -122,6 +123,9 @@ function toolOf(found: unknown): ConnectorTool | null {
     name,
     description: typeof description === "string" ? storable(description.slice(0, descriptionMax)) : "",
     inputSchema: isLong ? { type: "object" } : (storableJson(schema) as ConnectorTool["inputSchema"]),
+    ...((annotations?.readOnlyHint === true || annotations?.idempotentHint === true) && {
+      isIdempotent: true,
+    }),
   };
 }
 

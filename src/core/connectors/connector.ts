@@ -39,6 +39,8 @@ export interface ConnectorTool {
   readonly description: string;
   /** JSON Schema of an object, without references and patterns. */
   readonly inputSchema: JsonObject;
+  /** True when its server declares that it only reads, or that a repeated call has no further effect. */
+  readonly isIdempotent?: true;
 }
 
 /**
@@ -138,9 +140,10 @@ export function mergeTools(
   tools: readonly ConnectorTool[],
   now: number,
 ) {
-  const known = new Map(before.tools.map((tool) => [tool.name, jsonDigest({ ...tool })]));
+  const digestOf = ({ isIdempotent: _, ...definition }: ConnectorTool) => jsonDigest(definition);
+  const known = new Map(before.tools.map((tool) => [tool.name, digestOf(tool)]));
   const same = new Set(
-    tools.filter((tool) => known.get(tool.name) === jsonDigest({ ...tool })).map(({ name }) => name),
+    tools.filter((tool) => known.get(tool.name) === digestOf(tool)).map(({ name }) => name),
   );
   const policy = Object.fromEntries(
     Object.entries(before.policy).filter(([tool, choice]) => choice !== "allow" || same.has(tool)),

@@ -64,6 +64,7 @@ export interface UsableTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  readonly isIdempotent?: true;
   readonly policy: Exclude<ToolPolicy, "deny">;
 }
 

@@ -69,7 +69,12 @@ export interface BlobRows {
   keep(id: string): Promise<boolean>;
   /** Abandons a blob that no file will refer to; false if it is kept or abandoned already. */
   abandon(id: string): Promise<boolean>;
-  /** Drops kept blobs that files no longer refer to: their bytes will be deleted. */
+  /**
+   * Lets another file refer to a kept blob that counts toward no quota; false if there is none. Its bytes are
+   * deleted when the last file no longer refers to it.
+   */
+  share(id: string): Promise<boolean>;
+  /** Files no longer refer to these kept blobs. The bytes of those without another file will be deleted. */
   drop(ids: readonly string[]): Promise<void>;
   /**
    * Claims up to `max` blobs whose bytes must be deleted, because they are dropped or their

@@ -8,6 +8,9 @@ export const toolNames = [
 
 export type ToolName = (typeof toolNames)[number];
 
+/** True for a tool of the platform, false for one of a connector. */
+export const isBuiltIn = (name: string): name is ToolName => toolNames.some((each) => each === name);
+
 /** Tools of earlier releases, and what a model has now in their place. */
 const replaced = {
   read_file: "read",

@@ -56,6 +56,8 @@ export interface Subtasks {
   list(): Promise<readonly SubtaskState[]>;
   /** Null for a task that is not a subtask of this one. */
   open(id: string): Promise<ReferencedTask | null>;
+  /** The result of a subtask as it is now. Null for a task that is not a subtask of this one. */
+  result(id: string): Promise<SubtaskResult | null>;
   /** Whether one of the newest 100 has read data of third parties. */
   haveUntrusted(): Promise<boolean>;
 }
@@ -86,6 +88,12 @@ export function subtasksOf(store: Pick<Tx, "tasks" | "events" | "conversations">
     async open(id) {
       const found = await store.tasks.find(scope, id);
       return found && isSubtask(task, found) ? toReferencedTask(store, found) : null;
+    },
+    async result(id) {
+      const found = await store.tasks.find(scope, id);
+      if (!found || !isSubtask(task, found)) return null;
+      const { title, status, lastSeq } = found;
+      return readResult(store, { id, title, status, lastSeq });
     },
     async haveUntrusted() {
       const page = { orderBy: "createdAt", order: "desc", limit: 100 } as const;

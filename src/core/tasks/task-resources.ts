@@ -21,6 +21,8 @@ export interface TaskResources {
   readonly connectors: readonly string[];
   /** The browser that the user selected for the task, online or not; null for none (spec/api.md 9.4). */
   readonly browserId: string | null;
+  /** The built-in tools that a subtask may use; null: all that its model has. */
+  readonly tools: readonly string[] | null;
 }
 
 export interface BrowserUse {

@@ -8,6 +8,8 @@ import type { Store, Tx } from "../store.ts";
 import type { Task } from "../tasks/task.ts";
 import {
   checkWorkspaceLimits,
+  shareFile,
+  type TakenFile,
   type Workspace,
   type WorkspaceEntry,
   type WorkspaceFile,
@@ -49,6 +51,14 @@ export const workspaces =
         return file;
       });
 
+    async function sharedFile(tx: Tx, path: string, fileId: string): Promise<WorkspaceFile> {
+      const file = await tx.files.byId(fileId);
+      if (file?.spaceId !== spaceId || file.blobId === null) throw notFound("file");
+      const { blobId, bytes, sha256 } = file;
+      const entry = { path: workspacePath(path), bytes: bytes ?? 0, sha256: sha256 ?? "" };
+      return { ...entry, taskId, spaceId, blobId, updatedAt: clock.now() };
+    }
+
     return {
       list: async (folder = "") =>
         (await store.workspace.list(taskId)).filter(({ path }) => path.startsWith(folder)).map(toEntry),
@@ -87,6 +97,23 @@ export const workspaces =
           return true;
         });
       },
+      take: (wanted) =>
+        changeBytes(async (tx) => {
+          await lockRun(tx);
+          const files = [...(await tx.workspace.list(taskId))];
+          const taken: TakenFile[] = [];
+          for (const { path, fileId } of wanted) {
+            try {
+              if (!files.some((file) => file.path === workspacePath(path)))
+                files.push(await shareFile(tx, files, await sharedFile(tx, path, fileId)));
+              taken.push({ path });
+            } catch (thrown) {
+              if (!(thrown instanceof Failure)) throw thrown;
+              taken.push({ path, missing: thrown.message });
+            }
+          }
+          return taken;
+        }),
     };
   };
 

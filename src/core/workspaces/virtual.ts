@@ -50,6 +50,7 @@ export function withVirtualFiles(
       checkWritable(path);
       return workspace.write(path, content);
     },
+    take: (wanted) => workspace.take(wanted),
     async remove(path) {
       checkWritable(path);
       return workspace.remove(path);

@@ -1,4 +1,5 @@
-import { Failure, invalidArgument } from "../failure.ts";
+import { extname } from "node:path";
+import { Failure, invalidArgument, notFound } from "../failure.ts";
 import { hiddenCharacters } from "../files/filename.ts";
 import type { Tx } from "../store.ts";
 
@@ -38,6 +39,17 @@ export function workspacePath(text: string): string {
 
 /** The last part of a path. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** The most characters of a name: its bytes, with a number, must fit into a part of a path. */
+const nameMax = 80;
+
+/** The nth of the names for files of the same name: `a.txt`, `a (2).txt`. Long names are cut. */
+export function nthName(filename: string, nth: number): string {
+  const cut = (text: string, max: number) => text.slice(0, max).toWellFormed();
+  const end = cut(extname(filename), nameMax / 2);
+  const stem = cut(filename.slice(0, filename.length - extname(filename).length), nameMax - end.length);
+  return nth === 1 ? `${stem}${end}` : `${stem} (${nth})${end}`;
+}
 
 /** A file of a task's workspace; its bytes are in the storage. */
 export interface WorkspaceFile {
@@ -89,6 +101,19 @@ export interface Workspace {
   write(path: string, content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<WorkspaceEntry>;
   /** False when there was none. @throws Failure as `write`. */
   remove(path: string): Promise<boolean>;
+  /**
+   * Adds files of the space by reference to their bytes, except where a path has a file already.
+   *
+   * @param wanted the ids of files, and their paths here.
+   * @throws Failure `unavailable` as `write`.
+   */
+  take(wanted: readonly { readonly path: string; readonly fileId: string }[]): Promise<readonly TakenFile[]>;
+}
+
+/** The path of a file that a workspace was to take, and why it is not there. */
+export interface TakenFile {
+  readonly path: string;
+  readonly missing?: string;
 }
 
 export const workspaceLimits = { files: 1_000, bytes: 1024 ** 3, fileBytes: 512 * 1024 ** 2 } as const;
@@ -116,6 +141,23 @@ export function checkWorkspaceLimits(
       "resource_exhausted",
       `the files of a workspace have at most ${workspaceLimits.bytes} bytes`,
     );
+}
+
+/**
+ * Adds a file by reference to the bytes of another one.
+ *
+ * @param others the files of its workspace.
+ * @throws Failure as `Workspace.write`, and `not_found` when the bytes are deleted.
+ */
+export async function shareFile(
+  tx: Tx,
+  others: readonly WorkspaceFile[],
+  file: WorkspaceFile,
+): Promise<WorkspaceFile> {
+  checkWorkspaceLimits(others, file);
+  if (!(await tx.blobs.share(file.blobId))) throw notFound("file");
+  await tx.workspace.put(file);
+  return file;
 }
 
 /** Deletes the workspace of a deleted task; the sweep removes its bytes. */

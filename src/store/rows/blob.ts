@@ -8,6 +8,17 @@ const owned = blob.pick("accountId", "bytes");
 const ids = blob.pick("id");
 const sum = storage.pick("bytes");
 
+/** Splits ids so that each set has an id once. */
+function roundsOf(ids: readonly string[]): readonly Set<string>[] {
+  const rounds: Set<string>[] = [];
+  for (const id of ids) {
+    const round = rounds.find((each) => !each.has(id));
+    if (round) round.add(id);
+    else rounds.push(new Set([id]));
+  }
+  return rounds;
+}
+
 /** Blobs as rows, and the total of each account. */
 export function blobRows(session: Session): BlobRows {
   const { execute } = session;
@@ -74,11 +85,21 @@ export function blobRows(session: Session): BlobRows {
       await releaseQuota(begun);
       return begun.length === 1;
     },
+    async share(id) {
+      return (
+        (await execute(sql`
+          UPDATE blob SET refs = refs + 1 WHERE id = ${id} AND state = 'kept' AND account_id IS NULL`)) === 1
+      );
+    },
     async drop(dropped) {
-      if (dropped.length === 0) return;
-      const kept = await changed(sql`
-        UPDATE blob SET state = 'dropped', lease_until = 0 WHERE id IN (${join([...dropped])}) AND state = 'kept'`);
-      await releaseQuota(kept);
+      // A shared blob counts toward no quota.
+      for (const ids of roundsOf(dropped))
+        await releaseQuota(
+          await changed(sql`
+            UPDATE blob SET refs = refs - 1, state = CASE WHEN refs > 1 THEN state ELSE 'dropped' END,
+              lease_until = CASE WHEN refs > 1 THEN lease_until ELSE 0 END
+            WHERE id IN (${join([...ids])}) AND state = 'kept'`),
+        );
     },
     async claimDeletable(now, leaseUntil, max) {
       const abandoned = await changed(

@@ -21,7 +21,7 @@ import { isKept, taskShape, taskViewShape, views, visible } from "./task-row.ts"
 import { textIndex } from "./text-index.ts";
 import { webhookEventRows } from "./webhook-event.ts";
 
-const taskResources = tables.taskResources.pick("skills", "forced", "connectors", "browserId");
+const taskResources = tables.taskResources.pick("skills", "forced", "connectors", "browserId", "tools");
 
 const browserUse = computedShape({ browserId: text(sql`m.browser_id`), taskId: text(sql`m.task_id`) });
 

@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import { defined } from "../../../src/core/defined.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
 import { evaluate } from "../../../src/core/permissions/evaluate.ts";
 import { readRules } from "../../../src/core/permissions/rule.ts";
 import type { NewEvent } from "../../../src/core/tasks/event.ts";
 import type { Turn } from "../../../src/runtime/agent.ts";
+import { connectorTools } from "../../../src/runtime/agents/model/connector-tool.ts";
 import type { ToolUse } from "../../../src/runtime/agents/model/tool.ts";
 import { sample } from "../../support/depth.ts";
 import type { Answering, ModelRequest, Reply } from "../../support/model/script.ts";
@@ -184,6 +187,36 @@ describe.each(endpoints)("a turn that is cut at any event, with a model behind $
       "begun",
       "begun",
     ]);
+  });
+
+  test.each([
+    undefined,
+    true,
+  ] as const)("repeats a call of a connector that was lost only if its tool is idempotent: %s", async (isIdempotent) => {
+    const input: JsonObject = { bed: "roses" };
+    const tool = {
+      name: "water",
+      description: "",
+      inputSchema: { type: "object" },
+      policy: "allow",
+    } as const;
+    const connectors = [{ uid: "u", name: "Garden", tools: [{ ...tool, ...defined({ isIdempotent }) }] }];
+    let calls = 0;
+    const garden = connectorTools({
+      async call() {
+        calls += 1;
+        return { kind: "answer", answer: { value: "Watered.", isError: false } };
+      },
+    });
+    const tools = garden({ connectors } as unknown as Turn);
+    server.play([{ calls: [{ name: "garden_water", input }] }, { text: "Done." }]);
+    const whole = await runModel({ config, tools });
+    const lost = whole.states.findLast(({ rows }) => !rows.some(({ role }) => role === "tool"));
+    server.play([{ text: "I see." }]);
+    await runModel({ config, tools, ...defined({ stored: lost }) });
+    expect(calls).toBe(isIdempotent ? 2 : 1);
+    const text = server.requests.at(-1)?.messages.at(-1)?.text;
+    expect(text).toContain(isIdempotent ? "Watered." : "it may have taken effect");
   });
 
   test("does not repeat an effect that had begun when its run was lost, and says so to the model", async () => {

@@ -16,6 +16,7 @@ describeOnEach("resources of tasks", (kind) => {
       forced: ["f"],
       connectors: [],
       browserId: null,
+      tools: null,
     });
     expect(await suite.store.taskResources.find("other")).toBeNull();
   });
@@ -30,6 +31,7 @@ describeOnEach("resources of tasks", (kind) => {
       forced: ["f"],
       connectors: [],
       browserId: "b",
+      tools: null,
     });
     await set("kept", { skills: null, browserId: null });
     expect(await suite.store.taskResources.find("kept")).toMatchObject({ skills: null, browserId: null });

@@ -1,3 +1,5 @@
+import { contentTypeOf } from "../../../core/files/filename.ts";
+import { isObject, type Json } from "../../../core/json.ts";
 import { currentName } from "../../../core/permissions/tool-names.ts";
 import { strictest } from "../../../core/tasks/fetch-policy.ts";
 import type { TextPart } from "../../../core/tasks/transcript.ts";
@@ -24,7 +26,10 @@ export async function* beginTurn(run: Run): AsyncGenerator<Progress, void, void>
   const isNew = transcript.rows.length === 0;
   if (!transcript.rows.some((row) => row.turn === turn.number)) {
     closeCalls(run);
-    const { files, images } = await placeFiles(run, newFiles(run));
+    const placed = await placeFiles(run, newFiles(run));
+    const { images } = placed;
+    const files =
+      isNew && turn.isSubtask ? [...placed.files, ...(await givenFiles(run, placed.files))] : placed.files;
     addSystem(run);
     addEarlier(transcript, turn, (name) => isOffered(tools, currentName(name)), mark);
     const loaded = yield* loadForced(run);
@@ -100,6 +105,12 @@ function newFiles({ transcript: { rows }, turn: { earlier, attachments } }: Run)
   const before = earlier.flatMap((entry) => (entry.role === "user" ? (entry.files ?? []) : []));
   return hadInputs ? attachments : [...before, ...attachments];
 }
+
+/** The files that a subtask has from its parent, as `placeInputs` returns files. */
+const givenFiles = async ({ turn: { workspace } }: Run, placed: readonly Json[]): Promise<readonly Json[]> =>
+  (await workspace.list("inputs/"))
+    .filter(({ path }) => !placed.some((file) => isObject(file) && file["path"] === path))
+    .map(({ path, bytes }) => ({ path, content_type: contentTypeOf(path), bytes }));
 
 /** What tools may request; empty for a model without such tools. Each request is checked again. */
 async function networkOf({ policy, turn: { sources }, tools }: Run): Promise<string> {

@@ -2,7 +2,8 @@ import type { ValidateFunction } from "ajv";
 import { lazy, lazyPackage } from "../../../async/lazy.ts";
 import { isObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { PermissionUse } from "../../../core/permissions/evaluate.ts";
-import type { Confirm, Decision, NewFile, NewSite, Outcome, Subtask, Turn } from "../../agent.ts";
+import type { Confirm, Decision, NewFile, NewSite, Outcome, Turn } from "../../agent.ts";
+import type { Subtask } from "../../agent-subtasks.ts";
 import type { ImageSource } from "./images/source.ts";
 
 /** A request that a use is about to send. */
@@ -64,6 +65,8 @@ export interface ToolUse {
    * A tool that does not repeat calls it before its effect: a use that was lost after that is not repeated.
    */
   readonly begin: () => Promise<void>;
+  /** The names of all tools of the run. */
+  readonly tools: readonly string[];
 }
 
 /**

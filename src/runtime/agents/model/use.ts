@@ -129,7 +129,9 @@ async function* useCall(run: Run, call: UsedCall, reads: Reads): AsyncGenerator<
   const brief = briefOf(tool, call);
   const how = result.isRefused ? "refused" : result.isError ? "failed" : "done";
   addResult(run, call, result.value, how, images);
-  yield run.record([...fileEvents(result, brief), usedEvent(run, call, brief, result)]);
+  const written = run.record([...fileEvents(result, brief), usedEvent(run, call, brief, result)]);
+  // The next call may change a file that the subtask gets.
+  yield result.subtask?.files ? { ...written, isAwaited: true } : written;
   return null;
 }
 
@@ -232,6 +234,7 @@ function use(run: Run, tool: Tool, call: CallPart, begin: () => Promise<void>): 
         callId,
         begin,
         asks,
+        tools: [...run.tools.keys()],
         waitsBefore: before < 0 ? waits.length : before,
         check: requestChecks({ policy, turn, pages: pagesOf(run), decisions, onAllowed }),
       }),

@@ -12,7 +12,7 @@ export async function startSubtask(message: string, { nextActionId, turn }: RunS
   const use = { tool: "subtask", actionId: nextActionId(), params: { message } };
   if (!turn.subtask) return toolUse({ ...use, ...tooDeep });
   try {
-    const subtask = await turn.subtask(message);
+    const subtask = await turn.subtask({ message });
     const payload = {
       ...use,
       status: "success",

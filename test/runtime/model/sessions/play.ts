@@ -5,7 +5,9 @@ import type { FetchFile } from "../../../../src/core/files/fetch-files.ts";
 import type { JsonObject } from "../../../../src/core/json.ts";
 import { evaluate, type PermissionLevel } from "../../../../src/core/permissions/evaluate.ts";
 import { readRules } from "../../../../src/core/permissions/rule.ts";
-import type { Decision, Turn, TurnWait, WaitRequest } from "../../../../src/runtime/agent.ts";
+import { profilesOf } from "../../../../src/core/tasks/profile.ts";
+import type { Decision, Turn } from "../../../../src/runtime/agent.ts";
+import type { TurnWait, WaitRequest } from "../../../../src/runtime/agent-subtasks.ts";
 import { connectorTools } from "../../../../src/runtime/agents/model/connector-tool.ts";
 import type { ToolsFor } from "../../../../src/runtime/agents/model/tool.ts";
 import { subtaskTools } from "../../../../src/runtime/agents/model/tools/subtasks.ts";
@@ -108,11 +110,22 @@ function subtasksOf(waits: readonly TurnWait[]): Pick<Turn, "subtask" | "subtask
   let begun = 0;
   return {
     waits,
-    async subtask(message) {
+    async subtask(request) {
       begun += 1;
-      return { id: `subtask-${begun}`, message };
+      return { id: `subtask-${begun}`, ...request };
     },
-    subtasks: { begun: [], list: async () => [], open: async () => null, haveUntrusted: async () => true },
+    subtasks: {
+      begun: [],
+      list: async () => [],
+      open: async () => null,
+      result: async () => null,
+      haveUntrusted: async () => true,
+      async take(id) {
+        const all = (await Promise.all(waits.map(({ results }) => results()))).flat();
+        const files = all.find((subtask) => subtask.id === id)?.files ?? [];
+        return files.map(({ filename }) => ({ path: `subtasks/${id}/${filename}` }));
+      },
+    },
     async waitFor(request: WaitRequest, nth = 0) {
       const over = waits[nth];
       return over
@@ -144,7 +157,7 @@ function toolsOf(session: Session, done: string[]): ToolsFor {
     })(turn),
     deploy(done),
     ...(session.tools?.() ?? []),
-    ...subtaskTools(session.name === "subtasks" ? turn : {}),
+    ...subtaskTools(profilesOf([]))(session.name === "subtasks" ? turn : {}),
     ...garden(turn),
   ];
 }

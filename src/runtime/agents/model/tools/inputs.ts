@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
-import { extname } from "node:path";
 import { Failure } from "../../../../core/failure.ts";
 import type { JsonObject } from "../../../../core/json.ts";
-import type { Workspace } from "../../../../core/workspaces/workspace.ts";
+import { nthName, type Workspace } from "../../../../core/workspaces/workspace.ts";
 import type { AttachedFile } from "../../../agent.ts";
-import { head } from "../tool.ts";
-
-/** The most characters of a name: its bytes, with a number, must fit into a part of a path. */
-const nameMax = 80;
 
 /**
  * Copies files that users have sent into `inputs/` of the workspace, where they stay with the task. A file
@@ -35,17 +30,11 @@ export async function placeInputs(
 
 async function place(workspace: Workspace, file: AttachedFile): Promise<string> {
   for (let nth = 1; ; nth += 1) {
-    const path = `inputs/${nameOf(file.filename, nth)}`;
+    const path = `inputs/${nthName(file.filename, nth)}`;
     const known = await workspace.find(path);
     if (!known) return (await workspace.write(path, file.read())).path;
     if (known.bytes === file.bytes && known.sha256 === (await digestOf(file))) return path;
   }
-}
-
-function nameOf(filename: string, nth: number): string {
-  const end = head(extname(filename), nameMax / 2);
-  const stem = head(filename.slice(0, filename.length - extname(filename).length), nameMax - end.length);
-  return nth === 1 ? `${stem}${end}` : `${stem} (${nth})${end}`;
 }
 
 async function digestOf(file: AttachedFile): Promise<string> {
