@@ -1,4 +1,5 @@
 import type { Figure } from "./figure.ts";
+import { agentFigure } from "./figures/agent.ts";
 import { archiveFigures } from "./figures/archive.ts";
 import { createFigures } from "./figures/create.ts";
 import { deltaFigure } from "./figures/deltas.ts";
@@ -22,6 +23,7 @@ const figures: readonly Figure[] = [
   ...detailFigures,
   ...createFigures,
   ...runFigures,
+  agentFigure,
   ...workerFigures,
   ...listFigures,
   ...filterFigures,

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { countEqual } from "../../support/model/cache.ts";
+import { countEqual, textOf } from "../../support/model/cache.ts";
 import type { ModelRequest } from "../../support/model/script.ts";
-import { isNewRecording, openSession, textOf } from "../../support/model/session-file.ts";
+import { isNewRecording, openSession } from "../../support/model/session-file.ts";
 import { openTexts } from "../../support/model/session-texts.ts";
 import { countedAnswers, sessions } from "./sessions/all.ts";
 import { type Played, playSession } from "./sessions/play.ts";

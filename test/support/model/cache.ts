@@ -96,3 +96,8 @@ function blocksOf({ model = "", tools = [], system = [], messages = [] }: JsonOb
     ...written.flatMap(({ role, content }) => list(content).map((value) => block(value, role))),
   ];
 }
+
+/** A request as text, with the messages at its end: what was added is at the end too. */
+export function textOf({ messages, input, system = null, tools = [], ...others }: JsonObject): string {
+  return JSON.stringify({ ...others, tools, system, messages: messages ?? input ?? [] });
+}

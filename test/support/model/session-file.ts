@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "vitest";
-import type { JsonObject } from "../../../src/core/json.ts";
 import { countEqual } from "./cache.ts";
 import type { ModelRequest, Reply } from "./script.ts";
 import type { SharedTexts } from "./session-texts.ts";
@@ -29,11 +28,6 @@ export interface SessionFile {
 
 /** True when the sessions are recorded again. */
 export const isNewRecording = process.env["UPDATE_GOLDEN"] === "1";
-
-/** A request as text, with the messages at its end: what was added is at the end too. */
-export function textOf({ messages, input, system = null, tools = [], ...others }: JsonObject): string {
-  return JSON.stringify({ ...others, tools, system, messages: messages ?? input ?? [] });
-}
 
 /** @param answers those of a new recording. */
 export function openSession(name: string, answers: readonly Reply[], texts: SharedTexts): SessionFile {
