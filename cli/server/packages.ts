@@ -41,7 +41,7 @@ const list = localCommand({
   },
 });
 
-/** Runs the npm beside the running Node, or the one of PATH. @throws CommandError */
+/** Runs the npm next to the running Node, or the one of PATH. @throws CommandError */
 async function runNpm(words: readonly string[], folder: string, env: CliContext["process"]["env"]) {
   const path = [dirname(process.execPath), env["PATH"] ?? ""].join(delimiter);
   await new Promise<void>((resolve, reject) => {
@@ -74,7 +74,7 @@ const add = localCommand({
   run: async ({ context, print }: Here, { config }: InstallationFlags, name: OptionalPackage) => {
     const dataDir = dataDirOf(context, config);
     const folder = packagesFolder(dataDir);
-    // The server may have another user, and code is no secret.
+    // The server may have another user, and code is not a secret.
     process.umask(0o022);
     mkdirSync(folder, { recursive: true });
     const how = [

@@ -9,7 +9,7 @@ export default defineTask({
     const rows = parse(files.get("clean.csv") ?? "");
     assert.deepEqual(rows, [["order", "date", "region", "amount"], ...clean]);
     const chart = files.get("chart.svg")?.toString() ?? "";
-    assert.match(chart, /<svg[\s\S]*<\/svg>/, "the chart is no SVG");
+    assert.match(chart, /<svg[\s\S]*<\/svg>/, "the chart is not an SVG");
     for (const region of regions) assert.ok(chart.includes(region), `the chart has no label ${region}`);
     const bars = chart.match(/<(rect|path|polygon)\b/g) ?? [];
     assert.ok(bars.length >= regions.length, "the chart has no bars");

@@ -53,7 +53,7 @@ function line(name: string, results: readonly Result[]): string {
   return `| ${name} | ${cells.join(" | ")} |`;
 }
 
-/** Writes a report into the page, in place of an earlier one of the same model. */
+/** Writes a report into the page, instead of an earlier one of the same model. */
 export async function keepReport(model: string, report: string): Promise<void> {
   const [text = "", ...sections] = (await readFile(place, "utf8")).split(/^(?=### )/m);
   const others = sections.filter((section) => !section.startsWith(`### ${model}, `));

@@ -16,7 +16,7 @@ export interface Delivered {
   readonly files: ReadonlyMap<string, Buffer>;
   /** Reads a path of the published website; null when there is no website. */
   readonly site: ((path: string) => Promise<{ readonly status: number; readonly text: string }>) | null;
-  /** The acts that the task asked for and the policy refused: a tool's name, or the kind of the approval. */
+  /** The acts that the task requested and the policy refused: a tool's name, or the kind of the approval. */
   readonly refused: readonly string[];
 }
 

@@ -20,7 +20,7 @@ export interface Solver {
 
 const summary = "## Goal\nDo the work.\n## Next step\nGo on.";
 
-/** Plays a solver. A request for a summary, or for the value, is no step of it. */
+/** Plays a solver. A request for a summary, or for the value, is not a step of it. */
 export function playSolver({ moves, value = {} }: Solver): (request: ModelRequest) => Reply {
   return (request) => {
     const usage = { input: Math.ceil(JSON.stringify(request.body).length / 4), output: 20 };

@@ -121,7 +121,7 @@ test("pixels that do not fit the header do not reach the model unread, and end n
     );
 });
 
-test("a page of a PDF is drawn, whatever size it claims", async () => {
+test("a page of a PDF is drawn, also with a size that is too large", async () => {
   const bar = pdfOf([{ deflated: deflateSync("100 600 400 100 re f") }]);
   const huge = Buffer.from(bar.toString("latin1").replace("[0 0 612 792]", "[0 0 9e9 8e9]"), "latin1");
   expect(await shown(scaling, bar, [1])).toEqual([

@@ -1,6 +1,6 @@
 import type { Picture } from "./header.ts";
 
-/** A picture of a tool or a message, or pages of a PDF that are to be seen as pictures. */
+/** A picture of a tool or a message, or pages of a PDF that a model sees as pictures. */
 export interface ImageSource {
   /** For the model: the path of its file, for instance. */
   readonly name: string;
