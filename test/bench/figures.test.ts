@@ -3,6 +3,9 @@ import { figureNames, selectFigures } from "../../bench/figures.ts";
 
 test("every figure has its name, once, with the suffix .pg for PostgreSQL", () => {
   expect(figureNames.toSorted()).toEqual([
+    "agent.bytes",
+    "agent.next",
+    "agent.reads",
     "export.archive",
     "export.archive.pg",
     "export.others",
