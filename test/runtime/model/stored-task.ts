@@ -15,7 +15,7 @@ import { tasks } from "../../../src/core/use-cases/manage-tasks.ts";
 import type { Agent } from "../../../src/runtime/agent.ts";
 import { modelAgent } from "../../../src/runtime/agents/model/model.ts";
 import { languageModel } from "../../../src/runtime/agents/model/provider.ts";
-import type { Tool } from "../../../src/runtime/agents/model/tool.ts";
+import type { Tool, ToolsFor } from "../../../src/runtime/agents/model/tool.ts";
 import { releaseClaim } from "../../../src/runtime/claims.ts";
 import { runTask } from "../../../src/runtime/run.ts";
 import { ann, putTask } from "../../store/samples.ts";
@@ -41,7 +41,7 @@ const never = new AbortController().signal;
 interface StoredRun {
   readonly api: ModelApi;
   readonly server: ModelServer;
-  readonly tools: readonly Tool[];
+  readonly tools: readonly Tool[] | ToolsFor;
   readonly config?: Partial<ModelConfig>;
   /** The agent that runs, made of the model agent. */
   readonly agentOf?: (model: Agent) => Agent;
@@ -140,7 +140,7 @@ export function storedTasks(kind: DatabaseKind, clock: Clock = patientClock()): 
         config,
         policy: anyRequest,
         model: languageModel(config, "/nowhere"),
-        toolsFor: () => tools,
+        toolsFor: typeof tools === "function" ? tools : () => tools,
         showImages: plainImages,
         random: (bytes) => new Uint8Array(bytes),
         markOf: () => mark,
@@ -158,3 +158,19 @@ export function storedTasks(kind: DatabaseKind, clock: Clock = patientClock()): 
     },
   };
 }
+
+/** An agent whose run is lost after this many groups of new events. */
+export const losingAgent = (agent: Agent, groups: number): Agent =>
+  async function* (turn) {
+    const work = agent(turn);
+    let passed = turn.written.length;
+    for (let left = groups; left > 0; ) {
+      const step = await work.next();
+      if (step.done) return step.value;
+      yield step.value;
+      if (passed > 0) passed -= step.value.events.length;
+      else left -= 1;
+    }
+    await work.return({ kind: "abandon" });
+    return { kind: "abandon" };
+  };

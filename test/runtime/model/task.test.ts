@@ -11,7 +11,7 @@ import { describeOnOne } from "../../support/database.ts";
 import { modelApis, openModelServer } from "../../support/model/server.ts";
 import { pngOf } from "../../support/pictures.ts";
 import { askUser, deploy, echo } from "./model-run.ts";
-import { storedTasks } from "./stored-task.ts";
+import { losingAgent, storedTasks } from "./stored-task.ts";
 
 const endpoints = await Promise.all(
   modelApis.map(async (api) => ({ api, server: await openModelServer(api) })),
@@ -336,19 +336,3 @@ describeOnOne("a task of the model agent with tools", (kind) => {
     expect((await rowsOf(id)).length).toBe(rows.length + 2);
   });
 });
-
-/** An agent whose run is lost after this many groups of new events. */
-const losingAgent = (agent: Agent, groups: number): Agent =>
-  async function* (turn) {
-    const work = agent(turn);
-    let passed = turn.written.length;
-    for (let left = groups; left > 0; ) {
-      const step = await work.next();
-      if (step.done) return step.value;
-      yield step.value;
-      if (passed > 0) passed -= step.value.events.length;
-      else left -= 1;
-    }
-    await work.return({ kind: "abandon" });
-    return { kind: "abandon" };
-  };
