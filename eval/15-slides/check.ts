@@ -24,6 +24,9 @@ export default defineTask({
       for (const fact of expected) assert.ok(text.includes(fact), `slide ${index + 1} has no "${fact}"`);
       assert.ok(text.split(/\s+/).length <= 40, `slide ${index + 1} has too much text`);
     }
-    assert.ok(parts.has("[Content_Types].xml") && parts.has("ppt/presentation.xml"), "it is not a presentation");
+    assert.ok(
+      parts.has("[Content_Types].xml") && parts.has("ppt/presentation.xml"),
+      "it is not a presentation",
+    );
   },
 });
