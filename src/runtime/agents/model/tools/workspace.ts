@@ -31,7 +31,7 @@ export const isPicture = (contentType: string): boolean => /^image\/(?!svg)/.tes
 export const read: Tool = createTool<ReadInput>({
   name: "read",
   description:
-    "Reads a file: text by lines, CSV by rows, PDF by pages, JSON by value, pictures by sight. When `next` is a number, the next part begins there.",
+    "Reads a file: text by lines, CSV by rows, PDF by pages, JSON by value, pictures as images. When `next` is a number, the next part begins there.",
   properties: {
     path: pathSchema,
     from: { type: "integer", minimum: 1, description: "First line, row or page; default 1." },
