@@ -338,3 +338,13 @@ test("an ordinary task has at most 17 tools, with definitions of under 6 KB, and
   expect(bytes(ordinary)).toBeLessThan(6_000);
   expect(bytes(ordinary) + bytes(messages[0])).toBeLessThan(9_000);
 });
+
+test("no definition names a tool that the task does not have, and with a browser there are at most 24", async () => {
+  await rig.uses([]);
+  const { body = {}, tools = [] } = rig.server.requests.at(-1) ?? {};
+  const absent = toolNames.filter((name) => name.includes("_") && !tools.includes(name));
+  expect(absent).toContain("web_search");
+  expect(absent.filter((name) => JSON.stringify(body["tools"]).includes(name))).toEqual([]);
+  expect(tools.some((name) => name.startsWith("browser_"))).toBe(true);
+  expect(tools.length).toBeLessThanOrEqual(24);
+});
