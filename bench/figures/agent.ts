@@ -56,7 +56,7 @@ const line = (figure: string, ours: number, floor: number, more: JsonObject = {}
   ...more,
 });
 
-/** From an answer to the next request: steps with the plan, which takes no time of its own. */
+/** From an answer to the next request: steps with the plan, which takes no time. */
 async function measureNext(server: Server, model: ModelServer): Promise<Line> {
   const plan = (nth: number): Answering => ({
     calls: [{ name: "plan", input: { steps: [{ title: `Step ${nth}`, status: "done" }] } }],

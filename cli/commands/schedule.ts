@@ -137,10 +137,10 @@ const update = command({
   run: async (cli: Cli, flags: UpdateFlags, id: string) => {
     needChange(flags);
     const client = cli.client();
-    const { permissions, clear_permissions: isCleared } = ruleEditOf(flags);
+    const { permissions, clear_permissions } = ruleEditOf(flags);
     const changes = {
       ...taskOf(flags),
-      ...defined({ permissions: isCleared ? [] : permissions }),
+      ...defined({ permissions: clear_permissions ? [] : permissions }),
       ...(flags.text === undefined ? {} : { message: { content: flags.text } }),
     };
     const task = Object.keys(changes).length === 0 ? {} : { task: await changedTask(client, id, changes) };

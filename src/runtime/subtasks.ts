@@ -142,7 +142,7 @@ export async function beginSubtasks(
   for (const subtask of started) await beginSubtask(tx, parent, subtask, now, parts);
 }
 
-/** With another profile, addresses need an approval that nobody has named: its model may allow more. */
+/** With another profile, addresses need an approval that no caller has named: its model may allow more. */
 const askForAddresses: PermissionRule = { tool: "web_fetch", pattern: "*", decision: "ask", eachTime: false };
 
 /**

@@ -41,7 +41,10 @@ export function createMetrics(
   const { refresh: refreshProcess, stop } = processMetrics(series, build);
   return {
     observe: {
-      ...{ ...calls, ...store, ...modelMetrics(series), ...work },
+      ...calls,
+      ...store,
+      ...modelMetrics(series),
+      ...work,
       servedBy(now) {
         agents = now;
       },

@@ -45,7 +45,7 @@ describeOnEach("a subtask of the model", (kind) => {
       messages.some(({ role, text }) => role === "user" && text.startsWith(start)),
     );
 
-  test("has its title and its files, and gives back its answer, value and files in the answer of wait", async () => {
+  test("has its title and its files, and its answer, value and files are in the answer of wait", async () => {
     const schema = {
       type: "object",
       properties: { count: { type: "integer" } },

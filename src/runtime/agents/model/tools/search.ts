@@ -86,7 +86,7 @@ export const grep: Tool = createTool<GrepInput>({
     const { workspace, clock, signal } = turn;
     const matches = compilePattern(pattern, { ignoreCase });
     const deadline = clock.monotonic() + searchMs;
-    let turnedAt = performance.now();
+    let turnedAt = clock.monotonic();
     const hits = openHits<string>();
     for (const { path } of await filesLike(workspace, files)) {
       signal.throwIfAborted();
@@ -94,9 +94,9 @@ export const grep: Tool = createTool<GrepInput>({
       try {
         for await (const line of linesOf({ filename: baseName(path), read: () => workspace.read(path) })) {
           number += 1;
-          if (performance.now() - turnedAt > busyMs) {
+          if (clock.monotonic() - turnedAt > busyMs) {
             await turnOfLoop();
-            turnedAt = performance.now();
+            turnedAt = clock.monotonic();
           }
           if (clock.monotonic() > deadline)
             return successResult({ hits: hits.all, note: `Stopped after 5 seconds, in ${path}.` });
