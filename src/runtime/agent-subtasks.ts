@@ -27,8 +27,8 @@ export interface Subtask extends SubtaskRequest {
 
 export interface WaitRequest {
   /**
-   * Their ids, at most 100; absent: those that have not ended, and those of this turn whose end no wait has
-   * reported.
+   * Their ids, at most 100. Absent: those that have not ended, and those of this turn that have ended since
+   * the last wait.
    */
   readonly subtasks?: readonly string[];
   readonly mode: WaitMode;

@@ -112,11 +112,11 @@ export interface ToolDefinition {
 
 /**
  * A part of a row. Texts, thoughts, calls and results have the form of the AI SDK's `ModelMessage`.
- * `environment` has the facts that are new or have changed, by their names. `tools` and `mark`, the name
- * around data, are parts of a `system` row, and so is `images`: the model takes images. `message` is a part of a `user` row: the event of a message that was read
- * within its turn. `cleared` and `summary` are parts of a `compaction` row. `begun` (the effect of a call
- * starts after this row) and `asked` (the run ends, and the call waits)
- * are parts of a `state` row.
+ * `environment` has the facts that are new or have changed, by their names. Parts of a `system` row are
+ * `tools`, `mark` (the name around data) and `images` (the model takes images). `message` is a part of a
+ * `user` row: the event of a message that was read within its turn. Parts of a `compaction` row are `cleared`
+ * and `summary`. Parts of a `state` row are `begun` (the effect of a call starts after this row) and `asked`
+ * (the run ends, and the call waits).
  */
 export type TranscriptPart =
   | TextPart

@@ -120,7 +120,7 @@ export type SentOutcome =
     }
   | {
       readonly kind: "wait";
-      /** Absent: those that have not ended, and those of this turn whose end no wait has reported. */
+      /** Absent: those that have not ended, and those of this turn that have ended since the last wait. */
       readonly subtasks?: readonly string[];
       readonly mode: WaitMode;
       readonly timeoutMs?: number;
